@@ -56,7 +56,7 @@ each = @status=0; for m in $(MODULES); do echo "== $$m: $(1)"; (cd $$m && $(1)) 
 # The packages whose tests do less with -short.
 LONG := $(sort $(patsubst %,./%,$(shell grep -rl --include='*_test.go' 'testing.Short()' clock sim fake wasm | xargs -n 1 dirname)))
 
-.PHONY: help run test full rest rest-go rest-page test-long test-modules nightly test-wasm race race-fake check check-format check-generate vet guard deadcode staticcheck build-wasm wasm web web-dist test-web test-browsers test-npm npm-pack lint-web shots bench fuzz kill scale soak endurance gallery sample generate conformance conformance-real life life-real journeys webhooks journeys-beside webhooks-beside real boot-data openapi-data e2e suites integration real-assets compat
+.PHONY: help run test full rest rest-go rest-page test-long test-modules documents nightly test-wasm race race-fake check check-format check-generate vet guard deadcode staticcheck build-wasm wasm web web-dist test-web test-browsers test-npm npm-pack lint-web shots bench fuzz kill scale soak endurance gallery sample generate conformance conformance-real life life-real journeys webhooks journeys-beside webhooks-beside real boot-data openapi-data e2e suites integration real-assets compat
 
 help: ## print this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1	/' | awk -F '\t' '{ printf "  %-17s %s\n", $$1, $$2 }'
@@ -75,7 +75,7 @@ full: ## all tests and checks, Go and the page side by side: a quarter of an hou
 	@$(MAKE) --no-print-directory test && $(MAKE) --no-print-directory rest
 
 # The page's tests wait for a browser most of the time, so Go's run beside them; first, neither may be disturbed by a compiler.
-rest: ## what make full runs after make test
+rest: ## the part of make full that make test does not run
 	@$(MAKE) --no-print-directory -j 2 rest-go rest-page
 
 rest-go:
@@ -86,11 +86,14 @@ rest-page:
 	@status=0; for part in lint-web test-web; do \
 		echo "== $$part"; $(MAKE) --no-print-directory $$part || status=1; done; exit $$status
 
-test-long: ## the whole tests of the packages whose tests do less with -short, shuffled (TESTFLAGS)
+test-long: ## all tests of the packages that do less with -short, in full, shuffled (TESTFLAGS)
 	$(GO) test -vet=off -shuffle=on $(TESTFLAGS) $(LONG)
 
 test-modules: ## the tests of the modules below the root module, shuffled (TESTFLAGS)
 	@status=0; for m in $(SUBMODULES); do echo "== $$m"; (cd $$m && $(GO) test -vet=all -shuffle=on $(TESTFLAGS) ./...) || status=1; done; exit $$status
+
+documents: ## run the commands and compile the code in all documents
+	cd examples && $(GO) test -count=1 ./documents
 
 test-wasm: ## run tests as js/wasm under node (WASM_TESTS)
 	@if command -v node >/dev/null; then \
@@ -103,13 +106,13 @@ web/node_modules/.package-lock.json: web/package-lock.json
 	cd web && npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
-web: wasm web/node_modules/.package-lock.json ## build the page into web/dist; fails when it is over its budget
+web: wasm web/node_modules/.package-lock.json ## build the page into web/dist; fails if it exceeds its size budget
 	cd web && npm run --silent build
 
 web-dist: web ## the same with .br and .gz beside each file: a folder for any static host
 	cd web && node scripts/finish.mjs --dist
 
-lint-web: ## mistakes in the page's code that the compiler does not see (biome; web/biome.jsonc says which)
+lint-web: ## check the page's code for mistakes that the compiler does not find (biome; rules in web/biome.jsonc)
 	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory web/node_modules/.package-lock.json && cd web && npm run --silent check && npm run --silent lint; \
 	else echo "left out: the linter of the page needs npm (https://nodejs.org, or: apt-get install npm)"; fi
 
@@ -150,7 +153,7 @@ race-fake: ## the tests of fake, and every eighth recorded case, with the race d
 	$(GO) test -race -timeout 30m -shuffle=on $(TESTFLAGS) ./fake
 	$(GO) test -race -timeout 30m -shuffle=on -short $(TESTFLAGS) ./fake/conformance
 
-check: check-format vet staticcheck test ## what to run before every push: format, vet, staticcheck, and make test, in which the guards are; then CI runs make full
+check: check-format vet staticcheck test ## run before every push: format, vet, staticcheck and make test, which includes the guards; CI then runs make full
 
 check-format: ## fail if gofmt would change a file
 	@out="$$(gofmt -l $$(find . -name '*.go' -not -path '*/node_modules/*'))"; \
@@ -159,22 +162,22 @@ check-format: ## fail if gofmt would change a file
 vet: ## go vet in every module
 	$(call each,$(GO) vet ./...)
 
-deadcode: ## functions that no command and no test reaches, natively and, of wasm, under js
+deadcode: ## find functions that no command and no test reaches, natively and, for wasm, under js
 	@status=0; dead() { echo "== $$1: deadcode"; out="$$(cd $$1 && shift && $(GO) run "$$@")" && [ -z "$$out" ] || { echo "$$out"; status=1; }; }; \
 	for m in $(OWN_MODULES); do dead $$m $(DEADCODE) -test ./...; done; \
 	dead . $(ON_JS) $(DEADCODE) -test -tags page -filter '/wasm' ./wasm/...; exit $$status
 
-staticcheck: ## mistakes that go vet does not see (staticcheck.conf says which), natively and, of wasm, under js
+staticcheck: ## find mistakes that go vet does not find (checks in staticcheck.conf), natively and, for wasm, under js
 	@status=0; for m in $(OWN_MODULES); do echo "== $$m: staticcheck"; (cd $$m && $(GO) run $(STATICCHECK) ./...) || status=1; done; \
 	$(GO) run $(ON_JS) $(STATICCHECK) -tags page ./wasm/... || status=1; exit $$status
 
-guard: ## the rules of the project that a machine can check
+guard: ## check the project's rules
 	$(GO) test -count=1 ./sim/guard
 
 build-wasm: ## build everything that runs in a page as js/wasm
 	GOOS=js GOARCH=wasm $(GO) build ./clock/... $$(ls -d sim fake wasm 2>/dev/null | sed 's|.*|./&/...|')
 
-wasm: ## build the engines of the page into web/public/engine; fails when one is over its budget (WASMFLAGS=--fast: not checked)
+wasm: ## build the engines of the page into web/public/engine; fails if one exceeds its size budget (WASMFLAGS=--fast: not checked)
 	@if ! command -v node >/dev/null; then echo "make wasm needs node (https://nodejs.org, or: apt-get install nodejs)"; exit 1; fi
 	GO=$(GO) node wasm/build.mjs $(WASMFLAGS)
 
@@ -187,16 +190,16 @@ fuzz: ## each fuzz target for a while (FUZZTIME)
 # The parts are in the order of their length, from a quarter of an hour to some hours. The first builds of suites, compat and
 # integration download several GB.
 NIGHTLY ?= kill race test-browsers test-npm soak sample fuzz journeys-beside webhooks-beside endurance gallery suites compat integration
-nightly: ## what takes hours, in parts (NIGHTLY); it may be interrupted, and goes on where it was when it is started again
+nightly: ## tests that take hours, in parts (NIGHTLY); may be interrupted, and continues when started again
 	@.ci/nightly $(NIGHTLY)
 
-kill: ## kill kubesim serve --archive 200 times under load, and compare with what its clients were told (KILLS)
+kill: ## kill kubesim serve --archive 200 times under load, and check what its clients saw (KILLS)
 	KUBESIM_KILLS=$(or $(KILLS),200) $(GO) test -count=1 -v -timeout 1h -run '^TestKill$$' ./fake/cmd/kubesim
 
 scale: ## clusters of up to 5,000 nodes and 150,000 pods: the table of examples/bench/README.md, half an hour and 8 GB (SIZES)
 	@cd examples && $(GO) run ./bench/scale -write bench/README.md $(SIZES)
 
-soak: ## a million random operations with random trouble, every promise checked (SOAKFLAGS)
+soak: ## a million random operations with random faults, all promises checked (SOAKFLAGS)
 	@cd examples && $(GO) run ./soak $(SOAKFLAGS)
 
 endurance: ## an hour of 32 clients of client-go over TLS under faults: promises, linearizability and the server's heap (FOR, SOAKFLAGS)
@@ -204,7 +207,7 @@ endurance: ## an hour of 32 clients of client-go over TLS under faults: promises
 
 # Each pattern and each mistake is a search of its own, and none is done twice: end it at any time.  GALLERY is a part of it,
 # for example GALLERY='double/survives'.
-gallery: ## what examples/gallery/README.md says of mistakes and patterns, measured: hours, in parts that are kept (GALLERY)
+gallery: ## measure the figures of examples/gallery/README.md: hours, in parts that are kept (GALLERY)
 	@cd examples/gallery && mkdir -p testdata && \
 	$(GO) test -count=1 -v -timeout 0 -run '^TestMeasure$$/$(or $(GALLERY),.*)' . -measure=testdata/measured.jsonl; status=$$?; \
 	$(GO) test -count=1 -run '^TestReadme$$' . -write && exit $$status
@@ -231,7 +234,7 @@ generate: ## rewrite the generated data; fails if the tree changes
 	$(call make_types,../../../builtin/gotext)
 	git diff --exit-code sim/schema/data sim/builtin/gotext
 
-check-generate: ## fail if the generated data is not what make generate makes; writes nothing
+check-generate: ## fail if the generated data differs from make generate's; writes nothing
 	@dir="$$(mktemp -d)" && trap 'rm -r "$$dir"' EXIT && mkdir $$dir/data $$dir/types && \
 	($(call make_data,"$$dir"/data)) && diff -r "$$dir"/data sim/schema/data && \
 	($(call make_types,"$$dir"/types)) && for f in "$$dir"/types/*; do diff $$f sim/builtin/gotext/$$(basename $$f) || exit 1; done
@@ -247,7 +250,7 @@ conformance-real: ## the same against a real server: KUBESIM_TARGET=https://… 
 life: ## situations in which controllers act, compared with the recorded real ones, on virtual time
 	$(GO) test -count=1 -v -run '^TestLife$$' ./fake/conformance | grep -vE '^ *(=== (RUN|PAUSE|CONT|NAME)|--- PASS)'
 
-life-real: ## the same against a server whose controllers run, in real time: KUBESIM_TARGET=http://… KUBESIM_TOKEN=…; KUBESIM_RECORD=1 records those that are new
+life-real: ## the same against a server whose controllers run, in real time: KUBESIM_TARGET=http://… KUBESIM_TOKEN=…; KUBESIM_RECORD=1 records new situations
 	@if [ -z "$$KUBESIM_TARGET" ]; then echo "set KUBESIM_TARGET=http://127.0.0.1:6480 and KUBESIM_TOKEN=admintoken (make real CONTROLLERS=1 starts such a server)"; exit 1; fi
 	KUBESIM_LIFE=1 $(GO) test -count=1 -timeout 60m -v -run '^TestTarget$$' ./sim/conformance | grep -vE '^ *(=== (RUN|PAUSE|CONT|NAME)|--- PASS)'
 
@@ -255,7 +258,7 @@ journeys: ## variations of the cases, sent to a real server and to a simulator u
 	@if [ -z "$$KUBESIM_TARGET" ]; then echo "set KUBESIM_TARGET=http://127.0.0.1:6480 and KUBESIM_TOKEN=admintoken (make real starts such a server)"; exit 1; fi
 	$(GO) test -count=1 -timeout 0 -v -run '^TestJourneys$$' ./fake/conformance | grep -vE '^ *(=== (RUN|PAUSE|CONT|NAME)|--- PASS)'
 
-webhooks: ## random writes that live webhooks stand behind, sent to a real server and to a simulator until KUBESIM_REQUESTS in a row agree (2,000)
+webhooks: ## random writes that call live webhooks, sent to a real server and to a simulator until KUBESIM_REQUESTS requests in a row agree (2,000)
 	@if [ -z "$$KUBESIM_TARGET" ]; then echo "set KUBESIM_TARGET=http://127.0.0.1:6480 and KUBESIM_TOKEN=admintoken (make real starts such a server)"; exit 1; fi
 	$(GO) test -count=1 -timeout 0 -v -run '^TestWebhooks$$' ./fake/conformance | grep -vE '^ *(=== (RUN|PAUSE|CONT|NAME)|--- PASS)'
 
@@ -279,11 +282,11 @@ with_real = dir=$$(mktemp -d) && (cd $$dir && $(GO) run $$($(GO) env GOROOT)/src
 	{ KUBESIM_REAL_LISTEN=127.0.0.1:6470 $(REAL_SERVER) --client-ca-file=$$dir/cert.pem & pid=$$!; trap "kill -INT $$pid; wait $$pid; rm -r $$dir" EXIT; \
 	for i in $$(seq 100); do curl -sf -o $$dir/ready http://127.0.0.1:6470/readyz && break; sleep 1; done; sleep 5; \
 	export KUBESIM_RECORD=1 KUBESIM_TARGET=http://127.0.0.1:6470 KUBESIM_TOKEN=admintoken; $(1); }
-boot-data: ## record what a real kube-apiserver makes when it starts (sim/boot/data; REAL_MINOR)
+boot-data: ## record the objects that a real kube-apiserver creates when it starts (sim/boot/data; REAL_MINOR)
 	$(BUILD_REAL)
 	@$(call with_real,$(GO) test -count=1 -run '^TestTarget$$' ./sim/boot)
 
-openapi-data: ## record what a real kube-apiserver publishes of its types and serves (sim/schema/gen/openapi; REAL_MINOR)
+openapi-data: ## record the types and resources that a real kube-apiserver serves (sim/schema/gen/openapi; REAL_MINOR)
 	$(BUILD_REAL)
 	@$(call with_real,cd sim/schema/gen && $(GO) run . -record $$KUBESIM_TARGET)
 
@@ -322,7 +325,7 @@ real-assets: ## build the real etcd, kube-apiserver and kubectl as envtest's pro
 
 # What is installed and built for the rows, and their logs, are below it.
 COMPAT_DIR = $${TMPDIR:-/tmp}/kubesim-compat
-compat: ## clients and programs of others against kubesim; writes the table of sim/conformance/COMPATIBILITY.md (the first run builds for an hour; ROWS, or KUBESIM_TARGET=http://… KUBESIM_TOKEN=… to ask that server)
+compat: ## test third-party clients and programs against kubesim; writes the table of sim/conformance/COMPATIBILITY.md (the first run builds for an hour; ROWS, or KUBESIM_TARGET=http://… KUBESIM_TOKEN=… to ask that server)
 	@mkdir -p $(COMPAT_DIR) && $(GO) build -o $(COMPAT_DIR)/kubesim ./fake/cmd/kubesim
 	cd sim/conformance/testdata/compat && $(GO) run . -work $(COMPAT_DIR) -kubesim $(COMPAT_DIR)/kubesim -only "$(ROWS)" \
 		-target "$(KUBESIM_TARGET)" -token "$(KUBESIM_TOKEN)"
@@ -331,8 +334,8 @@ compat: ## clients and programs of others against kubesim; writes the table of s
 VERSION      ?=
 RELEASEFLAGS ?=
 .PHONY: release release-check
-release: ## build all that a version publishes into dist/VERSION, and print the git commands for its tags (VERSION=v0.1.0, RELEASEFLAGS)
+release: ## build all files of a release into dist/VERSION, and print the git commands for its tags (VERSION=v0.1.0, RELEASEFLAGS)
 	@cd fake/cmd/release && GO=$(GO) $(GO) run . build -version "$(VERSION)" $(RELEASEFLAGS)
 
-release-check: ## build a release, build it again with empty caches, compare, and run what is in it (half an hour; VERSION=v0.1.0, RELEASEFLAGS)
+release-check: ## build a release twice, the second time with empty caches, compare, and run its parts (half an hour; VERSION=v0.1.0, RELEASEFLAGS)
 	@cd fake/cmd/release && GO=$(GO) $(GO) run . check -version "$(VERSION)" $(RELEASEFLAGS)

@@ -27,6 +27,9 @@ var seedFlag = flag.Uint64("seed", 0, "run random tests with this seed only")
 func seeds(t *testing.T, n uint64, run func(t *testing.T, seed uint64)) {
 	t.Helper()
 	first, last := uint64(1), n
+	if testing.Short() {
+		last = max(1, n/4)
+	}
 	if *seedFlag != 0 {
 		first, last = *seedFlag, *seedFlag
 	}

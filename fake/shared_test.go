@@ -57,7 +57,7 @@ func TestUpdatedPodIsStillValidated(t *testing.T) {
 func TestObjectsThatAreKeptAreThoseInTheStore(t *testing.T) {
 	writes := 150
 	if testing.Short() {
-		writes = 30
+		writes = 15
 	}
 	for collection, body := range map[string]string{
 		"/api/v1/namespaces/default/pods":              `"spec":` + podSpec,
