@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/kubesim/kubesim/clock"
 )
 
 // upgradeRequests are requests that upgrade their connection to a session's protocol, so that HTTP ends.
@@ -30,7 +28,7 @@ func FuzzUpgrade(f *testing.F) {
 		f.Add(byte(i), []byte("\x80\x03\x00\x01\x00\x00\x00\x0a\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00"))
 		f.Add(byte(i), []byte("\x00\x00\x00\x01\x00\xff\xff\xffx"))
 	}
-	srv, err := New(Options{Nodes: 1, Clock: clock.System{}})
+	srv, err := New(Options{Nodes: 1})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -42,7 +40,9 @@ func FuzzUpgrade(f *testing.F) {
 	address := strings.TrimPrefix(l.URL(), "http://")
 	const pods = "/api/v1/namespaces/default/pods"
 	send(f, srv, "POST", pods, `{"metadata":{"name":"p"},"spec":{"nodeName":"node-1","containers":[{"name":"c","image":"i"}]}}`)
-	for !strings.Contains(send(f, srv, "GET", pods+"/p", ""), `"Running"`) { // soon
+	srv.Clock.Advance(time.Minute)
+	if !strings.Contains(send(f, srv, "GET", pods+"/p", ""), `"Running"`) {
+		f.Fatal("the pod does not run after a minute")
 	}
 	f.Fuzz(func(t *testing.T, which byte, data []byte) {
 		conn, err := net.Dial("tcp", address)

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"bytes"
 	"go/ast"
 	"maps"
 	"regexp"
@@ -113,7 +114,10 @@ func TestLeftovers(t *testing.T) {
 }
 
 // outside is a path to a folder beside the project, which users do not have.
-var outside = regexp.MustCompile(`(\.\./|/work/)` + `shared\b`)
+var (
+	outside       = regexp.MustCompile(`(\.\./|/work/)` + `shared\b`)
+	outsideFolder = []byte("/sha" + "red") // is in each match, and is found faster
+)
 
 func TestProjectIsSelfContained(t *testing.T) {
 	t.Parallel()
@@ -122,6 +126,9 @@ func TestProjectIsSelfContained(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if !bytes.Contains(all[name], outsideFolder) {
+			continue
+		}
 		if found := outside.Find(all[name]); found != nil {
 			t.Errorf("%s refers to %s: what the project uses, it contains", name, found)
 		}

@@ -7,19 +7,35 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 )
+
+// exports are the files with the types of compiled packages, by import path. Listing them is slow.
+var exports struct {
+	sync.Once
+	files map[string]string
+}
+
+// exportsOf returns the files with the types of the packages that the root module is built from.
+func exportsOf(t *testing.T) map[string]string {
+	t.Helper()
+	exports.Do(func() {
+		exports.files = map[string]string{}
+		for _, line := range goList(t, "-e", "-export", "-deps", "-f", "{{if .Export}}{{.ImportPath}} {{.Export}}{{end}}",
+			"./clock/...", "./sim/...", "./fake/...", "./wasm/...") {
+			if name, file, ok := strings.Cut(line, " "); ok {
+				exports.files[name] = file
+			}
+		}
+	})
+	return exports.files
+}
 
 // checkTypes calls yield with the files of each package that has some to keep, and with their types.
 func checkTypes(t *testing.T, keep func(source) bool, yield func(files []source, info *types.Info)) {
 	t.Helper()
-	exports := map[string]string{}
-	for _, line := range goList(t, "-e", "-export", "-deps", "-f", "{{if .Export}}{{.ImportPath}} {{.Export}}{{end}}",
-		"./clock/...", "./sim/...", "./fake/...", "./wasm/...") {
-		if name, file, ok := strings.Cut(line, " "); ok {
-			exports[name] = file
-		}
-	}
+	exports := exportsOf(t)
 	imp := importer.ForCompiler(fset, "gc", func(name string) (io.ReadCloser, error) { return os.Open(exports[name]) })
 	packages := map[string][]source{}
 	for _, s := range mustSources(t, keep) {

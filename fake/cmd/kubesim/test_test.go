@@ -42,6 +42,9 @@ func TestDraw(t *testing.T) {
 
 // Two runs of a seed are the same, and another seed is another run.
 func TestTest(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles the standard library for js/wasm and needs node")
+	}
 	for _, tool := range []string{"go", "node", "env"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skipf("kubesim test needs %s", tool)
