@@ -37,9 +37,6 @@ var given = map[string]string{
 // TestGo compiles the Go blocks of all documents: files, declarations, and statements. They may import what the examples import.
 func TestGo(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("go"); err != nil {
-		t.Skip("needs go")
-	}
 	paths, err := importedPaths()
 	if err != nil {
 		t.Fatal(err)

@@ -182,7 +182,7 @@ func takeLesson(t *testing.T, d Document, b Block) {
 func TestJavaScript(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("node"); err != nil {
-		t.Skip("needs node")
+		t.Skip("the syntax of JavaScript is checked by node, which is not installed (https://nodejs.org)")
 	}
 	for _, d := range all(t) {
 		for _, b := range d.Blocks {

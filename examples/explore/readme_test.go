@@ -45,7 +45,8 @@ func TestReadme(t *testing.T) {
 	is.NoErr(err)
 	report := found.String()
 	if strings.Contains(report, ", 0 of 10 times ") {
-		t.Skip("other processes have interrupted the one that made the plan small: the report has no failing run")
+		t.Log("other processes have interrupted the one that shrank the plan: the report has no failing run, and its lines are not compared")
+		shown, _, _ = strings.Cut(shown, "readme_test.go:")
 	}
 	report = drawn.ReplaceAllString(report, "N")
 	for line := range strings.Lines(shown) { // the README shows the most important lines of the report

@@ -1,7 +1,6 @@
 package conformance_test
 
 import (
-	"os"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -90,17 +89,4 @@ func replicasFor(c conformance.Case) []fake.ReplicaOptions {
 		return []fake.ReplicaOptions{{Version: minor}}
 	}
 	return nil
-}
-
-// TestReal runs the cases against a real API server at KUBESIM_TARGET, with the administrator's token in
-// KUBESIM_TOKEN. KUBESIM_INSECURE=true skips the check of its certificate.
-func TestReal(t *testing.T) {
-	url := os.Getenv("KUBESIM_TARGET")
-	if url == "" {
-		t.Skip("KUBESIM_TARGET is not set: there is no real API server to compare the recordings with")
-	}
-	target := conformance.Target{URL: url, Token: os.Getenv("KUBESIM_TOKEN"), NoControl: true,
-		Transport: conformance.Network(os.Getenv("KUBESIM_INSECURE") == "true")}
-	conformance.Check(t, func(*testing.T, conformance.Case) conformance.Target { return target },
-		conformance.Options[*testing.T]{Workers: 16})
 }

@@ -288,7 +288,7 @@ func (e *Engine) completePrompt(line string) any {
 	return fields{"from": from + len(line) - len(bare), "to": len(line), "items": items, "prefix": kubectl.CommonPrefix(found)}
 }
 
-// source is what completion knows of the world.
+// source implements kubectl.Source with the objects and clients of an Engine.
 type source struct{ e *Engine }
 
 func (s source) Resources() []kubectl.Item { return asItems(s.e.resourceItems()) }

@@ -161,7 +161,7 @@ type Replica struct {
 	Resource string        // "" is everything
 }
 
-// resumable is what a replica resumes from.
+// resumable lists the kinds of trouble that end when the replica resumes.
 var resumable = []*trouble.Kind{trouble.Lag, trouble.Cut}
 
 func (r Replica) name() string { return r.Kind.Name }

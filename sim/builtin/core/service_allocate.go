@@ -284,7 +284,7 @@ func FamilyOf(ip string) string {
 	return "IPv4"
 }
 
-// serviceQuota is what services use of quotas.
+// serviceQuota defines how Services count against a ResourceQuota.
 var serviceQuota = resource.Quota{Each: []string{"services"}, Limits: serviceLimit, Uses: serviceUses, Updates: resource.WholeUpdates}
 
 func serviceLimit(_ *resource.Context, name string) bool {

@@ -141,7 +141,7 @@ func warnPersistentVolume(ctx *resource.Context, obj, _ object.Object) {
 	}
 }
 
-// volumeClaimQuota is what claims use of quotas.
+// volumeClaimQuota defines how PersistentVolumeClaims count against a ResourceQuota.
 var volumeClaimQuota = resource.Quota{Each: []string{claims}, Limits: volumeClaimLimit, Uses: volumeClaimUses, Scopes: volumeClaimScopes, Updates: volumeClaimUpdates}
 
 const (
