@@ -25,21 +25,26 @@ TARGET   ?= kubesim
 E2EFLAGS ?=
 # SUITES are the projects whose suites make suites runs, with commas between them; all without it.  ASSETS is a folder with
 # etcd and kube-apiserver to run them over instead of kubesim's.  REAL=1 runs them over the real programs, too.
+# VIRTUAL=1 runs them in virtual time (kubesim gotest), too; VIRTUAL=only runs them in virtual time only.
 # SUITESFLAGS go to sim/conformance/testdata/suites, for example SUITESFLAGS='-packages pkg/client'.
 SUITES      ?=
 ASSETS      ?=
 REAL        ?=
+VIRTUAL     ?=
 SUITESFLAGS ?=
 # PACKAGES is a regular expression for the packages that make integration runs; all without it. ASSETS and REAL=1 are as above.
 # INTEGRATIONFLAGS go to sim/conformance/testdata/integration, for example INTEGRATIONFLAGS='-fresh' or '-focus TestGC'.
 PACKAGES         ?=
 INTEGRATIONFLAGS ?=
-# ROWS are the beginnings of the rows' names that make compat runs, with commas between them, such as helm,kubectl-1.32; all
-# without it.
+# ROWS are the beginnings of the names of the rows that make compat and make operators run, with commas between them, such as
+# helm,kubectl-1.32; all without it.
 ROWS ?=
+# OPERATORSFLAGS go to examples/operators, for example OPERATORSFLAGS='-seeds 100'.
+OPERATORSFLAGS ?=
 
-# Every folder with a go.mod: the root module, and those whose requirements must not reach its users.
-SUBMODULES := $(sort $(patsubst ./%/go.mod,%,$(shell find . -mindepth 2 -name go.mod -not -path '*/node_modules/*' -not -path '*/testdata/*')))
+# Every folder with a go.mod: the root module, and those whose requirements must not reach its users. The modules of operators are
+# left out, because each needs the client libraries of its own version: only make operators builds them.
+SUBMODULES := $(sort $(patsubst ./%/go.mod,%,$(shell find . -mindepth 2 -name go.mod -not -path '*/node_modules/*' -not -path '*/testdata/*' -not -path './examples/operators/*')))
 MODULES    := . $(SUBMODULES)
 
 # The tools that look for mistakes are started at these versions; no go.mod requires them.
@@ -49,6 +54,9 @@ ON_JS       := -exec 'env GOOS=js GOARCH=wasm'
 # What stands in for a library in the page is reached from another module.  Of the programs around upstream's tests, real is
 # left out: its one file would have the linters read all of kube-apiserver, 2,100 packages.
 OWN_MODULES := $(filter-out wasm/slim/%,$(MODULES)) $(addprefix sim/conformance/testdata/,e2e suites integration compat)
+# LINTED are the modules that deadcode and staticcheck read.  make full has them read the root module only: for the others they
+# must read client-go and controller-runtime, which takes five minutes when nothing is built. make nightly reads all.
+LINTED ?= $(OWN_MODULES)
 
 # each runs a command in every module and fails at the end if it failed in one.
 each = @status=0; for m in $(MODULES); do echo "== $$m: $(1)"; (cd $$m && $(1)) || status=1; done; exit $$status
@@ -56,7 +64,7 @@ each = @status=0; for m in $(MODULES); do echo "== $$m: $(1)"; (cd $$m && $(1)) 
 # The packages whose tests do less with -short.
 LONG := $(sort $(patsubst %,./%,$(shell grep -rl --include='*_test.go' 'testing.Short()' clock sim fake wasm | xargs -n 1 dirname)))
 
-.PHONY: help run test full rest rest-go rest-page test-long test-modules documents nightly test-wasm race race-fake check check-format check-generate vet guard deadcode staticcheck build-wasm wasm web web-dist test-web test-browsers test-npm npm-pack lint-web shots bench fuzz kill scale soak endurance gallery sample generate conformance conformance-real life life-real journeys webhooks journeys-beside webhooks-beside real boot-data openapi-data e2e suites integration real-assets compat
+.PHONY: help run test full rest rest-go rest-page test-long test-modules documents nightly test-wasm race race-fake check check-format check-generate vet guard deadcode staticcheck build-wasm wasm web web-dist test-web test-browsers test-npm npm-pack lint-web shots bench fuzz kill scale soak endurance gallery operators sample generate conformance conformance-real life life-real journeys webhooks journeys-beside webhooks-beside real boot-data openapi-data record-sampling e2e suites integration real-assets compat
 
 help: ## print this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1	/' | awk -F '\t' '{ printf "  %-17s %s\n", $$1, $$2 }'
@@ -66,9 +74,12 @@ run: ## build and start kubesim serve with the page; it prints its URL and the k
 	else echo "left out: the page needs npm (https://nodejs.org, or: apt-get install npm)" >&2; fi
 	$(GO) run ./fake/cmd/kubesim serve --nodes 3 $$(if [ -f web/dist/index.html ]; then echo --web web/dist; fi) $(RUNFLAGS)
 
+# TALLY prints what go test prints, with the number of tests that ran.
+TALLY = | $(GO) run $(CURDIR)/.ci/tally.go $(filter -v,$(TESTFLAGS))
+
 # A package that needs more than 10 s of CPU fails.
 test: ## the tests of the root module with -short: at most 3 minutes on two cores, 1 when everything is built (TESTFLAGS)
-	$(GO) test -short -vet=all -timeout 3m -exec '"$(CURDIR)/.ci/cpu" 10' $(TESTFLAGS) ./...
+	$(GO) test -json -short -vet=all -timeout 3m -exec '"$(CURDIR)/.ci/cpu" 10' $(TESTFLAGS) ./... $(TALLY)
 	@echo "left out: the long form of tests (make test-long), the modules $(SUBMODULES) (make test-modules), js/wasm (make test-wasm), the page (make test-web), the race detector (make race-fake); make full runs all of it"
 
 full: ## all tests and checks, Go and the page side by side: a quarter of an hour on two cores
@@ -77,28 +88,29 @@ full: ## all tests and checks, Go and the page side by side: a quarter of an hou
 # The page's tests wait for a browser most of the time, so Go's run beside them; first, neither may be disturbed by a compiler.
 rest: ## the part of make full that make test does not run
 	@$(MAKE) --no-print-directory -j 2 rest-go rest-page
+	@echo "left out: deadcode and staticcheck in the modules (make deadcode staticcheck), tests that take hours (make nightly)"
 
 rest-go:
-	@status=0; for part in check-format check-generate deadcode staticcheck test-long test-modules test-wasm race-fake; do \
-		echo "== $$part"; $(MAKE) --no-print-directory $$part || status=1; done; exit $$status
+	@status=0; for part in check-format check-generate "deadcode LINTED=." "staticcheck LINTED=." test-long test-modules test-wasm race-fake; do \
+		echo "== $$part"; began=$$SECONDS; $(MAKE) --no-print-directory $$part || status=1; echo "== $$part took $$((SECONDS-began)) s"; done; exit $$status
 
 rest-page:
 	@status=0; for part in lint-web test-web; do \
-		echo "== $$part"; $(MAKE) --no-print-directory $$part || status=1; done; exit $$status
+		echo "== $$part"; began=$$SECONDS; $(MAKE) --no-print-directory $$part || status=1; echo "== $$part took $$((SECONDS-began)) s"; done; exit $$status
 
 test-long: ## all tests of the packages that do less with -short, in full, shuffled (TESTFLAGS)
-	$(GO) test -vet=off -shuffle=on $(TESTFLAGS) $(LONG)
+	$(GO) test -json -vet=off -shuffle=on $(TESTFLAGS) $(LONG) $(TALLY)
 
 test-modules: ## the tests of the modules below the root module, shuffled (TESTFLAGS)
-	@status=0; for m in $(SUBMODULES); do echo "== $$m"; (cd $$m && $(GO) test -vet=all -shuffle=on $(TESTFLAGS) ./...) || status=1; done; exit $$status
+	@status=0; for m in $(SUBMODULES); do echo "== $$m"; (cd $$m && $(GO) test -json -vet=all -shuffle=on $(TESTFLAGS) ./... $(TALLY)) || status=1; done; exit $$status
 
 documents: ## run the commands and compile the code in all documents
 	cd examples && $(GO) test -count=1 ./documents
 
 test-wasm: ## run tests as js/wasm under node (WASM_TESTS)
 	@if command -v node >/dev/null; then \
-		PATH="$$PATH:$$($(GO) env GOROOT)/lib/wasm" GOOS=js GOARCH=wasm $(GO) test $(TESTFLAGS) $(WASM_TESTS) && \
-		PATH="$$PATH:$$($(GO) env GOROOT)/lib/wasm" GOOS=js GOARCH=wasm $(GO) test $(TESTFLAGS) -run '^(TestGoldenHashes|TestOpenSoak)$$' ./sim/soak ./wasm/engine; \
+		PATH="$$PATH:$$($(GO) env GOROOT)/lib/wasm" GOOS=js GOARCH=wasm $(GO) test -json $(TESTFLAGS) $(WASM_TESTS) $(TALLY) && \
+		PATH="$$PATH:$$($(GO) env GOROOT)/lib/wasm" GOOS=js GOARCH=wasm $(GO) test -json $(TESTFLAGS) -run '^(TestGoldenHashes|TestOpenSoak)$$' ./sim/soak ./wasm/engine $(TALLY); \
 	else echo "left out: tests under js/wasm need node (https://nodejs.org, or: apt-get install nodejs)"; fi
 
 # Packages are installed when the lock file is newer than what was installed last.
@@ -148,10 +160,10 @@ race: ## run all tests with the race detector
 	$(call each,$(GO) test -race -timeout 30m -shuffle=on $(TESTFLAGS) ./...)
 
 # Goroutines start in fake, in no package below it. make race runs the rest.
-race-fake: ## the tests of fake, and every eighth recorded case, with the race detector
+race-fake: ## the tests of fake, and every twelfth recorded case, with the race detector
 	@$(NEEDS_C)
-	$(GO) test -race -timeout 30m -shuffle=on $(TESTFLAGS) ./fake
-	$(GO) test -race -timeout 30m -shuffle=on -short $(TESTFLAGS) ./fake/conformance
+	$(GO) test -json -race -timeout 30m -shuffle=on $(TESTFLAGS) ./fake $(TALLY)
+	$(GO) test -json -race -timeout 30m -shuffle=on -short $(TESTFLAGS) ./fake/conformance $(TALLY)
 
 check: check-format vet staticcheck test ## run before every push: format, vet, staticcheck and make test, which includes the guards; CI then runs make full
 
@@ -164,11 +176,11 @@ vet: ## go vet in every module
 
 deadcode: ## find functions that no command and no test reaches, natively and, for wasm, under js
 	@status=0; dead() { echo "== $$1: deadcode"; out="$$(cd $$1 && shift && $(GO) run "$$@")" && [ -z "$$out" ] || { echo "$$out"; status=1; }; }; \
-	for m in $(OWN_MODULES); do dead $$m $(DEADCODE) -test ./...; done; \
+	for m in $(LINTED); do dead $$m $(DEADCODE) -test ./...; done; \
 	dead . $(ON_JS) $(DEADCODE) -test -tags page -filter '/wasm' ./wasm/...; exit $$status
 
 staticcheck: ## find mistakes that go vet does not find (checks in staticcheck.conf), natively and, for wasm, under js
-	@status=0; for m in $(OWN_MODULES); do echo "== $$m: staticcheck"; (cd $$m && $(GO) run $(STATICCHECK) ./...) || status=1; done; \
+	@status=0; for m in $(LINTED); do echo "== $$m: staticcheck"; (cd $$m && $(GO) run $(STATICCHECK) ./...) || status=1; done; \
 	$(GO) run $(ON_JS) $(STATICCHECK) -tags page ./wasm/... || status=1; exit $$status
 
 guard: ## check the project's rules
@@ -187,17 +199,20 @@ bench: ## benchmarks, side by side with other fakes where examples/ has them (BE
 fuzz: ## each fuzz target for a while (FUZZTIME)
 	@for m in $(MODULES); do (cd $$m && GO=$(GO) $(CURDIR)/.ci/fuzz $(FUZZTIME)) || exit 1; done
 
-# The parts are in the order of their length, from a quarter of an hour to some hours. The first builds of suites, compat and
+# The parts are in the order of their length, from some minutes to some hours. The first builds of suites, compat and
 # integration download several GB.
-NIGHTLY ?= kill race test-browsers test-npm soak sample fuzz journeys-beside webhooks-beside endurance gallery suites compat integration
+NIGHTLY ?= deadcode staticcheck kill race test-browsers test-npm soak sample fuzz journeys-beside webhooks-beside endurance gallery suites compat integration
 nightly: ## tests that take hours, in parts (NIGHTLY); may be interrupted, and continues when started again
 	@.ci/nightly $(NIGHTLY)
 
 kill: ## kill kubesim serve --archive 200 times under load, and check what its clients saw (KILLS)
 	KUBESIM_KILLS=$(or $(KILLS),200) $(GO) test -count=1 -v -timeout 1h -run '^TestKill$$' ./fake/cmd/kubesim
 
-scale: ## clusters of up to 5,000 nodes and 150,000 pods: the table of examples/bench/README.md, half an hour and 8 GB (SIZES)
-	@cd examples && $(GO) run ./bench/scale -write bench/README.md $(SIZES)
+scale: ## clusters of up to 5,000 nodes and 150,000 pods: the tables of examples/bench/README.md, half an hour and 4 GB (SIZES; PAIRS=5: two processes at once; KUBECTL=1: commands of kubectl; REAL=1: beside the real kube-controller-manager and kube-scheduler)
+	@if [ -n "$(REAL)$(KUBECTL)" ]; then mkdir -p $(E2E)/bin && $(GO) build -o $(E2E)/bin/ ./fake/cmd/kubesim && cd sim/conformance/testdata/e2e && \
+		$(GO) build -ldflags '$(REAL_LDFLAGS)' -o $(E2E)/bin/ $(addprefix k8s.io/kubernetes/cmd/,$(if $(REAL),kube-controller-manager kube-scheduler) $(if $(KUBECTL),kubectl)); fi
+	@cd examples && $(GO) run ./bench/scale -write bench/README.md $(if $(REAL),-beside $(E2E)/bin) $(if $(KUBECTL),-usage $(E2E)/bin) \
+		$(if $(PAIRS),-pairs $(PAIRS)) $(SIZES)
 
 soak: ## a million random operations with random faults, all promises checked (SOAKFLAGS)
 	@cd examples && $(GO) run ./soak $(SOAKFLAGS)
@@ -211,6 +226,11 @@ gallery: ## measure the figures of examples/gallery/README.md: hours, in parts t
 	@cd examples/gallery && mkdir -p testdata && \
 	$(GO) test -count=1 -v -timeout 0 -run '^TestMeasure$$/$(or $(GALLERY),.*)' . -measure=testdata/measured.jsonl; status=$$?; \
 	$(GO) test -count=1 -run '^TestReadme$$' . -write && exit $$status
+# Copies of the operators' modules and their test binaries are below OPERATORS_DIR.
+OPERATORS_DIR = $${TMPDIR:-/tmp}/kubesim-operators
+operators: ## search real operators for bugs; writes the table of examples/operators/README.md (each operator builds for minutes; continues where it was interrupted; ROWS, OPERATORSFLAGS='-seeds 100')
+	cd examples && $(GO) build -o $(OPERATORS_DIR)/operators ./operators
+	cd examples/operators && exec $(OPERATORS_DIR)/operators -work $(OPERATORS_DIR) -rows "$(ROWS)" $(OPERATORSFLAGS)
 # Its controller.go is package main: it is laid beside the test as it is.
 SAMPLE := examples/explore/testdata/sample
 sample: ## the sample-controller of Kubernetes, unchanged, under fake.Explore with all oracles (FOR, default 5m)
@@ -220,9 +240,9 @@ sample: ## the sample-controller of Kubernetes, unchanged, under fake.Explore wi
 	SAMPLE="$$dir" FOR=$(or $(FOR),5m) $(GO) test -overlay "$$overlay" -count=1 -v -timeout 0 .
 
 # make_data DIRECTORY makes the schema data of all minors there, from the types of k8s.io/api and the OpenAPI in the tree.
-# go.mod is that of the default minor; the tags name the minors since 1.35 up to that of the module file.
+# go.mod is that of the default minor; the tags name the minor of the module file, and those since 1.35 up to it.
 make_data = cd sim/schema/gen && for mod in go*.mod; do minor=$$(sed -n 's|^\tk8s.io/api v0\.\([0-9]*\).*|\1|p' $$mod); \
-	$(GO) run -modfile $$mod -tags "$$(seq -s , -f since%g 35 $$minor)" . -out $(1) || exit 1; done
+	$(GO) run -modfile $$mod -tags "minor$$minor,$$(seq -s , -f since%g 35 $$minor)" . -out $(1) || exit 1; done
 
 # make_types DIRECTORY writes what kube-apiserver's structs look like in memory. Of k8s.io/kubernetes (a download of 20 MB) only
 # the packages with types are built, in less than a minute.
@@ -279,16 +299,16 @@ real: ## build and start a real kube-apiserver (some minutes, 2 GB) to compare w
 
 # with_real COMMAND runs a command beside a fresh real server on port 6470.
 with_real = dir=$$(mktemp -d) && (cd $$dir && $(GO) run $$($(GO) env GOROOT)/src/crypto/tls/generate_cert.go --ca --host kubesim) && \
-	{ KUBESIM_REAL_LISTEN=127.0.0.1:6470 $(REAL_SERVER) --client-ca-file=$$dir/cert.pem & pid=$$!; trap "kill -INT $$pid; wait $$pid; rm -r $$dir" EXIT; \
+	{ KUBESIM_REAL_LISTEN=127.0.0.1:6470 $(REAL_SERVER) --client-ca-file=$$dir/cert.pem $(REALFLAGS) & pid=$$!; trap "kill -INT $$pid; wait $$pid; rm -r $$dir" EXIT; \
 	for i in $$(seq 100); do curl -sf -o $$dir/ready http://127.0.0.1:6470/readyz && break; sleep 1; done; sleep 5; \
 	export KUBESIM_RECORD=1 KUBESIM_TARGET=http://127.0.0.1:6470 KUBESIM_TOKEN=admintoken; $(1); }
 boot-data: ## record the objects that a real kube-apiserver creates when it starts (sim/boot/data; REAL_MINOR)
 	$(BUILD_REAL)
 	@$(call with_real,$(GO) test -count=1 -run '^TestTarget$$' ./sim/boot)
 
-openapi-data: ## record the types and resources that a real kube-apiserver serves (sim/schema/gen/openapi; REAL_MINOR)
+openapi-data: ## record the types and resources that a real kube-apiserver serves (sim/schema/gen/openapi; REAL_MINOR; ALL=1: all versions, with REALFLAGS)
 	$(BUILD_REAL)
-	@$(call with_real,cd sim/schema/gen && $(GO) run . -record $$KUBESIM_TARGET)
+	@$(call with_real,cd sim/schema/gen && $(GO) run . -record $$KUBESIM_TARGET $(if $(ALL),-all))
 
 journeys-beside webhooks-beside: %-beside: ## the same with a real server that is built and started for it
 	$(BUILD_REAL)
@@ -305,11 +325,16 @@ e2e: ## Kubernetes' own end-to-end tests with the real controllers (first build 
 
 # Sources, test binaries and logs of the suites are below it, and the real programs.
 SUITES_DIR = $${TMPDIR:-/tmp}/kubesim-suites
-suites: ## suites of well-known projects over kubesim instead of envtest's programs (first build 30 min, 7 GB; SUITES, ASSETS, REAL=1, SUITESFLAGS)
+suites: ## suites of well-known projects over kubesim instead of envtest's programs (first build 30 min, 7 GB; SUITES, ASSETS, REAL=1, VIRTUAL=1, SUITESFLAGS)
 	@mkdir -p $(SUITES_DIR) && $(GO) build -o $(SUITES_DIR)/kubesim ./fake/cmd/kubesim
 	@if [ -n "$(REAL)" ]; then $(MAKE) --no-print-directory real-assets; fi
 	cd sim/conformance/testdata/suites && $(GO) run . -work $(SUITES_DIR) -only "$(SUITES)" \
-		-kubesim "$(or $(ASSETS),$$($(SUITES_DIR)/kubesim envtest))" $(if $(REAL),-real $(SUITES_DIR)/real) $(SUITESFLAGS)
+		$(if $(filter only,$(VIRTUAL)),,-kubesim "$(or $(ASSETS),$$($(SUITES_DIR)/kubesim envtest))") $(if $(REAL),-real $(SUITES_DIR)/real) \
+		$(if $(VIRTUAL),-virtual $(SUITES_DIR)/kubesim) $(SUITESFLAGS)
+
+record-sampling: ## record the nodes that a real kube-scheduler chooses in clusters of more than 100 nodes (some minutes; fake/conformance/testdata/sampled.json)
+	@mkdir -p $(E2E)/bin && cd sim/conformance/testdata/e2e && $(GO) build -ldflags '$(REAL_LDFLAGS)' -o $(E2E)/bin/ k8s.io/kubernetes/cmd/kube-scheduler
+	KUBESIM_SCHEDULER=$(E2E)/bin/kube-scheduler $(GO) test -count=1 -run '^TestSampling$$' ./fake/conformance
 
 # Copies of the tests, test binaries, results and logs are below it.
 INTEGRATION_DIR = $${TMPDIR:-/tmp}/kubesim-integration

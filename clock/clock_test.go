@@ -12,7 +12,7 @@ import (
 	"github.com/kubesim/kubesim/clock"
 )
 
-// bench is a clock under test and how to move it.
+// bench is a clock under test, with a function that moves it.
 type bench struct {
 	clock.Clock
 	advance func(time.Duration)
@@ -20,7 +20,7 @@ type bench struct {
 	log     []string
 }
 
-// call returns a callback that notes its name.
+// call returns a callback that records its name.
 func (b *bench) call(name string) func() {
 	return func() {
 		b.mu.Lock()
@@ -29,14 +29,14 @@ func (b *bench) call(name string) func() {
 	}
 }
 
-// called returns the names noted so far.
+// called returns the recorded names.
 func (b *bench) called() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return strings.Join(b.log, " ")
 }
 
-// received reports whether a time can be received now, and which.
+// received returns a time that can be received now. ok is false if there is none.
 func received(c <-chan time.Time) (time.Time, bool) {
 	select {
 	case t := <-c:
@@ -205,7 +205,7 @@ func TestManualPromises(t *testing.T) {
 	}
 }
 
-// TestSystemPromises runs the same promises on package time in a bubble.
+// TestSystemPromises tests the same promises for package time in a bubble.
 func TestSystemPromises(t *testing.T) {
 	t.Parallel()
 	for _, p := range promises {
@@ -228,8 +228,8 @@ func TestEpoch(t *testing.T) {
 	is.Equal(clock.Epoch().Format(time.RFC3339Nano), "2026-01-01T00:00:00Z") // a fixed date in UTC
 }
 
-// Timer and ticker as another package would define them: the same methods,
-// other types. k8s.io/utils/clock does; examples/ has the test with the real one.
+// Timer and ticker types as another package could define them: with the same methods, but as other types, like k8s.io/utils/clock.
+// examples/ contains a test with the real ones.
 type (
 	otherTimer interface {
 		C() <-chan time.Time

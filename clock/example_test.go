@@ -29,8 +29,8 @@ func ExampleManual_Step() {
 	// Output: 00:00:10
 }
 
-// ExampleAs passes a clock to code that declares its own clock interface.
-// With k8s.io/utils/clock it is clock.As[kclock.Timer, kclock.Ticker].
+// ExampleAs passes a clock to code that declares its own clock interface. With k8s.io/utils/clock the type is
+// clock.As[kclock.Timer, kclock.Ticker].
 func ExampleAs() {
 	m := clock.NewManual(clock.Epoch())
 	var theirs otherClock = clock.As[otherTimer, otherTicker]{Clock: m}
@@ -40,7 +40,7 @@ func ExampleAs() {
 	// Output: 00:00:01
 }
 
-// A Schedule is for a caller with a lock of its own: its functions run with the lock held.
+// A Schedule is for a caller that has its own lock: functions run with the lock held.
 func ExampleNewSchedule() {
 	var lock sync.Mutex
 	m := clock.NewManual(clock.Epoch())

@@ -8,34 +8,34 @@ import (
 	"time"
 )
 
-// Manual is a clock that moves only by Advance, AdvanceTo and Step.
+// Manual is a clock that is moved only by Advance, AdvanceTo and Step.
 //
-// Timers fire earliest deadline first, equal deadlines in the order they were set; a ticker counts as set again each time it fires.
-// While a timer fires, Now is its deadline.
+// Timers fire in the order of their deadlines, and those with equal deadlines in the order in which they were set. A ticker is set
+// again each time it fires. While a timer fires, Now is its deadline.
 //
-// A callback of AfterFunc runs inside the call that moves the time, with no lock of the clock held, so it may call every method of
-// the clock. Advance from inside a callback is carried out at once: it fires the due timers and moves the time before it returns,
-// and the Advance outside goes on from there. Advances from several goroutines interleave. Time never goes back.
+// A callback of AfterFunc runs during the call that moves the time. The clock holds no lock then, so the callback may call any
+// method of the clock. A nested Advance takes effect at once: it fires the due timers and moves the time before it returns, and
+// then the outer Advance continues from that time. Advances from several goroutines interleave. Time never goes back.
 //
-// A channel timer set to zero or less fires when it is set. A callback set to zero or less waits for the next Advance (Advance(0)
-// is enough) or Step: run inside AfterFunc, it would meet the locks of its caller.
+// A channel timer with a duration of zero or less fires when it is set. A callback with such a duration waits for the next Advance
+// (Advance(0) suffices) or Step; if AfterFunc ran it, it could deadlock on a lock that its caller holds.
 //
-// It is safe for concurrent use. NewManual makes one.
+// It is safe for concurrent use. Use NewManual to create one.
 type Manual struct {
 	mu    sync.Mutex
 	now   time.Time
-	queue []*timer // the timers that are set, in the order in which they fire
-	sets  uint64   // how often a timer has been set
+	queue []*timer // pending timers in the order in which they fire
+	sets  uint64   // number of times that a timer was set
 }
 
 var _ Clock = (*Manual)(nil)
 
-// NewManual returns a clock that stands at start. It keeps start's time zone.
+// NewManual returns a clock with the time start. It keeps start's time zone.
 func NewManual(start time.Time) *Manual {
-	return &Manual{now: start.Round(0)} // without the monotonic reading of the machine
+	return &Manual{now: start.Round(0)} // remove the monotonic reading
 }
 
-// Now returns the time the clock stands at.
+// Now returns the current time of the clock.
 func (m *Manual) Now() time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -50,8 +50,7 @@ func (m *Manual) NewTimer(d time.Duration) Timer {
 	return m.start(&timer{clock: m, channel: make(chan time.Time, 1)}, d)
 }
 
-// NewTicker returns a ticker that sends the time on its channel every d.
-// It panics if d is not above zero.
+// NewTicker returns a ticker that sends the time on its channel every d. It panics if d is not positive.
 func (m *Manual) NewTicker(d time.Duration) Ticker {
 	if d <= 0 {
 		panic(fmt.Sprintf("clock: NewTicker(%v): the interval is not above zero", d))
@@ -59,7 +58,7 @@ func (m *Manual) NewTicker(d time.Duration) Ticker {
 	return ticker{m.start(&timer{clock: m, channel: make(chan time.Time, 1), period: d}, d)}
 }
 
-// AfterFunc calls f after d, inside the call that moves the time there.
+// AfterFunc calls f after d, during the call that moves the clock to that time.
 func (m *Manual) AfterFunc(d time.Duration, f func()) Timer {
 	return m.start(&timer{clock: m, callback: f}, d)
 }
@@ -67,7 +66,7 @@ func (m *Manual) AfterFunc(d time.Duration, f func()) Timer {
 // After returns the channel of a new timer.
 func (m *Manual) After(d time.Duration) <-chan time.Time { return m.NewTimer(d).C() }
 
-// Tick returns the channel of a new ticker; nil if d is not above zero.
+// Tick returns the channel of a new ticker, or nil if d is not positive.
 func (m *Manual) Tick(d time.Duration) <-chan time.Time {
 	if d <= 0 {
 		return nil
@@ -75,22 +74,21 @@ func (m *Manual) Tick(d time.Duration) <-chan time.Time {
 	return m.NewTicker(d).C()
 }
 
-// Sleep returns when the clock has moved by d; at once if d is not above zero.
-// Only another goroutine can move it in the meantime.
+// Sleep waits until the clock has moved by d. It returns at once if d is not positive. Only another goroutine can move the clock in
+// the meantime.
 func (m *Manual) Sleep(d time.Duration) { <-m.After(d) }
 
-// Advance moves the time by d and fires the timers that become due on the way. A negative d counts as zero.
+// Advance moves the time by d and fires the timers that become due. A negative d is treated as zero.
 func (m *Manual) Advance(d time.Duration) { m.AdvanceTo(m.Now().Add(d)) }
 
-// firesMax is how many timers may fire at one instant.
-// More than that is a callback that sets itself again with no delay.
+// firesMax is the maximum number of timers that may fire at one instant. If more of them fire, a callback keeps setting itself
+// without a delay.
 const firesMax = 1 << 20
 
-// AdvanceTo moves the time to t and fires the timers that become due on the way. A callback may set more timers: those due by t
-// fire too. If t has passed, the time stays and only timers that are due now fire.
+// AdvanceTo moves the time to t and fires the timers that become due, including timers that callbacks set. If t is in the past, the
+// time does not change, and only timers that are due now fire.
 //
-// It panics if more than a million timers fire at one instant, for then it
-// would never return.
+// It panics if more than a million timers fire at one instant, because it would never return.
 func (m *Manual) AdvanceTo(t time.Time) {
 	var instant time.Time
 	for fires := 0; ; fires++ {
@@ -116,8 +114,7 @@ func (m *Manual) AdvanceTo(t time.Time) {
 	}
 }
 
-// Step moves the time to the earliest timer and fires that one only.
-// It reports whether there was one.
+// Step moves the time to the earliest timer and fires only that timer. It reports whether there was one.
 func (m *Manual) Step() bool {
 	m.mu.Lock()
 	if len(m.queue) == 0 {
@@ -132,8 +129,7 @@ func (m *Manual) Step() bool {
 	return true
 }
 
-// Next returns the deadline of the earliest timer.
-// It reports whether there is one.
+// Next returns the deadline of the earliest timer, and whether there is one.
 func (m *Manual) Next() (time.Time, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -143,17 +139,15 @@ func (m *Manual) Next() (time.Time, bool) {
 	return m.queue[0].deadline, true
 }
 
-// Waiters returns how many timers and tickers are set.
-// After and Sleep count as timers.
+// Waiters returns the number of pending timers and tickers. After and Sleep count as timers.
 func (m *Manual) Waiters() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.queue)
 }
 
-// fireLocked takes the earliest timer off the queue, moves the time to its
-// deadline and sends it. It returns the callback, nil for a channel timer;
-// the caller runs it after it has released m.mu.
+// fireLocked removes the earliest timer from the queue, moves the time to its deadline, and sends the time. It returns the
+// callback, which the caller runs after releasing m.mu, or nil for a channel timer.
 func (m *Manual) fireLocked() func() {
 	t := m.queue[0]
 	m.queue = slices.Delete(m.queue, 0, 1)
@@ -170,24 +164,24 @@ func (m *Manual) fireLocked() func() {
 // timer is a Timer of a Manual. Its fields are guarded by clock.mu.
 type timer struct {
 	clock    *Manual
-	channel  chan time.Time // buffers one time; if nil, callback is called instead
+	channel  chan time.Time // buffered; if nil, callback is called instead
 	callback func()
-	period   time.Duration // if above zero, it fires again and again
+	period   time.Duration // interval of a ticker, or 0
 	deadline time.Time
-	turn     uint64 // the value of clock.sets when it was set: the order among equal deadlines
+	turn     uint64 // value of clock.sets when it was set, which orders equal deadlines
 }
 
-// C returns the channel the time is sent on; nil for a timer of AfterFunc.
+// C returns the channel on which the time is sent. It is nil for a timer of AfterFunc.
 func (t *timer) C() <-chan time.Time { return t.channel }
 
-// Stop prevents the timer from firing and reports whether it did.
+// Stop prevents the timer from firing, and reports whether it did.
 func (t *timer) Stop() bool {
 	t.clock.mu.Lock()
 	defer t.clock.mu.Unlock()
 	return t.clock.unsetLocked(t)
 }
 
-// Reset sets the timer again and returns the result that Stop would have returned.
+// Reset restarts the timer. It returns the value that Stop would have returned.
 func (t *timer) Reset(d time.Duration) bool {
 	t.clock.mu.Lock()
 	defer t.clock.mu.Unlock()
@@ -196,8 +190,7 @@ func (t *timer) Reset(d time.Duration) bool {
 	return pending
 }
 
-// sendLocked sends the time, unless the one before has not been received yet.
-// It needs clock.mu.
+// sendLocked sends the time, unless the previous one has not been received. The caller must hold clock.mu.
 func (t *timer) sendLocked() {
 	select {
 	case t.channel <- t.clock.now:
@@ -218,8 +211,7 @@ func (m *Manual) start(t *timer, d time.Duration) *timer {
 	return t
 }
 
-// setLocked puts t into the queue. No deadline is before the current time.
-// It needs m.mu.
+// setLocked adds t to the queue. Its deadline is never before the current time. The caller must hold m.mu.
 func (m *Manual) setLocked(t *timer, d time.Duration) {
 	m.sets++
 	t.deadline, t.turn = m.now.Add(max(d, 0)), m.sets
@@ -231,8 +223,8 @@ func (m *Manual) setLocked(t *timer, d time.Duration) {
 	m.queue = slices.Insert(m.queue, i, t)
 }
 
-// unsetLocked takes t out of the queue, and out of its channel a time that was
-// sent and not received. It reports whether there was either. It needs m.mu.
+// unsetLocked removes t from the queue, and an unreceived time from its channel. It reports whether there was either. The caller
+// must hold m.mu.
 func (m *Manual) unsetLocked(t *timer) bool {
 	i, pending := slices.BinarySearchFunc(m.queue, t, firesBefore)
 	if pending {
@@ -246,7 +238,7 @@ func (m *Manual) unsetLocked(t *timer) bool {
 	}
 }
 
-// firesBefore orders the queue: by deadline, then by turn.
+// firesBefore compares timers in the order of the queue: by deadline, then by turn.
 func firesBefore(a, b *timer) int {
 	return cmp.Or(a.deadline.Compare(b.deadline), cmp.Compare(a.turn, b.turn))
 }

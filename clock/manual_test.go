@@ -13,11 +13,10 @@ import (
 	"github.com/kubesim/kubesim/clock"
 )
 
-// elapsed returns how far the clock is from its start, for short expectations.
+// elapsed returns the time since the clock's start, for short expectations.
 func elapsed(m *clock.Manual) time.Duration { return m.Since(clock.Epoch()) }
 
-// newLogged returns a clock, and a function that makes callbacks which note
-// their name and the time the clock shows while they run.
+// newLogged returns a clock, and a function that creates callbacks that log their name and the clock's time while they run.
 func newLogged() (m *clock.Manual, call func(name string) func(), log *[]string) {
 	m, log = clock.NewManual(clock.Epoch()), new([]string)
 	return m, func(name string) func() {
@@ -25,7 +24,7 @@ func newLogged() (m *clock.Manual, call func(name string) func(), log *[]string)
 	}, log
 }
 
-// TestManualOrder is the drawing of the package comment.
+// TestManualOrder tests the example in the package comment.
 //
 //	now 0s   queue  b@1s  a@2s  c@2s
 //	Step     fires  b@1s
@@ -112,8 +111,8 @@ func TestManualEqualDeadlines(t *testing.T) {
 	}
 }
 
-// TestManualTickerGoesLast shows that a ticker is set again when it fires: of its second tick and a timer set before the first one,
-// the timer is first.
+// TestManualTickerGoesLast checks that a ticker is set again when it fires: a timer that was set before the first tick fires before
+// the second tick, even if both are due at the same time.
 func TestManualTickerGoesLast(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -130,7 +129,7 @@ func TestManualTickerGoesLast(t *testing.T) {
 	is.Equal(elapsed(m), 2*time.Second) // both at the same time
 }
 
-// TestManualNested moves the clock from inside callbacks.
+// TestManualNested moves the clock from within callbacks.
 //
 //	Advance(3s)  a@1s: Advance(4s)  b@2s: Advance(-1h)  c@4s   now 5s
 //	             the outer Advance has nothing left to do and does not go back to 3s
@@ -208,7 +207,7 @@ func TestManualEndlessCallback(t *testing.T) {
 	m.Advance(0)
 }
 
-// TestManualSleep lets goroutines sleep while the test moves the time.
+// TestManualSleep tests goroutines that sleep while the test moves the time.
 func TestManualSleep(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

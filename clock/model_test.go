@@ -12,8 +12,7 @@ import (
 	"github.com/kubesim/kubesim/clock"
 )
 
-// model is a clock as simple as it can be: a list of everything ever set, which
-// is searched for each question.
+// model is the simplest possible clock: a list of all timers ever set, which is searched for each operation.
 type model struct {
 	now  time.Duration // since the epoch
 	sets int
@@ -32,7 +31,7 @@ func (m *model) start(t *modelTimer, d time.Duration) {
 	t.set, t.deadline, t.turn = true, m.now+max(d, 0), m.sets
 }
 
-// first returns the timer that fires next; nil if none is set.
+// first returns the timer that fires next, or nil if none is set.
 func (m *model) first() *modelTimer {
 	var first *modelTimer
 	for _, t := range m.all {

@@ -6,28 +6,28 @@ import (
 	"time"
 )
 
-// Schedule runs functions under a lock when their time has come. Only one timer of its clock is used, for the earliest;
-// functions of the same time run in the order in which they were added.
+// Schedule runs functions under a lock when they are due. It uses a single timer of its clock, for the earliest function. Functions
+// that are due at the same time run in the order in which they were added.
 type Schedule struct {
 	clock Clock
 	lock  sync.Locker
 	queue jobs
 	count uint64
 	timer Timer
-	armed time.Time // when timer fires; zero if it is not set
+	armed time.Time // time at which timer fires
 }
 
 // NewSchedule returns an empty schedule. Its functions are called with the lock held.
 func NewSchedule(k Clock, lock sync.Locker) *Schedule { return &Schedule{clock: k, lock: lock} }
 
-// job is one function and its time.
+// job is a function and the time at which it is due.
 type job struct {
 	at    time.Time
 	order uint64
-	run   func() // nil once it was taken back
+	run   func() // nil after it was cancelled
 }
 
-// After runs f when d has passed. stop takes that back. The lock is held in both.
+// After runs f when d has passed, unless stop is called before. After and stop must be called with the lock held.
 func (s *Schedule) After(d time.Duration, f func()) (stop func()) {
 	s.count++
 	j := &job{at: s.clock.Now().Add(d), order: s.count, run: f}
@@ -39,7 +39,7 @@ func (s *Schedule) After(d time.Duration, f func()) (stop func()) {
 	}
 }
 
-// Now is the time of the schedule's clock.
+// Now returns the time of the schedule's clock.
 func (s *Schedule) Now() time.Time { return s.clock.Now() }
 
 // arm sets the timer for the earliest job.
@@ -58,13 +58,13 @@ func (s *Schedule) arm() {
 	}
 }
 
-// Clear forgets all functions.
+// Clear removes all functions.
 func (s *Schedule) Clear() {
 	s.queue = nil
 	s.Stop()
 }
 
-// Stop takes the timer back: nothing runs until a function is added.
+// Stop stops the timer. Nothing runs until another function is added.
 func (s *Schedule) Stop() {
 	if s.timer != nil {
 		s.timer.Stop()
@@ -86,7 +86,7 @@ func (s *Schedule) fire() {
 	s.arm()
 }
 
-// jobs is a heap of jobs, the earliest first.
+// jobs is a heap of jobs, earliest first.
 type jobs []*job
 
 func (q jobs) Len() int      { return len(q) }

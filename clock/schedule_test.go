@@ -10,7 +10,8 @@ import (
 	"github.com/kubesim/kubesim/clock"
 )
 
-// Jobs run at their time, those of one time in the order they were added, and one that was taken back not at all.
+// Jobs run when they are due. Jobs that are due at the same time run in the order in which they were added. A cancelled job does
+// not run.
 func TestSchedule(t *testing.T) {
 	is := is.New(t)
 	now := clock.NewManual(clock.Epoch())

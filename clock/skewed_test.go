@@ -9,7 +9,7 @@ import (
 	"github.com/kubesim/kubesim/clock"
 )
 
-// A jump moves the time of day and no timer.
+// A jump changes the time of day, but does not affect timers.
 func TestSkewed(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -2,11 +2,10 @@ package clock
 
 import "time"
 
-// System is the clock of package time.
-// Inside a testing/synctest bubble that is the bubble's virtual time.
-// AfterFunc runs its function in a goroutine of its own, as time.AfterFunc does.
+// System is the clock of package time. In a testing/synctest bubble that is the bubble's virtual time. Like time.AfterFunc, its
+// AfterFunc runs the function in a separate goroutine.
 //
-// It is the one place of the simulator that reads the machine's clock.
+// It is the only code in the simulator that reads the machine's clock.
 type System struct{}
 
 var _ Clock = System{}
@@ -17,22 +16,22 @@ func (System) Now() time.Time { return time.Now() }
 // Since returns the time that has passed since t.
 func (System) Since(t time.Time) time.Duration { return time.Since(t) }
 
-// NewTimer is time.NewTimer.
+// NewTimer calls time.NewTimer.
 func (System) NewTimer(d time.Duration) Timer { return systemTimer{time.NewTimer(d)} }
 
-// NewTicker is time.NewTicker.
+// NewTicker calls time.NewTicker.
 func (System) NewTicker(d time.Duration) Ticker { return systemTicker{time.NewTicker(d)} }
 
-// AfterFunc is time.AfterFunc.
+// AfterFunc calls time.AfterFunc.
 func (System) AfterFunc(d time.Duration, f func()) Timer { return systemTimer{time.AfterFunc(d, f)} }
 
-// After is time.After.
+// After calls time.After.
 func (System) After(d time.Duration) <-chan time.Time { return time.After(d) }
 
-// Tick is time.Tick.
+// Tick calls time.Tick.
 func (System) Tick(d time.Duration) <-chan time.Time { return time.Tick(d) }
 
-// Sleep is time.Sleep.
+// Sleep calls time.Sleep.
 func (System) Sleep(d time.Duration) { time.Sleep(d) }
 
 type systemTimer struct{ timer *time.Timer }

@@ -15,8 +15,8 @@ import (
 
 const plainPod = `{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}}`
 
-// A pod in a new namespace is created as soon as a controller has created the account default, for which the plugin ServiceAccount
-// waits a moment.
+// TestPodWaitsForItsAccount checks that a pod in a new namespace is created as soon as a controller has created the
+// service account default. The ServiceAccount plugin retries for 1.35 s before it rejects the pod.
 func TestPodWaitsForItsAccount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
@@ -39,12 +39,13 @@ func TestPodWaitsForItsAccount(t *testing.T) {
 		is.True(strings.Contains(body, `serviceaccount \"default\" not found`))
 		is.Equal(took(func() {
 			code, _ = c.do("POST", "/api/v1/namespaces/bare/pods", strings.Replace(plainPod, `"spec":{`, `"spec":{"serviceAccountName":"other",`, 1))
-		}), time.Duration(0)) // it waits for default only
+		}), time.Duration(0)) // it waits only for the account default
 		is.Equal(code, http.StatusForbidden)
 	})
 }
 
-// On a manual clock the plugin does not wait, because the test would have to advance the clock.
+// TestPodDoesNotWaitOnAManualClock checks that the ServiceAccount plugin rejects the pod at once if the clock is
+// manual: no retry could happen until the test advances the clock.
 func TestPodDoesNotWaitOnAManualClock(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

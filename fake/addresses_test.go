@@ -19,14 +19,14 @@ const (
 	addressesPath = "/apis/networking.k8s.io/v1/ipaddresses"
 )
 
-// addresses returns the names of all IPAddresses but the first, each with its owner.
+// addresses returns the names of all IPAddresses except the first, each with the service that owns it.
 func (c client) addresses() (all []string) {
 	c.t.Helper()
 	_, body := c.do("GET", addressesPath, "")
 	return c.addressesIn(body)
 }
 
-// addressesIn returns the addresses of a list, with the services that they belong to.
+// addressesIn returns the names of the addresses in a list except the first, each with the service that owns it.
 func (c client) addressesIn(body string) (all []string) {
 	c.t.Helper()
 	for _, x := range c.parse(body).List("items")[1:] {
@@ -36,8 +36,9 @@ func (c client) addressesIn(body string) (all []string) {
 	return all
 }
 
-// While a webhook is called for a service, the address of the service is allocated. If another write overtakes the create, it starts
-// again: its address is released and allocated again.
+// TestAddressWhileAWebhookIsAsked checks that the address of a service is already allocated while a webhook is called
+// for the service. If another write overtakes the create, the create starts again, and its address is released and
+// allocated again.
 func TestAddressWhileAWebhookIsAsked(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -70,10 +71,10 @@ func TestAddressWhileAWebhookIsAsked(t *testing.T) {
 		w.must(want)
 	}
 	is.Equal(patch(`{"spec":{"type":"ExternalName","externalName":"x.example"}}`), http.StatusForbidden)
-	is.Equal(c.addresses(), []string{"10.0.0.8 a"}) // a refused update releases no address
+	is.Equal(c.addresses(), []string{"10.0.0.8 a"}) // a rejected update releases no address
 }
 
-// A service in an archive keeps its address when the archive is loaded.
+// TestAddressesOfASnapshot checks that a service in an archive keeps its address when the archive is loaded.
 func TestAddressesOfASnapshot(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -90,7 +91,8 @@ func TestAddressesOfASnapshot(t *testing.T) {
 	is.Equal(a.addresses(), []string{"10.0.0.8 a"})
 }
 
-// A server without a ServiceCIDR keeps no IPAddresses; services have addresses of their own nevertheless.
+// TestAddressesOfABareServer checks that a server without a ServiceCIDR stores no IPAddresses, and that services still
+// get distinct addresses.
 func TestAddressesOfABareServer(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -104,9 +106,12 @@ func TestAddressesOfABareServer(t *testing.T) {
 	is.Equal(len(c.parse(list).List("items")), 0)
 }
 
-// Allocating the thousandth address costs as much as allocating the tenth.
+// TestManyServices checks that allocating the thousandth address takes no longer than allocating the tenth.
 func TestManyServices(t *testing.T) {
-	is := is.New(t)
+	is, many := is.New(t), 1000
+	if testing.Short() {
+		many = 200
+	}
 	c := client{t, fake.RunT(t, fake.Options{ServiceCIDR: "10.0.0.0/16"})}
 	n := 0
 	create := func() {
@@ -117,15 +122,16 @@ func TestManyServices(t *testing.T) {
 		}
 	}
 	few := testing.AllocsPerRun(20, create)
-	for n < 1000 {
+	for n < many {
 		create()
 	}
 	is.True(testing.AllocsPerRun(20, create) < 1.5*few)
 	is.Equal(len(c.addresses()), n)
 }
 
-// An IPAddress that refers to a service is kept for a minute until the service exists, also in a server that is loaded meanwhile. A
-// service that has lost its IPAddress gets it back at the next repair.
+// TestAddressesAreMended checks that the controller deletes an IPAddress whose service does not exist after a minute,
+// even if the server was saved and loaded in the meantime. A service that has lost its IPAddress gets it back at the
+// next repair.
 func TestAddressesAreMended(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

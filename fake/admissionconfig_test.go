@@ -11,7 +11,8 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// configured writes a file for --admission-control-config-file with some plugins.
+// configured writes a configuration of plugins to a file for --admission-control-config-file and returns the file's
+// name.
 func configured(t *testing.T, plugins string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "admission.yaml")
@@ -19,7 +20,8 @@ func configured(t *testing.T, plugins string) string {
 	return file
 }
 
-// The answers are those of a real server with the same file.
+// TestAdmissionConfigOfPlugins checks the effect of the configuration of plugins. The expected responses are those of a
+// real server with the same file.
 func TestAdmissionConfigOfPlugins(t *testing.T) {
 	is := is.New(t)
 	srv := fake.RunT(t, fake.Options{AdmissionConfig: configured(t, `
@@ -77,7 +79,8 @@ func TestAdmissionConfigOfPlugins(t *testing.T) {
 	is.True(strings.Contains(text, "exceeded quota: q"))
 }
 
-// The configuration of a plugin that is not supported is an error: a server that ignored it would admit objects that it should refuse.
+// TestAdmissionConfigRefused checks that configuring an unsupported plugin is an error. A server that ignored the
+// configuration would admit objects that it should reject.
 func TestAdmissionConfigRefused(t *testing.T) {
 	for plugins, want := range map[string]string{
 		"- name: EventRateLimit\n  configuration: {kind: Configuration, limits: []}":                                               "the configuration of the plugin EventRateLimit: kubesim does not read it: leave it out",

@@ -14,7 +14,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// hooked stores a configuration of one webhook for everything in a group.
+// hooked stores a configuration with one webhook for a resource of a group.
 func (c client) hooked(kind, group, resource string) {
 	c.t.Helper()
 	path := "/apis/admissionregistration.k8s.io/v1/" + strings.ToLower(kind) + "webhookconfigurations"
@@ -26,8 +26,8 @@ func (c client) hooked(kind, group, resource string) {
 	}
 }
 
-// A review is printed as encoding/json prints the real server's struct: fields without omitempty are always present, in the struct's
-// order.
+// TestReviewAsPrinted checks that a review is printed in the way encoding/json prints the real server's struct: the
+// fields are in the order of the struct, and fields without omitempty are always present.
 func TestReviewAsPrinted(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t, fake.Options{NoControllers: true})}
@@ -63,7 +63,8 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(q *http.Request) (*http.Response, error) { return f(q) }
 
-// A patch can refer to fields that the client did not send but Go always marshals. Forbidden changes are refused or repaired.
+// TestAdmitPatches checks that a webhook's patch can refer to fields that the client did not send but that Go always
+// marshals, and that the server rejects or corrects patches that make an object invalid, such as a change of its kind.
 func TestAdmitPatches(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t, fake.Options{NoControllers: true})}
@@ -77,7 +78,7 @@ func TestAdmitPatches(t *testing.T) {
 	}
 	code, _, pod := post("pods", `{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}}`,
 		`[{"op":"add","path":"/spec/containers/0/resources/limits","value":{"cpu":"1"}},{"op":"replace","path":"/metadata/clusterName","value":"x"}]`)
-	is.Equal(code, http.StatusCreated) // and a missing key can be replaced, an unknown field is dropped
+	is.Equal(code, http.StatusCreated) // a missing key can be replaced, and an unknown field is dropped
 	is.Equal(pod.Objects("spec", "containers")[0].String("resources", "limits", "cpu"), "1")
 	code, _, refused := post("configmaps", `{"metadata":{"name":"a"}}`, `[{"op":"add","path":"/metadata/namespace","value":"other"}]`)
 	is.Equal(code, http.StatusBadRequest)
@@ -93,7 +94,8 @@ func TestAdmitPatches(t *testing.T) {
 	is.Equal(code, http.StatusCreated) // no operations
 }
 
-// Reviews of authorization are admitted like other creates, up to 1.36.
+// TestAdmitReviews checks that webhooks are called for authorization reviews, as up to 1.36, and that a denial without
+// a message gets the default one.
 func TestAdmitReviews(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t, fake.Options{NoControllers: true})}
@@ -105,10 +107,10 @@ func TestAdmitReviews(t *testing.T) {
 	code, header, body := c.exchange("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", `{"spec":{"nonResourceAttributes":{"path":"/","verb":"get"}}}`)
 	is.Equal(code, http.StatusBadRequest)
 	is.Equal(c.parse(body).String("message"), `admission webhook "validating.example.com" denied the request without explanation`)
-	is.Equal(header.Get("Warning"), "") // an empty one is none
+	is.Equal(header.Get("Warning"), "") // an empty warning is not sent
 }
 
-// A deletion calls webhooks for each of its steps, with the options of that step.
+// TestAdmitDeletions checks that a deletion calls webhooks for each of its steps, with the options of that step.
 func TestAdmitDeletions(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t, fake.Options{NoControllers: true})}
@@ -128,7 +130,7 @@ func TestAdmitDeletions(t *testing.T) {
 		t.Helper()
 		asked = nil
 		code, body := c.do("DELETE", "/api/v1/"+path, options)
-		is.True(code < 300) // deleted, or marked
+		is.True(code < 300) // deleted or marked as deleted
 		is.True(body != "")
 		is.Equal(asked, want)
 	}
@@ -138,10 +140,10 @@ func TestAdmitDeletions(t *testing.T) {
 		is.Equal(code, http.StatusCreated)
 	}
 	make("namespaces/default/pods", `{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
-	remove("namespaces/default/pods/p", ``, "DeleteOptions 0 false", "DeleteOptions 0 true") // no node runs it: marked, then removed
+	remove("namespaces/default/pods/p", ``, "DeleteOptions 0 false", "DeleteOptions 0 true") // no node runs the pod: it is marked, then removed
 	make("namespaces/default/pods", `{"metadata":{"name":"p"},"spec":{"nodeName":"n","containers":[{"name":"c","image":"i"}]}}`)
 	remove("namespaces/default/pods/p", ``, "DeleteOptions 30 false")
-	remove("namespaces/default/pods/p", ``) // it is under way
+	remove("namespaces/default/pods/p", ``) // the deletion is already in progress
 	make("namespaces/default/configmaps", `{"metadata":{"name":"a"}}`)
 	remove("namespaces/default/configmaps/a", `{"gracePeriodSeconds":-3}`, "DeleteOptions 1 false")
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// hookOn stores a configuration of one webhook for updates of resources.
+// hookOn stores a configuration with one webhook for updates of a resource.
 func (c client) hookOn(kind, name, group, resource string) {
 	c.t.Helper()
 	path := "/apis/admissionregistration.k8s.io/v1/" + strings.ToLower(kind) + "webhookconfigurations"
@@ -84,10 +84,10 @@ spec:
 		is.Equal(seen.String("request", "object", "kind"), "Scale")
 		after, _ := seen.Int("request", "object", "spec", "replicas")
 		before, _ := seen.Int("request", "oldObject", "spec", "replicas")
-		is.Equal(after, int64(4)) // what the mutating webhook made of it
+		is.Equal(after, int64(4)) // as changed by the mutating webhook
 		is.Equal(before, int64(1))
 		_, body := c.do("GET", x.path, "")
 		size, _ := c.parse(body).Int("spec", x.size)
-		is.Equal(size, int64(4)) // arrives in the object
+		is.Equal(size, int64(4)) // the change is in the object
 	}
 }

@@ -20,7 +20,8 @@ import (
 
 const admittedMaps = "/api/v1/namespaces/default/configmaps"
 
-// webhook stores a configuration of one webhook for ConfigMaps.
+// webhook stores a configuration with one webhook for ConfigMaps. kind is "Mutating" or "Validating"; more is JSON to
+// add to the webhook, which ends with a comma, or "".
 func (c client) webhook(kind, name, more string) {
 	c.t.Helper()
 	path := "/apis/admissionregistration.k8s.io/v1/" + strings.ToLower(kind) + "webhookconfigurations"
@@ -45,7 +46,7 @@ func TestAdmitRefuses(t *testing.T) {
 	c.srv.Admit("check.example.com", func(review fake.AdmissionReview) fake.AdmissionReview {
 		seen = review
 		is := is.NewRelaxed(t)
-		code, _ := c.do("GET", "/api/v1/namespaces/default", "") // a handler may ask the server
+		code, _ := c.do("GET", "/api/v1/namespaces/default", "") // a handler may send requests to the server
 		is.Equal(code, http.StatusOK)
 		review["response"] = map[string]any{"allowed": false, "warnings": []any{"careful"},
 			"status": map[string]any{"code": int64(418), "reason": "Teapot", "message": "not today"}}
@@ -53,7 +54,7 @@ func TestAdmitRefuses(t *testing.T) {
 	})
 	code, header, body := c.exchange("POST", admittedMaps, `{"metadata":{"name":"a"},"data":{"k":"v"}}`)
 	is.Equal(code, 418)                                                                                              // the webhook's code
-	is.Equal(c.parse(body).String("message"), `admission webhook "check.example.com" denied the request: not today`) // names the webhook
+	is.Equal(c.parse(body).String("message"), `admission webhook "check.example.com" denied the request: not today`) // with the webhook's name
 	is.Equal(c.parse(body).String("reason"), "Teapot")
 	is.Equal(header.Get("Warning"), `299 - "careful"`)
 	is.Equal(seen.String("request", "object", "data", "k"), "v")
@@ -63,7 +64,7 @@ func TestAdmitRefuses(t *testing.T) {
 	is.True(seen.String("request", "uid") != "")
 	c.srv.Admit("check.example.com", nil)
 	code, body = c.do("POST", admittedMaps, `{"metadata":{"name":"a"}}`)
-	is.Equal(code, http.StatusInternalServerError) // no function answers, and failurePolicy is Fail
+	is.Equal(code, http.StatusInternalServerError) // no function is registered, and failurePolicy is Fail
 	is.True(strings.HasPrefix(c.parse(body).String("message"), `Internal error occurred: failed calling webhook "check.example.com": failed to call webhook: Post "https://hooks.example.com/check?timeout=10s": `))
 }
 
@@ -83,7 +84,7 @@ func TestAdmitMutates(t *testing.T) {
 	})
 	code, body := c.do("POST", admittedMaps, `{"metadata":{"name":"x"}}`)
 	is.Equal(code, http.StatusCreated)
-	is.Equal(calls, "aba") // b changed the object after a was asked: a is asked again
+	is.Equal(calls, "aba") // b changed the object after a was called: a is called again
 	is.Equal(c.parse(body).String("data", "a"), "aba")
 	is.Equal(c.parse(body).Labels(), map[string]string{"b": "yes"})
 	c.srv.Admit("b.example.com", func(review fake.AdmissionReview) fake.AdmissionReview {
@@ -97,8 +98,8 @@ func TestAdmitMutates(t *testing.T) {
 	is.True(strings.Contains(body, `attempted to modify the object, which is not supported for this operation`))
 }
 
-// A patch truncates the time of the request's managedFields to seconds, so the first patch always changes the object. A later patch
-// that sets an existing value does not.
+// TestAdmitChangesNothing checks that a patch truncates the time in the managedFields of the request to seconds, so the
+// first patch always changes the object. A later patch that sets an existing value does not.
 func TestAdmitChangesNothing(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}
@@ -125,7 +126,7 @@ func TestAdmitChangesNothing(t *testing.T) {
 	c.srv.Admit("b.example.com", again)
 	code, _ := c.do("POST", admittedMaps, `{"metadata":{"name":"x"},"data":{"k":"v"}}`)
 	is.Equal(code, http.StatusCreated)
-	is.Equal(calls, "abcba") // a is asked again, c is not
+	is.Equal(calls, "abcba") // a is called again, c is not
 }
 
 func TestAdmitDryRun(t *testing.T) {
@@ -140,7 +141,7 @@ func TestAdmitDryRun(t *testing.T) {
 	})
 	code, _ := c.do("POST", admittedMaps+"?dryRun=All", `{"metadata":{"name":"x"}}`)
 	is.Equal(code, http.StatusCreated)
-	is.True(asked) // it knows of the dry run
+	is.True(asked) // it knows about the dry run
 }
 
 // through is a transport that calls a function.
@@ -207,12 +208,13 @@ func TestAdmitTimesOut(t *testing.T) {
 	}()
 	<-asked
 	code, _ := c.do("GET", admittedMaps, "")
-	is.Equal(code, http.StatusOK) // the server answers others meanwhile
+	is.Equal(code, http.StatusOK) // the server handles other requests in the meantime
 	c.srv.Clock.Advance(3 * time.Second)
-	is.True(strings.Contains(<-answer, `Post \"https://hooks.example.com/slow?timeout=3s\": context deadline exceeded`)) // the server's clock counts
+	is.True(strings.Contains(<-answer, `Post \"https://hooks.example.com/slow?timeout=3s\": context deadline exceeded`)) // the timeout is in the server's time
 }
 
-// TestAdmitTogether checks that the timeouts of several validating webhooks pass concurrently, and that a webhook that answers counts.
+// TestAdmitTogether checks that the timeouts of several validating webhooks run concurrently, and that the response of
+// a webhook that is fast enough is used.
 func TestAdmitTogether(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -234,7 +236,7 @@ func TestAdmitTogether(t *testing.T) {
 		}))
 		begin := time.Now()
 		code, header, _ := c.exchange("POST", admittedMaps, `{"metadata":{"name":"x"}}`)
-		is.Equal(code, http.StatusCreated) // two failures that do not count, and an answer in time
+		is.Equal(code, http.StatusCreated) // two failures that are ignored, and a response in time
 		is.Equal(header.Get("Warning"), `299 - "heard"`)
 		is.Equal(time.Since(begin), 10*time.Second) // the longest timeout, not the sum
 	})

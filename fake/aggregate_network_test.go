@@ -23,8 +23,8 @@ import (
 	"github.com/kubesim/kubesim/sim/auth"
 )
 
-// Aggregated API servers that listen are reached at their service: over TLS, with the proxy's client certificate, over HTTP/2, and with
-// connections of their own.
+// TestAggregateOverNetwork checks that aggregated API servers that listen are reached through their service: over TLS,
+// with the proxy's client certificate, over HTTP/2, and with separate connections.
 func TestAggregateOverNetwork(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -71,7 +71,7 @@ func TestAggregateOverNetwork(t *testing.T) {
 	code, body = x.do("GET", "/apis/shapes.example.com/v1/elsewhere", "")
 	is.Equal(fmt.Sprint(code, " ", body), "502 the backend attempted to redirect this request, which is not permitted")
 	code, _ = target{t, l.URL(), "alicetoken"}.do("GET", "/apis/shapes.example.com/v1/who", "")
-	is.Equal(code, http.StatusForbidden) // refused before the aggregated server is asked
+	is.Equal(code, http.StatusForbidden) // rejected before the aggregated server is called
 
 	is.Equal(upgraded(t, x, "/apis/shapes.example.com/v1/upgrade"), "101 echo hello\n")
 	is.Equal(upgraded(t, x, "/apis/shapes.example.com/v1/who"), "503 invalid upgrade response: status code 200\n")
@@ -81,7 +81,8 @@ func TestAggregateOverNetwork(t *testing.T) {
 	is.True(strings.HasSuffix(message, ": connect: connection refused"))
 }
 
-// until gets the APIService until its condition has a reason.
+// until polls the APIService until its condition has the given reason, and returns the reason and the message. It fails
+// the test if the reason does not occur.
 func (x target) until(reason string) (string, string) {
 	x.t.Helper()
 	got, message := "", ""
@@ -96,7 +97,8 @@ func (x target) until(reason string) (string, string) {
 	return "", ""
 }
 
-// upgraded requests another protocol, sends hello in it, and returns the code of the answer and the data that follow.
+// upgraded upgrades a connection to another protocol, sends "hello" over it, and returns the status code of the
+// response and the data that follow it.
 func upgraded(t *testing.T, x target, path string) string {
 	t.Helper()
 	is := is.New(t)
@@ -117,8 +119,8 @@ func upgraded(t *testing.T, x target, path string) string {
 	return fmt.Sprint(res.StatusCode, " ", string(rest))
 }
 
-// kubesim may itself be an aggregated API server: it recognizes the aggregator by its certificate, accepts the user that the aggregator
-// names, and authorizes the user itself.
+// TestAggregateServer checks that kubesim itself can be an aggregated API server: it recognizes the aggregator by its
+// certificate, accepts the user that the aggregator names, and authorizes the user itself.
 func TestAggregateServer(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -19,7 +19,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// shapes is an aggregated API server. It serves one resource and returns the user of the request.
+// shapes returns an aggregated API server. It serves one resource and returns the user of the request.
 func shapes() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /apis/shapes.example.com/v1", func(w http.ResponseWriter, _ *http.Request) {
@@ -53,7 +53,7 @@ func shapes() *http.ServeMux {
 
 const shapesService = "/apis/apiregistration.k8s.io/v1/apiservices/v1.shapes.example.com"
 
-// available returns reason and message of the condition Available.
+// available returns the reason and the message of the condition Available.
 func (c client) available() (reason, message string) {
 	c.t.Helper()
 	_, body := c.do("GET", shapesService, "")
@@ -90,8 +90,8 @@ func (c client) aggregatedDiscovery() string {
 	return ""
 }
 
-// A handler can replace an aggregated API server, in a bubble: it is available and discovered at once, gets the user's name but not the
-// token, and its streamed output arrives piece by piece.
+// TestAggregate checks that a handler can replace an aggregated API server in a bubble: it is available and discovered
+// at once, gets the user's name but not the token, and streams its output piece by piece.
 func TestAggregate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -111,7 +111,7 @@ func TestAggregate(t *testing.T) {
 		res, err := c.srv.Transport().RoundTrip(q)
 		is.NoErr(err)
 		is.Equal(res.Header["X-Own"], []string{"1"})
-		is.Equal(len(res.Header["X-Kubernetes-Pf-Flowschema-Uid"]), 1) // beside what every answer has
+		is.Equal(len(res.Header["X-Kubernetes-Pf-Flowschema-Uid"]), 1) // every response has it, but only once
 		var got struct {
 			URI, Body string
 			Header    http.Header
@@ -133,7 +133,7 @@ func TestAggregate(t *testing.T) {
 			is.True(lines.Scan())
 			is.Equal(lines.Text(), fmt.Sprint("event ", i))
 		}
-		watch.Body.Close() // and the handler's context ends
+		watch.Body.Close() // this ends the handler's context
 
 		_, index := c.do("GET", "/openapi/v3", "")
 		is.True(strings.Contains(index, `"apis/shapes.example.com/v1":{"serverRelativeURL":"/openapi/v3/apis/shapes.example.com/v1?hash=A"}`))
@@ -142,15 +142,15 @@ func TestAggregate(t *testing.T) {
 		_, text := c.do("GET", "/openapi/v2", "")
 		v2 := c.parse(text)
 		is.Equal(v2.String("definitions", "com.example.Circle", "type"), "object")
-		is.Equal(v2.String("definitions", "io.k8s.api.core.v1.Pod_v2", "type"), "string") // another one has its name
+		is.Equal(v2.String("definitions", "io.k8s.api.core.v1.Pod_v2", "type"), "string") // renamed, because another definition has its name
 		path := object.Object(v2.Map("paths")["/apis/shapes.example.com/v1/circles"].(map[string]any))
 		is.Equal(path.String("get", "responses", "200", "schema", "$ref"), "#/definitions/io.k8s.api.core.v1.Pod_v2")
-		is.True(v2.Map("paths")["/apis/other/v1/x"] == nil) // not below the APIService
+		is.True(v2.Map("paths")["/apis/other/v1/x"] == nil) // its path is not below the APIService's path
 	})
 }
 
-// The server notices within 30 seconds of its clock that an aggregated API server has gone away, or has come back. In between its
-// information is stale, and requests get 503.
+// TestAggregateAway checks that the server notices within 30 seconds of its clock that an aggregated API server has
+// gone away or has come back. Until then its information is out of date, and requests get 503.
 func TestAggregateAway(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -175,7 +175,7 @@ func TestAggregateAway(t *testing.T) {
 	is.Equal(fmt.Sprint(code, " ", body), "503 service unavailable\n")
 	is.Equal(c.aggregatedDiscovery(), `{"freshness":"Stale","version":"v1"}`)
 	_, list := c.do("GET", "/apis/shapes.example.com", "")
-	is.True(strings.Contains(list, `"shapes.example.com/v1"`)) // the group is there
+	is.True(strings.Contains(list, `"shapes.example.com/v1"`)) // the group is listed
 	up = true
 	c.srv.Clock.Advance(10 * time.Millisecond)
 	reason, _ = c.available()
@@ -187,7 +187,8 @@ func TestAggregateAway(t *testing.T) {
 	is.Equal(c.aggregatedDiscovery(), "")
 }
 
-// Groups are listed by the priorities of their APIServices, and versions by theirs.
+// TestAggregatePriority checks that groups are listed in order of the priorities of their APIServices, and that
+// versions are listed in order of theirs.
 func TestAggregatePriority(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -207,13 +208,13 @@ func TestAggregatePriority(t *testing.T) {
 		}
 	}
 	is.Equal(names[0], "apiregistration.k8s.io")
-	is.Equal(names[1], "high.example.com") // 17900 is more than any built-in group has
+	is.Equal(names[1], "high.example.com") // 17900 is higher than the priority of any built-in group
 	is.Equal(names[2], "apps")
 	is.Equal(names[len(names)-1], "low.example.com")
 }
 
-// Requests to a server that does not answer time out: after five seconds of the server's clock for discovery, and after a minute or the
-// client's timeout for everything else but watches.
+// TestAggregateTimeouts checks that requests to a server that does not respond time out: after five seconds of the
+// server's clock for discovery, and after a minute or the client's timeout for everything else but watches.
 func TestAggregateTimeouts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

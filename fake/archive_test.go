@@ -12,8 +12,8 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// A server that was closed continues from its file in the same state: time, random numbers, events that a watch may still request, and
-// RBAC rules.
+// TestArchiveAfterClose checks that a server that was closed continues from its file in the same state: time, random
+// numbers, events that a watch may still request, and RBAC rules.
 func TestArchiveAfterClose(t *testing.T) {
 	t.Parallel()
 	is, file := is.New(t), filepath.Join(t.TempDir(), "world")
@@ -33,7 +33,7 @@ func TestArchiveAfterClose(t *testing.T) {
 	is.Equal(second.DataTorn(), "")
 	is.Equal(second.Clock.Now(), on.Clock.Now())
 	is.True(second.Revision() > from)
-	for _, srv := range []*fake.Server{on, second} { // the same draws
+	for _, srv := range []*fake.Server{on, second} { // the same random numbers
 		code, _, _ := answer(t, srv, "POST", configmaps, `{"metadata":{"generateName":"b-"}}`)
 		is.Equal(code, 201)
 	}
@@ -42,8 +42,8 @@ func TestArchiveAfterClose(t *testing.T) {
 	is.Equal(got, want)
 }
 
-// A server that was not closed leaves all its commits in the file. If the file is torn, a new server has the commits before the torn
-// end and reports it.
+// TestArchiveWithoutClose checks that a server that was not closed leaves all its commits in the file. If the end of
+// the file is torn, a new server has the commits before it and reports the problem.
 func TestArchiveWithoutClose(t *testing.T) {
 	t.Parallel()
 	is, file := is.New(t), filepath.Join(t.TempDir(), "world")

@@ -11,14 +11,15 @@ import (
 	"github.com/kubesim/kubesim/sim/auth"
 )
 
-// Identity is access to a server as one user.
+// Identity provides access to a server as a specific user.
 type Identity struct {
 	server *Server
 	user   *auth.User
 }
 
-// As returns access to the server for a user: a client that uses its Transport is that user, in the given groups. A service account is
-// also in the groups of service accounts. With fake.Options{Auth: auth.RBAC}, roles decide what the user may do.
+// As returns access to the server as a user: a client that uses its Transport is that user, in the given groups. A
+// service account is also in the groups of service accounts. With fake.Options{Auth: auth.RBAC}, roles decide what the
+// user may do.
 //
 //	srv.As("system:serviceaccount:shop:operator").Transport()
 //	client := kubernetes.NewForConfigOrDie(fake.Config[rest.Config](srv.As("jane", "dev"), "my-test"))
@@ -34,15 +35,15 @@ func (s *Server) As(user string, groups ...string) *Identity {
 // URL returns Server.URL.
 func (i *Identity) URL() string { return i.server.URL() }
 
-// Transport returns a transport that carries the user's requests.
+// Transport returns a transport that sends requests as the user.
 func (i *Identity) Transport() http.RoundTripper { return i.Over(i.server.transport) }
 
-// Over returns a transport whose requests go through another one, such as that of a Process, as the user's.
+// Over returns a transport that sends requests as the user through another transport, such as that of a Process.
 func (i *Identity) Over(transport http.RoundTripper) http.RoundTripper {
 	return userTransport{transport, i.user}
 }
 
-// userTransport is a transport that sends a user's requests.
+// userTransport is a transport that sends requests as a user.
 type userTransport struct {
 	over http.RoundTripper
 	user *auth.User
@@ -56,16 +57,16 @@ func (x userTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return x.over.RoundTrip(r.WithContext(context.WithValue(r.Context(), identity{}, x.user)))
 }
 
-// Entry is access to a server: a Server, or the result of Server.As.
+// Entry provides access to a server. Server and Identity implement it.
 type Entry interface {
 	URL() string
 	Transport() http.RoundTripper
 }
 
-// Config makes a client configuration for a server, a replica or a user (As). C is rest.Config of k8s.io/client-go, in whatever version
-// you use, because this module does not require it: the fields Host, Transport, UserAgent and QPS are set. Client-side rate limiting is
-// disabled, because it would wait in real time. userAgent is the client's name in reports, in Actions and in faults. If it is empty,
-// that is client-go's default.
+// Config returns a client configuration for a server, a replica or a user (As). C is rest.Config of k8s.io/client-go,
+// in any version, because this module does not require client-go. Config sets the fields Host, Transport, UserAgent and
+// QPS. It disables client-side rate limiting, because that would wait in real time. userAgent is the client's name in
+// reports, in Actions and in faults. If it is empty, client-go uses its default.
 //
 //	client := kubernetes.NewForConfigOrDie(fake.Config[rest.Config](srv, "operator"))
 func Config[C any](to Entry, userAgent string) *C {
@@ -85,13 +86,15 @@ func Config[C any](to Entry, userAgent string) *C {
 	return c
 }
 
-// Authenticator returns the user that sent a request, and reports whether it knows the user. The user is in the group
-// system:authenticated in addition to the groups returned. An error is answered with 401.
+// Authenticator returns the user that sent a request. ok is false if it does not know the user. The user is in the
+// group system:authenticated in addition to the returned groups. If Authenticator returns an error, the server responds
+// with 401.
 type Authenticator func(*http.Request) (user auth.User, ok bool, err error)
 
-// Authenticate calls f for each request before certificates and tokens are checked, also with auth.AlwaysAllow. If f does not know the
-// sender, they are checked. Several requests may call f at the same time, and f must not read the body. A request over Transport has no
-// RemoteAddr and no TLS. If f is nil, Authenticate removes the function of an earlier call.
+// Authenticate sets a function that authenticates each request before certificates and tokens are checked, even with
+// auth.AlwaysAllow. If f does not know the sender, certificates and tokens are checked. f may be called concurrently,
+// and must not read the body. A request sent over Transport has no RemoteAddr and no TLS. If f is nil, Authenticate
+// removes the function of an earlier call.
 func (s *Server) Authenticate(f Authenticator) {
 	if f == nil {
 		s.authenticate.Store(nil)
@@ -100,7 +103,8 @@ func (s *Server) Authenticate(f Authenticator) {
 	s.authenticate.Store(&f)
 }
 
-// client returns how the sender of a request is authenticated apart from its headers, or nil if it is not.
+// client returns the identity of a request's sender, as far as it can be determined without the headers. It returns nil
+// if it cannot.
 func (s *Server) client(r *http.Request) *auth.Client {
 	if user, ok := r.Context().Value(identity{}).(*auth.User); ok {
 		return &auth.Client{User: user}
@@ -120,10 +124,10 @@ func (s *Server) client(r *http.Request) *auth.Client {
 	return &auth.Client{Certificate: s.trust.Authorities().Client(r.TLS.PeerCertificates, s.options.RequestHeader.AllowedNames, s.cluster.Clock().Now())}
 }
 
-// IssueCertificate returns a certificate for a user in groups, and its key, both PEM. A client that presents them to a listener with
-// TLS is that user for a year of the server's time, if requests are authenticated. After the first call the server trusts a certificate
-// authority of its own in addition to those of Options.ClientCA. All keys follow from the seed, so that the same calls return the same
-// certificates. They are for tests and are not secret.
+// IssueCertificate returns a certificate for a user and its groups, and the key, both as PEM. A client that presents
+// them to a listener with TLS is that user for one year of the server's time, if requests are authenticated. After the
+// first call, the server trusts its own certificate authority in addition to those of Options.ClientCA. All keys are
+// derived from the seed, so the same calls return the same certificates. They are for tests and are not secret.
 //
 //	cert, key, err := srv.IssueCertificate("jane", "dev")
 //	cfg := &rest.Config{Host: l.URL(), TLSClientConfig: rest.TLSClientConfig{CAData: l.CA(), CertData: cert, KeyData: key}}
@@ -131,8 +135,9 @@ func (s *Server) IssueCertificate(user string, groups ...string) (cert, key []by
 	return s.trust.Issue(user, groups, s.cluster.Clock().Now())
 }
 
-// OpenToAnyone reports whether a client without credentials, or with kubesim's publicly known ones, may do everything. It may if
-// requests are not authenticated, or if the default tokens or the default signing key of service accounts are valid.
+// OpenToAnyone reports whether a client without credentials, or with kubesim's publicly known ones, may do everything.
+// This is the case if requests are not authenticated, or if the default tokens or the default signing key of service
+// accounts are valid.
 func (s *Server) OpenToAnyone() bool {
 	o := &s.options
 	return !o.authenticates() || slices.Contains(o.Authorizers, "AlwaysAllow") || o.Tokens == nil || o.ServiceAccounts.SigningKey == nil ||

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// as sends one request as a client of that User-Agent.
+// as sends one request with a User-Agent.
 func (c client) as(userAgent, method, path, contentType, body string) (int, string) {
 	c.t.Helper()
 	return sendThrough(c.t, c.srv.Transport(), c.srv.URL(), userAgent, method, path, contentType, body)
 }
 
-// sendThrough sends one request over a transport.
+// sendThrough sends one request through a transport.
 func sendThrough(t interface {
 	Helper()
 	Fatal(...any)

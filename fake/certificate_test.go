@@ -23,7 +23,7 @@ import (
 	"github.com/kubesim/kubesim/sim/auth"
 )
 
-// authority signs certificates, as of the time of a server on a manual clock.
+// authority signs certificates that are valid at the time of a server on a manual clock.
 type authority struct {
 	t    *testing.T
 	key  crypto.Signer
@@ -57,7 +57,7 @@ func (a *authority) sign(template *x509.Certificate, public crypto.PublicKey) []
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }
 
-// issue returns a certificate for clients, and its key.
+// issue returns a certificate for a client, and its key.
 func (a *authority) issue(subject pkix.Name) (cert, key []byte) {
 	a.t.Helper()
 	private := newKey(a.t)
@@ -75,8 +75,8 @@ func keyPEM(t *testing.T, key *ecdsa.PrivateKey) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der})
 }
 
-// A certificate is requested, approved and issued through the API by a signer with the authority's key. The certificate authenticates
-// its holder.
+// TestSigningRequest checks that a certificate can be requested, approved and issued through the API, by a signer with
+// the authority's key. The certificate authenticates its holder.
 func TestSigningRequest(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -108,10 +108,11 @@ func TestSigningRequest(t *testing.T) {
 	is.Equal(who, "jane dev,system:authenticated")
 	srv.Clock.Advance(2 * time.Hour)
 	code, _ = jane.who()
-	is.Equal(code, http.StatusUnauthorized) // by the server's time
+	is.Equal(code, http.StatusUnauthorized) // expired, by the server's time
 }
 
-// A proxy that is authenticated by its certificate names the user. The same headers from another client are ignored.
+// TestRequestHeader checks that a proxy that is authenticated by its certificate can name the user. The same headers
+// from another client are ignored.
 func TestRequestHeader(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -130,15 +131,15 @@ func TestRequestHeader(t *testing.T) {
 	is.Equal(code, http.StatusCreated)
 	is.True(strings.HasSuffix(strings.TrimSpace(text), `"status":{"userInfo":{"username":"bob","uid":"7","groups":["a","b","system:authenticated"],"extra":{"org/scopes":["s"]}}}}`))
 	code, _ = as(front, "another", header)
-	is.Equal(code, http.StatusUnauthorized) // a proxy of another name
+	is.Equal(code, http.StatusUnauthorized) // a proxy with another name
 	code, _ = as(front, "proxy", http.Header{})
-	is.Equal(code, http.StatusUnauthorized) // it names no user, and is not a client itself
+	is.Equal(code, http.StatusUnauthorized) // no user is named, and the proxy's certificate authenticates no client
 	_, text = as(ca, "carol", header)
 	is.True(strings.Contains(text, `"username":"carol"`)) // a client certificate cannot name another user
 
 	_, text = (&caller{t: t, url: l.URL(), client: showing(t, l, nil, nil), header: http.Header{"Authorization": {"Bearer " + adminToken}}}).
 		do("GET", "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication", "")
-	is.True(strings.Contains(text, `"requestheader-allowed-names":"[\"proxy\"]"`)) // for aggregated API servers
+	is.True(strings.Contains(text, `"requestheader-allowed-names":"[\"proxy\"]"`)) // published for aggregated API servers
 
 	_, err = fake.New(fake.Options{RequestHeader: auth.RequestHeader{ClientCA: []byte("x")}})
 	is.Equal(err.Error(), "kubesim: Options.RequestHeader.ClientCA contains no PEM certificate")
@@ -146,7 +147,7 @@ func TestRequestHeader(t *testing.T) {
 	is.Equal(err.Error(), "kubesim: --requestheader-uid-headers is set without specifying the standard X-Remote-Uid header - API aggregation will not work")
 }
 
-// A certificate has one uid or none (KEP-5082).
+// TestUIDOfCertificate checks that a certificate may have one uid at most (KEP-5082).
 func TestUIDOfCertificate(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

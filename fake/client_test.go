@@ -13,13 +13,13 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// client sends requests to a server and fails the test if they cannot be sent.
+// client sends requests to a server and fails the test if a request cannot be sent.
 type client struct {
 	t   *testing.T
 	srv *fake.Server
 }
 
-// do sends one request and returns the status code and the body. Any goroutine may call it.
+// do sends one request and returns the status code and the body. It may be called from any goroutine.
 func (c client) do(method, path, body string) (int, string) {
 	c.t.Helper()
 	code, _, text := c.exchange(method, path, body)
@@ -43,7 +43,7 @@ func (c client) mergePatch(path, body string) {
 	}
 }
 
-// ask sends one request of a content type that accepts another; "" leaves the header out. The status code is 0 when the
+// ask sends one request with a content type and an Accept header; "" omits the header. The status code is 0 if the
 // request cannot be sent.
 func (c client) ask(method, path, contentType, accept, body string) (int, http.Header, string) {
 	c.t.Helper()
@@ -73,7 +73,7 @@ func (c client) request(ctx context.Context, method, path, contentType, accept, 
 	return c.srv.Transport().RoundTrip(r)
 }
 
-// get sends a GET and returns the answer with its body unread.
+// get sends a GET request and returns the response with its body unread.
 func (c client) get(ctx context.Context, path string) *http.Response {
 	c.t.Helper()
 	res, err := c.request(ctx, "GET", path, "", "", "")
@@ -83,7 +83,7 @@ func (c client) get(ctx context.Context, path string) *http.Response {
 	return res
 }
 
-// create makes a ConfigMap in the namespace default and returns it.
+// create creates a ConfigMap in the namespace default and returns it.
 func (c client) create(name string) object.Object {
 	c.t.Helper()
 	code, body := c.do("POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"`+name+`"}}`)
@@ -124,7 +124,7 @@ type stream struct {
 	scan *bufio.Scanner
 }
 
-// watch opens a watch of the ConfigMaps of the namespace default; query begins with &.
+// watch opens a watch of the ConfigMaps in the namespace default. query begins with &.
 func (c client) watch(query string) *stream {
 	c.t.Helper()
 	res := c.get(context.Background(), "/api/v1/namespaces/default/configmaps?watch=1"+query)

@@ -50,7 +50,7 @@ func (a asker) count(path string, n int) error {
 			return err
 		}
 		var counter int
-		_, _ = fmt.Sscan(obj.String("data", "n"), &counter) // the first read finds no number, and leaves 0
+		_, _ = fmt.Sscan(obj.String("data", "n"), &counter) // the first read finds no number, so counter stays 0
 		obj.Set(fmt.Sprint(counter+1), "data", "n")
 		code, _, err := a.ask("PUT", path, string(object.JSON(map[string]any(obj))))
 		switch {
@@ -65,7 +65,7 @@ func (a asker) count(path string, n int) error {
 	return nil
 }
 
-// churn creates, lists, watches and deletes objects of its own.
+// churn creates, lists, watches and deletes objects that only this worker uses.
 func (a asker) churn(worker, n int) error {
 	for i := range n {
 		name := fmt.Sprintf("w%d-%d", worker, i)
@@ -88,7 +88,7 @@ func (a asker) churn(worker, n int) error {
 	return nil
 }
 
-// firstEvent reads one event of a watch and leaves.
+// firstEvent reads one event of a watch and closes the watch.
 func (a asker) firstEvent(path string) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -108,7 +108,8 @@ func (a asker) firstEvent(path string) error {
 	return err
 }
 
-// Concurrent clients lose no update and do not block each other, in process and through a socket.
+// TestConcurrentClients checks that concurrent clients lose no update and do not block each other, in process and over
+// a socket.
 func TestConcurrentClients(t *testing.T) {
 	is := is.New(t)
 	srv := fake.RunT(t)
@@ -136,6 +137,6 @@ func TestConcurrentClients(t *testing.T) {
 	is.Equal(c.parse(body).String("data", "n"), fmt.Sprint(workers*rounds)) // no update is lost
 	srv.Close()
 	for i, e := range watch.rest() {
-		is.Equal(e.meta().String("data", "n"), fmt.Sprint(i+1)) // a watch has seen each of them, in order
+		is.Equal(e.meta().String("data", "n"), fmt.Sprint(i+1)) // a watch has seen each update, in order
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// OpenAPI documents can be requested conditionally and in ranges, over a socket and in process. The case negotiation/openapi-conditions
-// records a real server's answers.
+// TestConditions checks that OpenAPI documents can be requested conditionally and in ranges, over a socket and in
+// process. The case negotiation/openapi-conditions contains a real server's responses.
 func TestConditions(t *testing.T) {
 	srv := fake.RunT(t, fake.Options{})
 	l, err := srv.Listen(fake.ListenOptions{})

@@ -24,7 +24,7 @@ func connectHook(c client, kind, name string) {
 		"rules":[{"operations":["CONNECT"],"apiGroups":[""],"apiVersions":["v1"],"resources":["pods/*"]}]}]}`)
 }
 
-// output runs a command in a pod and returns its output, or the answer that refuses it.
+// output runs a command in a pod and returns its output, or the response if the request is rejected.
 func output(t *testing.T, dial func() net.Conn, path, token string) (string, *http.Response) {
 	t.Helper()
 	conn, res := upgrade(t, dial, path, http.Header{"Authorization": {"Bearer " + token}}, "v5.channel.k8s.io")
@@ -41,7 +41,7 @@ func output(t *testing.T, dial func() net.Conn, path, token string) (string, *ht
 	return text, res
 }
 
-// Webhooks see the options of a stream, may change them and may refuse it.
+// TestConnectIsAdmitted checks that webhooks see the options of a stream and may change or reject them.
 func TestConnectIsAdmitted(t *testing.T) {
 	is := is.New(t)
 	srv := fake.RunT(t, fake.Options{Clock: clock.NewManual(clock.Epoch()), Nodes: 1})
@@ -76,7 +76,7 @@ func TestConnectIsAdmitted(t *testing.T) {
 		text, _ := output(t, dial, inPods+"/web/exec?command=echo&command=hi&stdout=1&tty=false", "admintoken")
 		is.Equal(text, "changed\n")
 		is.Equal(len(reviews), 2)
-		// equals a real server's review, except for the user
+		// The review equals a real server's review, except for the user.
 		is.True(strings.HasPrefix(reviews[0], `{"dryRun":false,"kind":{"group":"","kind":"PodExecOptions","version":"v1"},"name":"web","namespace":"default",`+
 			`"object":{"apiVersion":"v1","command":["echo","hi"],"kind":"PodExecOptions","stdout":true},"oldObject":null,"operation":"CONNECT","options":null,`+
 			`"requestKind":{"group":"","kind":"PodExecOptions","version":"v1"},"requestResource":{"group":"","resource":"pods","version":"v1"},`+
@@ -89,7 +89,7 @@ func TestConnectIsAdmitted(t *testing.T) {
 	}
 }
 
-// A user with permission only to get pods/exec cannot run a command over a WebSocket.
+// TestStreamsNeedCreate checks that a user with permission only to get pods/exec cannot run a command over a WebSocket.
 func TestStreamsNeedCreate(t *testing.T) {
 	is := is.New(t)
 	srv := fake.RunT(t, fake.Options{Clock: clock.NewManual(clock.Epoch()), Nodes: 1, Auth: auth.RBAC})

@@ -29,7 +29,7 @@ func controlled(t *testing.T) (client, *is.I) {
 	return client{t, fake.RunT(t, fake.Options{Controllers: controller.All})}, is.New(t)
 }
 
-// number counts the objects of a list.
+// number returns the number of objects in a list.
 func (c client) number(path string) int {
 	c.t.Helper()
 	return len(c.must("GET", path, "").List("items"))
@@ -41,7 +41,8 @@ const (
 	webs    = "/apis/apps/v1/namespaces/default/deployments"
 )
 
-// The work that a request causes is done before the next request.
+// TestControllersWork checks that controllers finish reconciling the effects of a request before the server handles the
+// next one.
 func TestControllersWork(t *testing.T) {
 	c, is := controlled(t)
 	c.must("POST", webs, threePods)
@@ -51,7 +52,7 @@ func TestControllersWork(t *testing.T) {
 	is.Equal(c.srv.Clock.Now(), began)
 }
 
-// Settle advances the clock as far as controllers have work in the near future.
+// TestSettleLetsTimePass checks that Settle advances the clock as long as controllers have work in the near future.
 func TestSettleLetsTimePass(t *testing.T) {
 	c, is := controlled(t)
 	c.must("POST", "/api/v1/namespaces", `{"metadata":{"name":"n"}}`)
@@ -59,13 +60,16 @@ func TestSettleLetsTimePass(t *testing.T) {
 	began := c.srv.Clock.Now()
 	is.NoErr(c.srv.Settle(context.Background()))
 	code, _, _ := c.exchange("GET", "/api/v1/namespaces/n", "")
-	is.Equal(code, 404)                                     // it went after its five seconds
-	is.True(c.srv.Clock.Now().Sub(began) <= 10*time.Second) // and no more time passed than was needed
+	is.Equal(code, 404)                                     // the namespace was deleted after its five seconds
+	is.True(c.srv.Clock.Now().Sub(began) <= 10*time.Second) // no more time passed than was necessary
 }
 
-// The error of Settle names an object that never comes to rest.
+// TestSettleNamesWhatMoves checks that the error of Settle names an object that never comes to rest, while a CronJob makes controllers
+// write every minute.
 func TestSettleNamesWhatMoves(t *testing.T) {
 	c, is := controlled(t)
+	c.must("POST", "/apis/batch/v1/namespaces/default/cronjobs", `{"metadata":{"name":"tick"},"spec":{"schedule":"* * * * *","jobTemplate":{"spec":`+
+		`{"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}}}}}`)
 	c.must("POST", "/api/v1/namespaces", `{"metadata":{"name":"n"}}`)
 	c.must("POST", "/api/v1/namespaces/n/configmaps", `{"metadata":{"name":"held","finalizers":["example.com/me"]}}`)
 	c.must("DELETE", "/api/v1/namespaces/n", "")
@@ -74,7 +78,7 @@ func TestSettleNamesWhatMoves(t *testing.T) {
 	is.True(strings.Contains(err.Error(), "namespace-controller n"))
 }
 
-// With Step each reconcile can be observed, and Plan decides which is next.
+// TestSteps checks that Step allows a test to observe each reconcile, and that Plan determines the next one.
 func TestSteps(t *testing.T) {
 	c, is := controlled(t)
 	c.srv.Controllers.Stepped(true)
@@ -87,18 +91,18 @@ func TestSteps(t *testing.T) {
 	is.True(strings.Contains(strings.Join(due, ","), deploymentController+" default/web"))
 	c.srv.Controllers.Plan(controller.Item{Controller: deploymentController, Key: controller.Key{Namespace: "default", Name: "web"}})
 	is.True(c.srv.Step())
-	is.Equal(c.number(webSets), 1) // the planned one went first
+	is.Equal(c.number(webSets), 1) // the planned one was first
 	is.Equal(c.number(webPods), 0)
 	f := c.srv.Fork()
 	is.NoErr(f.Settle(context.Background()))
 	is.Equal(client{t, f}.number(webPods), 3) // a fork continues with the queue
-	is.Equal(c.number(webPods), 0)            // and the server does not
+	is.Equal(c.number(webPods), 0)            // the original server does not
 	for c.srv.Step() {
 	}
 	is.Equal(c.number(webPods), 3)
 }
 
-// In any random order of reconciles a Deployment reaches the same state.
+// TestShuffled checks that a Deployment reaches the same state in any random order of reconciles.
 func TestShuffled(t *testing.T) {
 	for seed := range uint64(20) {
 		is := is.New(t)
@@ -111,12 +115,13 @@ func TestShuffled(t *testing.T) {
 	}
 }
 
-// two returns a Deployment with so many pods.
+// two returns the JSON of a Deployment named two with the given number of replicas.
 func two(replicas int) string {
 	return strings.ReplaceAll(strings.ReplaceAll(threePods, "web", "two"), `"replicas":3`, fmt.Sprint(`"replicas":`, replicas))
 }
 
-// Controllers can be stopped, crashed, delayed and made to lag: by a method, by a fault, and by a control request.
+// TestTroubleOfControllers checks that controllers can be stopped, crashed, delayed and made to lag: with a method, a
+// fault or a control request.
 func TestTroubleOfControllers(t *testing.T) {
 	c, is := controlled(t)
 	c.srv.Controllers.Stop(replicaSetController)
@@ -127,7 +132,7 @@ func TestTroubleOfControllers(t *testing.T) {
 
 	c.srv.Faults.Add(fault.On("create", "pods").Times(1).CrashController(replicaSetController))
 	c.must("POST", webs, two(3))
-	is.Equal(c.number(webPods+"?labelSelector=app%3Dtwo"), 1) // it was in the middle of its work
+	is.Equal(c.number(webPods+"?labelSelector=app%3Dtwo"), 1) // it crashed in the middle of its work
 	c.must("PUT", webs+"/two", two(5))
 	c.do("POST", "/sim/v1/controllers/replicaset-controller/start", "")
 	is.Equal(c.number(webPods+"?labelSelector=app%3Dtwo"), 5)
@@ -140,10 +145,10 @@ func TestTroubleOfControllers(t *testing.T) {
 	_, text := c.do("POST", "/sim/v1/controllers/nobody/stop", "")
 	is.True(strings.Contains(text, `there is no controller "nobody": there are `))
 	_, text = c.do("POST", "/sim/v1/controllers/deployment-controller/cut", "")
-	is.True(strings.Contains(text, "there are lag, resume, restart, stop, crash, start and slow"))
+	is.True(strings.Contains(text, "the actions are lag, resume, restart, stop, crash, start and slow"))
 }
 
-// Control requests step controllers and return their state.
+// TestStepsByRequest checks that control requests step controllers and return their state.
 func TestStepsByRequest(t *testing.T) {
 	c, is := controlled(t)
 	control := func(path string) int {
@@ -163,7 +168,7 @@ func TestStepsByRequest(t *testing.T) {
 	is.Equal(c.number(webSets), 1)
 	is.Equal(control("cronjob-controller/step"), 409) // it has nothing to do
 	is.Equal(control("nobody/step"), 400)
-	is.Equal(control("stepped"), 400) // whether?
+	is.Equal(control("stepped"), 400) // the value is missing
 	for steps := 0; control("step") == 200; steps++ {
 		is.True(steps < 100)
 	}
@@ -175,13 +180,14 @@ func TestStepsByRequest(t *testing.T) {
 	is.True(strings.Contains(text, `{"name":"replicaset-controller","state":"stopped","rv":"`))
 }
 
-// A day in which nothing happens costs nothing: no controller runs.
+// TestIdleDay checks that a day in which nothing happens costs nothing: no controller runs.
 func TestIdleDay(t *testing.T) {
 	is := is.New(t)
-	// This test excludes the scheduler, because it retries pods that fit nowhere and reports that in events, like the real one.
+	// This test excludes the scheduler, because the scheduler retries pods that fit on no node and reports that in
+	// events, like the real one.
 	c := client{t, fake.RunT(t, fake.Options{Controllers: append(controller.All, "-kube-scheduler")})}
 	c.must("POST", webs, threePods)
-	c.srv.Clock.Advance(24 * time.Hour) // the deadline of the roll-out passes, and events expire
+	c.srv.Clock.Advance(24 * time.Hour) // the deadline of the rollout passes, and events expire
 	before := c.srv.Revision()
 	began := time.Now()
 	c.srv.Clock.Advance(24 * time.Hour)

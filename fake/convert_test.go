@@ -18,7 +18,8 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// converted answers a ConversionReview by frob.
+// converted returns the response to a ConversionReview. It uses frob to convert the first object, and ignores any
+// others.
 func converted(t *testing.T, review object.Object) object.Object {
 	request := object.Object(review.Map("request"))
 	in, _ := request.List("objects")[0].(map[string]any)
@@ -41,9 +42,9 @@ func TestConversionAsks(t *testing.T) {
 	asking := hook{t, func(review object.Object) object.Object {
 		asked++
 		code, _ := c.do("GET", "/api/v1/namespaces/default", "")
-		is.Equal(code, 200) // the server answers meanwhile
+		is.Equal(code, 200) // the server handles requests in the meantime
 		code, _ = c.do("GET", frobbersV1+"/a", "")
-		is.Equal(code, 200) // also about the object itself, as it is stored
+		is.Equal(code, 200) // also requests for the object itself, as it is stored
 		return converted(t, review)
 	}}
 	srv.ConvertThrough(asking)
@@ -54,23 +55,23 @@ func TestConversionAsks(t *testing.T) {
 		is.True(ok)
 		return e.Object["heightInInches"]
 	}
-	is.Equal(inches(), 24.0) // the first state
+	is.Equal(inches(), 24.0) // as created
 	is.True(asked > 0)
 
 	code, _ := c.do("POST", frobbersV2, `{"apiVersion":"example.com/v2","kind":"Frobber","metadata":{"name":"b"},"heightInInches":36}`)
 	is.Equal(code, 201)
-	is.Equal(inches(), 36.0) // the object was written through v2
+	is.Equal(inches(), 36.0) // as written through v2
 	c.mergePatch(frobbersV2+"/b", `{"heightInInches":48}`)
 	is.Equal(inches(), 48.0)
 	c.mergePatch(frobbersV1+"/b", `{"height":5}`)
-	is.Equal(inches(), 60.0) // the object was written through v1
+	is.Equal(inches(), 60.0) // as written through v1
 	code, body := c.do("GET", frobbersV2, "")
 	is.Equal(code, 200)
 	is.Equal(strings.Count(body, `"kind":"Frobber",`), 2)
 	before := asked
 	code, _ = c.do("GET", frobbersV2+"/b", "")
 	is.Equal(code, 200)
-	is.Equal(asked, before+1) // by each get
+	is.Equal(asked, before+1) // each get calls the webhook
 	code, _ = c.do("GET", frobbersV2+"/b?resourceVersion=0", "")
 	is.Equal(code, 200)
 	code, _ = c.do("GET", frobbersV2, "")
@@ -81,7 +82,7 @@ func TestConversionAsks(t *testing.T) {
 	e, _ := w.next()
 	is.Equal(e.Type, "DELETED")
 
-	srv.ConvertThrough(asking) // forgets what it was asked
+	srv.ConvertThrough(asking) // this discards the cached conversions
 	asked = 0
 	list, err := object.Parse([]byte(body))
 	is.NoErr(err)
@@ -115,8 +116,8 @@ func TestConversionInAnyForm(t *testing.T) {
 	is.True(strings.Contains(body, `"heightInInches":24`))
 }
 
-// TestSlowConversion checks that a webhook that does not answer delays only the requests that need it, for 30 seconds of the Cluster's
-// time, and that a write restarts if another write has changed the object meanwhile.
+// TestSlowConversion checks that a webhook that does not respond delays only the requests that need it, for 30 seconds
+// of the cluster's time. A write restarts if another write has changed the object in the meantime.
 func TestSlowConversion(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -144,7 +145,7 @@ func TestSlowConversion(t *testing.T) {
 			patched <- code
 		}()
 		synctest.Wait()
-		go c.mergePatch(frobbersV1+"/a", `{"height":7}`) // it waits for the webhook too: watches show all versions
+		go c.mergePatch(frobbersV1+"/a", `{"height":7}`) // this waits for the webhook too, because watches show all versions
 		synctest.Wait()
 		code, _ := c.do("GET", frobbersV1+"/a", "")
 		is.Equal(code, 200) // other requests are served
@@ -163,7 +164,7 @@ func TestSlowConversion(t *testing.T) {
 		code, body = c.do("GET", frobbersV2+"/a", "")
 		is.Equal(code, 500)
 		is.True(strings.Contains(body, `failed: Post \"https://frob.default.svc:443/convert?timeout=30s\": context deadline exceeded`))
-		is.Equal(time.Since(begin), 30*time.Second) // the Cluster's time
+		is.Equal(time.Since(begin), 30*time.Second) // in the cluster's time
 	})
 }
 
@@ -172,8 +173,8 @@ type carrier func(*http.Request) (*http.Response, error)
 
 func (f carrier) RoundTrip(q *http.Request) (*http.Response, error) { return f(q) }
 
-// TestConversionOfUnservedVersion tests that a conversion webhook is not asked for watch caches in a version that is neither
-// served nor stored, and that its failure comes before AlreadyExists.
+// TestConversionOfUnservedVersion checks that a conversion webhook is not called to fill watch caches with a version
+// that is neither served nor stored, and that its failure takes precedence over AlreadyExists.
 func TestConversionOfUnservedVersion(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -210,8 +211,9 @@ func TestConversionOfUnservedVersion(t *testing.T) {
 	is.Equal(asked, 0)
 }
 
-// A conversion webhook gets a stored object, and one that is about to be stored, without its resourceVersion. For a dry run and for
-// managedFields it gets the object with its resourceVersion. In the latter case the object has the managedFields from before the write.
+// TestConversionReviews checks that a conversion webhook gets a stored object, and an object that is about to be
+// stored, without its resourceVersion. For a dry run and for managedFields it gets the object with its resourceVersion.
+// In the latter case the object has the managedFields from before the write.
 func TestConversionReviews(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -245,7 +247,8 @@ func TestConversionReviews(t *testing.T) {
 		"example.com/v2 to example.com/v1 true 1") // the stored object, for the same, and the object that would be stored
 }
 
-// An unsafe deletion is only for objects that cannot be read. It looks again if the object was written while the webhook was called.
+// TestUnsafeDeletionOfRepaired checks that an unsafe deletion works only for objects that cannot be read. If the object
+// is written while the webhook is called, the deletion checks again.
 func TestUnsafeDeletionOfRepaired(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

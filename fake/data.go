@@ -17,19 +17,20 @@ import (
 type journal struct {
 	*archive.Journal
 	option string // the option that sets the file
-	torn   string // why the file's end was discarded when it was opened, or ""
+	torn   string // why the end of the file was discarded when it was opened, or ""
 
 	ended   sync.WaitGroup // waits for keepUp
 	lost    chan struct{}  // closed when the journal has an error
 	losing  sync.Once
 	close   sync.Once
-	closing error // the error of close
+	closing error // the error of closing the file
 }
 
-// dataFile is the file in the folder Options.Data.
+// dataFile is the name of the file in the directory Options.Data.
 const dataFile = "cluster.archive"
 
-// overData starts a server on the folder Options.Data.
+// overData starts a server that keeps its data in the directory Options.Data. If the directory contains data, the
+// server continues with it. It returns an error if the directory cannot be created or the data cannot be read.
 func (o *setup) overData() (*Server, error) {
 	if err := os.MkdirAll(o.Data, 0o700); err != nil {
 		return nil, fmt.Errorf("kubesim: Options.Data: %w", err)
@@ -42,7 +43,7 @@ func (o *setup) overData() (*Server, error) {
 	if a == nil {
 		srv, err = o.fresh()
 	} else {
-		srv, err = o.resume(a)
+		srv, err = o.resume(a.State())
 	}
 	if err != nil {
 		return nil, errors.Join(err, j.Journal.Close())
@@ -50,19 +51,20 @@ func (o *setup) overData() (*Server, error) {
 	return srv.keep(j)
 }
 
-// resume starts new API servers, with these options, on the state of an archive.
-func (o *setup) resume(a *archive.Archive) (*Server, error) {
+// resume starts new API servers with these options over a state.
+func (o *setup) resume(state *sim.State) (*Server, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
-	cluster, err := sim.Resume(a.State(), o.Options)
+	cluster, err := sim.Resume(state, o.Options)
 	if err != nil {
 		return nil, err
 	}
 	return o.serve(cluster), nil
 }
 
-// overArchive starts a server on the file Options.Archive.
+// overArchive starts a server that keeps its state in the file Options.Archive. If the file exists, the server
+// continues from it.
 func (o *setup) overArchive() (*Server, error) {
 	file, always := o.Archive, o.ArchiveSync
 	j, a, err := openJournal("Archive", file, always)
@@ -97,7 +99,7 @@ func openJournal(option, path string, always bool) (*journal, *archive.Archive, 
 	return j, a, nil
 }
 
-// keep makes j the server's journal.
+// keep makes j the server's journal and writes the current state to it. If that fails, keep closes the server.
 func (s *Server) keep(j *journal) (*Server, error) {
 	s.journal = j
 	if err := j.rewrite(s.cluster); err != nil {
@@ -107,7 +109,8 @@ func (s *Server) keep(j *journal) (*Server, error) {
 	return s.prepared()
 }
 
-// rewrite begins the journal again, because the stored state does not follow from the journal's contents. A nil journal does nothing.
+// rewrite replaces the contents of the journal by the stored state. It must be called whenever the state is replaced
+// (Reset, Restore, Recall), because the commits in the journal do not lead to the new state. It is a no-op if j is nil.
 func (j *journal) rewrite(c *sim.Cluster) error {
 	if j == nil {
 		return nil
@@ -118,10 +121,11 @@ func (j *journal) rewrite(c *sim.Cluster) error {
 	return nil
 }
 
-// keepUpEvery is the interval at which the server checks its journal, in real time.
+// keepUpEvery is the interval, in real time, at which the server checks its journal.
 const keepUpEvery = time.Second
 
-// keepUp compacts the journal when it has grown, and closes lost when the journal has an error, until life ends.
+// keepUp compacts the journal each time that it has grown too much, until life is done. It closes lost when the journal
+// has an error.
 func (j *journal) keepUp(life context.Context, c *sim.Cluster) {
 	ticker := time.NewTicker(keepUpEvery)
 	defer ticker.Stop()
@@ -141,8 +145,8 @@ func (j *journal) keepUp(life context.Context, c *sim.Cluster) {
 	}
 }
 
-// finish closes the journal. The journal of Options.Archive ends with the complete server, including its caches. A nil journal does
-// nothing.
+// finish closes the journal. For Options.Archive, it first writes the complete server, including its caches. It is a
+// no-op if j is nil.
 func (j *journal) finish(c *sim.Cluster) {
 	if j == nil {
 		return
@@ -156,8 +160,8 @@ func (j *journal) finish(c *sim.Cluster) {
 	})
 }
 
-// DataError returns why commits could not be written to Options.Data or Options.Archive. It returns nil if each commit was written
-// before any client could observe it.
+// DataError returns the reason why commits could not be written to Options.Data or Options.Archive. It returns nil if
+// each commit was written before any client could observe it.
 func (s *Server) DataError() error {
 	if s.journal == nil {
 		return nil
@@ -168,7 +172,8 @@ func (s *Server) DataError() error {
 	return s.journal.closing
 }
 
-// DataLost returns a channel that is closed when DataError has an error of Options.Archive while the server runs.
+// DataLost returns a channel that is closed when an error of Options.Archive occurs while the server runs: see
+// DataError.
 func (s *Server) DataLost() <-chan struct{} {
 	if s.journal == nil {
 		return nil
@@ -176,9 +181,9 @@ func (s *Server) DataLost() <-chan struct{} {
 	return s.journal.lost
 }
 
-// DataTorn returns where and why the file of Options.Data or Options.Archive ended early when the server started, because the machine
-// or the process ended during a write. The server continues from the last complete commit and keeps the file as FILE.torn. If the file
-// was complete, DataTorn returns "".
+// DataTorn returns where and why the file of Options.Data or Options.Archive was incomplete when the server started,
+// because the machine or the process had stopped during a write. The server continues from the last complete commit and
+// keeps the old file as FILE.torn. If the file was complete, DataTorn returns "".
 func (s *Server) DataTorn() string {
 	if s.journal == nil {
 		return ""

@@ -12,14 +12,14 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// found returns the code of a GET.
+// found returns the status code of a GET request.
 func found(t *testing.T, srv *fake.Server, path string) int {
 	t.Helper()
 	code, _, _ := answer(t, srv, "GET", path, "")
 	return code
 }
 
-// Stored objects outlive the server, also after a reset. The server need not be closed.
+// TestData checks that stored objects outlive the server, even after a reset. The server need not be closed.
 func TestData(t *testing.T) {
 	t.Parallel()
 	is, o := is.New(t), fake.Options{Data: t.TempDir()}
@@ -39,8 +39,9 @@ func TestData(t *testing.T) {
 	is.True(err != nil)
 }
 
-// With a gap between the two writes of a deletion other clients see the first. If one of them updates the object, that update removes
-// it, because nothing blocks its deletion any more. The delete request succeeds as well.
+// TestWriteGap checks that other clients see the first of the two writes of a deletion if there is a gap between them.
+// If one of the clients updates the object, that update removes it, because nothing blocks its deletion any more. The
+// delete request succeeds as well.
 func TestWriteGap(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

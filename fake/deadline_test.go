@@ -21,14 +21,14 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// allotted is the answer to a request that reaches the server's request timeout, as kube-apiserver writes it.
+// allotted is the response to a request that reaches the server's request timeout, as kube-apiserver writes it.
 const allotted = `{"metadata":{},"status":"Failure","message":"Timeout: request did not complete within the allotted timeout",` +
 	`"reason":"Timeout","details":{},"code":504}` + "\n"
 
-// inTime returns a client of a server on the bubble's clock.
+// inTime returns a client of a server on the clock of the test's bubble.
 func inTime(t *testing.T) client { return client{t, fake.RunT(t, fake.Options{Clock: clock.System{}})} }
 
-// logged is a test whose log is kept.
+// logged is a testing.TB that keeps its log.
 type logged struct {
 	fake.TB
 	mu  sync.Mutex
@@ -47,7 +47,7 @@ func (l *logged) String() string {
 	return l.log.String()
 }
 
-// slow makes a function that answers a webhook take d, and allow everything.
+// slow returns a webhook function that takes the duration d and allows everything.
 func slow(d time.Duration) func(fake.AdmissionReview) fake.AdmissionReview {
 	return func(review fake.AdmissionReview) fake.AdmissionReview {
 		time.Sleep(d)
@@ -62,7 +62,8 @@ func (c client) stored(name string) bool {
 	return code == http.StatusOK
 }
 
-// A client's ?timeout= ends a write whose webhook is slow, whatever the failurePolicy, and nothing is stored, then or later.
+// TestTimeoutOfWebhook checks that a client's ?timeout= ends a write with a slow webhook, whatever the failurePolicy
+// is. Nothing is stored, neither then nor later.
 func TestTimeoutOfWebhook(t *testing.T) {
 	for _, kind := range []string{"Mutating", "Validating"} {
 		for _, policy := range []string{"Fail", "Ignore"} {
@@ -91,7 +92,8 @@ func TestTimeoutOfWebhook(t *testing.T) {
 	}
 }
 
-// A write may take 34 s, which its webhooks share, and another request 60 s. A webhook gets the remaining time as its timeout.
+// TestTimeoutOfWrites checks that a write may take 34 s in total with its webhooks, and another request 60 s. A webhook
+// gets the remaining time as its timeout.
 func TestTimeoutOfWrites(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
@@ -113,13 +115,14 @@ func TestTimeoutOfWrites(t *testing.T) {
 		is.Equal(took(func() { _, body = c.do("POST", admittedMaps, `{"metadata":{"name":"a"}}`) }), 34*time.Second)
 		s := c.parse(body)
 		is.Equal(s.String("message"), "Timeout: request did not complete within requested timeout - context deadline exceeded")
-		is.Equal(s.Kind(), "Status") // as handlers write it
+		is.Equal(s.Kind(), "Status") // in the format of the handlers
+		synctest.Wait()              // for the second webhook's goroutine
 		is.Equal(asked, []string{"/second?timeout=14s"})
 		is.True(!c.stored("a"))
 	})
 }
 
-// A read that waits for a future revision ends at its deadline, too.
+// TestTimeoutOfReads checks that a read that waits for a future revision also ends at its deadline.
 func TestTimeoutOfReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
@@ -127,14 +130,14 @@ func TestTimeoutOfReads(t *testing.T) {
 		for path, limit := range map[string]time.Duration{
 			admittedMaps + "?resourceVersion=99999&timeout=1s":   time.Second,
 			admittedMaps + "/a?resourceVersion=99999&timeout=1s": time.Second,
-			admittedMaps + "?resourceVersion=99999&timeout=0s":   3 * time.Second, // no limit of the client's
+			admittedMaps + "?resourceVersion=99999&timeout=0s":   3 * time.Second, // the client sets no limit
 		} {
 			var body string
 			is.Equal(took(func() { _, body = c.do("GET", path, "") }), limit)
 			is.Equal(body == allotted, limit == time.Second)
 		}
 		for path, want := range map[string]int{
-			admittedMaps + "?timeout=1ns": http.StatusGatewayTimeout, // sooner than any server is done
+			admittedMaps + "?timeout=1ns": http.StatusGatewayTimeout, // before any server could respond
 			"/api?timeout=1us":            http.StatusGatewayTimeout,
 			admittedMaps + "?timeout=-1s": http.StatusOK,
 			admittedMaps + "?timeout=x":   http.StatusBadRequest,
@@ -145,7 +148,8 @@ func TestTimeoutOfReads(t *testing.T) {
 	})
 }
 
-// A client that gives up gets its own error at once. A request that was not committed then is never committed.
+// TestClientGivesUp checks that a client that gives up gets its own error at once. A request that was not committed by
+// then is never committed.
 func TestClientGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
@@ -165,7 +169,8 @@ func TestClientGivesUp(t *testing.T) {
 	})
 }
 
-// A conversion webhook that hangs blocks its client only until that gives up.
+// TestClientGivesUpConversion checks that a conversion webhook that hangs blocks its client only until the client gives
+// up.
 func TestClientGivesUpConversion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
@@ -188,11 +193,11 @@ func TestClientGivesUpConversion(t *testing.T) {
 		is.Equal(code, http.StatusNotFound)
 		hangs.Store(false)
 		code, _ = c.do("POST", frobbersV2, body)
-		is.Equal(code, http.StatusCreated) // the failure is not remembered
+		is.Equal(code, http.StatusCreated) // the failure is not cached
 	})
 }
 
-// A Go function that takes longer than timeoutSeconds fails like a webhook that times out.
+// TestSlowFunction checks that a Go function that takes longer than timeoutSeconds fails like a webhook that times out.
 func TestSlowFunction(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
@@ -217,8 +222,8 @@ func (c client) configuration(name string) string {
 	return body
 }
 
-// A handler that panics breaks only its own request: the lock is released, nothing is stored, and the client gets an error in process
-// and a broken connection over a socket, as from a real server.
+// TestHandlerPanics checks that a handler that panics breaks only its own request: the lock is released, and nothing is
+// stored. The client gets an error in process and a broken connection over a socket, as from a real server.
 func TestHandlerPanics(t *testing.T) {
 	is := is.New(t)
 	log := &logged{TB: t}
@@ -229,7 +234,7 @@ func TestHandlerPanics(t *testing.T) {
 	_, err := c.request(t.Context(), "POST", admittedMaps, "application/json", "", `{"metadata":{"name":"a"}}`)
 	is.True(err != nil)
 	is.Equal(err.Error(), "kubesim: the server panicked while it served POST "+admittedMaps+": what now")
-	is.True(strings.Contains(log.String(), "TestHandlerPanics")) // the stack leads to the function
+	is.True(strings.Contains(log.String(), "TestHandlerPanics")) // the stack shows the function
 	is.True(!c.stored("a"))
 
 	l, err := srv.Listen(fake.ListenOptions{})
@@ -241,7 +246,7 @@ func TestHandlerPanics(t *testing.T) {
 	c.create("c") // the server keeps running
 }
 
-// A function that ends its goroutine, as t.Fatal does, does not answer.
+// TestFunctionExits checks that a request fails if the webhook's function ends its goroutine, as t.Fatal does.
 func TestFunctionExits(t *testing.T) {
 	is := is.New(t)
 	c := inTime(t)

@@ -9,7 +9,8 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// A definition with the name of a built-in resource does not end watches of the resource when it is created or deleted.
+// TestDefinitionOfABuiltInResource checks that a definition with the name of a built-in resource does not end watches
+// of the resource when it is created or deleted.
 func TestDefinitionOfABuiltInResource(t *testing.T) {
 	is := is.New(t)
 	srv := fake.RunT(t)

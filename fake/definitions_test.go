@@ -33,8 +33,8 @@ spec:
 
 const gateObjects = "/apis/example.com/v1/namespaces/default/gates"
 
-// Every reader sees a status for which the schema has a default from the beginning, although a create drops the status it is sent and
-// stores none.
+// TestStatusDefault checks that every reader sees a status for which the schema has a default from the beginning,
+// although a create drops the status in the request and stores none.
 func TestStatusDefault(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -50,12 +50,12 @@ func TestStatusDefault(t *testing.T) {
 	defer watch.Body.Close()
 	code, text = c.do("POST", gateObjects, body)
 	is.Equal(code, http.StatusCreated)
-	is.Equal(phase(text), "Pending") // the answer
+	is.Equal(phase(text), "Pending") // in the response
 	created := c.parse(text).ResourceVersion()
 	frame := make([]byte, 1<<12)
 	n, err := watch.Body.Read(frame)
 	is.NoErr(err)
-	is.True(strings.Contains(string(frame[:n]), `"phase":"Pending"`)) // an event
+	is.True(strings.Contains(string(frame[:n]), `"phase":"Pending"`)) // in an event
 	_, text = c.do("GET", gateObjects+"/a", "")
 	is.Equal(phase(text), "Pending")
 	_, list := c.do("GET", gateObjects, "")
@@ -63,14 +63,15 @@ func TestStatusDefault(t *testing.T) {
 
 	code, text = c.do("PUT", gateObjects+"/a", text)
 	is.Equal(code, http.StatusOK)
-	is.True(c.parse(text).ResourceVersion() != created) // now it is stored, which is a change
+	is.True(c.parse(text).ResourceVersion() != created) // now the status is stored, which is a change
 	is.Equal(c.parse(text).Generation(), int64(1))
 	code, text = c.do("PUT", gateObjects+"/a/status", strings.Replace(text, "Pending", "Open", 1))
 	is.Equal(code, http.StatusOK)
 	is.Equal(phase(text), "Open")
 }
 
-// A definition that is replaced by an equal one has not changed: 1 equals 1, whether parsed as a float or as an integer.
+// TestReplaceDefinition checks that replacing a definition by an equal one changes nothing: 1 equals 1, whether parsed
+// as a float or as an integer.
 func TestReplaceDefinition(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -87,7 +88,8 @@ func TestReplaceDefinition(t *testing.T) {
 	is.Equal(c.parse(after).Generation(), int64(2))
 }
 
-// A client of a custom resource may send the options of a delete in the resource's own group.
+// TestDeleteOptionsOfAnyGroup checks that a client of a custom resource may send delete options in the resource's own
+// group.
 func TestDeleteOptionsOfAnyGroup(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -97,7 +99,7 @@ func TestDeleteOptionsOfAnyGroup(t *testing.T) {
 	is.Equal(code, http.StatusCreated)
 	uid := c.parse(text).UID()
 	code, _ = c.do("DELETE", gateObjects+"/a", `{"kind":"DeleteOptions","apiVersion":"example.com/v1","preconditions":{"uid":"other"}}`)
-	is.Equal(code, http.StatusConflict) // they are read
+	is.Equal(code, http.StatusConflict) // the options are used
 	code, _ = c.do("DELETE", gateObjects+"/a", `{"kind":"DeleteOptions","apiVersion":"example.com/v1","preconditions":{"uid":"`+uid+`"}}`)
 	is.Equal(code, http.StatusOK)
 }

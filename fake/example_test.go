@@ -7,16 +7,19 @@ import (
 	"io"
 	"log"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/fake/record"
 	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// call sends a request to a server and returns the answer's code and object. A real test uses the client it likes.
+// call sends a request to a server and returns the status code and the object of the response. A real test uses any
+// client it likes.
 func call(srv *fake.Server, method, path, body string) (int, object.Object) {
 	r, err := http.NewRequest(method, srv.URL()+path, strings.NewReader(body))
 	if err != nil {
@@ -61,6 +64,35 @@ func ExampleRunT() {
 	// 422 Secret "A" is invalid: metadata.name: Invalid value: "A": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')
 }
 
+// A test repeats a recording of a cluster: its server begins with the objects that the program saw.
+func ExampleReadRecording() {
+	t := exampleT{} // in a test: its *testing.T
+	cluster := fake.RunT(t)
+	call(cluster, "POST", secrets, `{"metadata":{"name":"a"},"stringData":{"password":"hunter2"}}`)
+	file, err := os.CreateTemp("", "recording")
+	if err != nil {
+		panic(err)
+	}
+	defer os.Remove(file.Name())
+	request, err := http.NewRequest("GET", cluster.URL()+secrets, nil)
+	if err != nil {
+		panic(err)
+	}
+	answer, err := record.Wrap(cluster.Transport(), file).RoundTrip(request)
+	if err != nil {
+		panic(err)
+	}
+	answer.Body.Close()
+	file.Close()
+
+	rec := fake.ReadRecording(t, file.Name())
+	srv := fake.RunT(t)
+	rec.Begin(t, srv)
+	code, secret := call(srv, "GET", secrets+"/a", "")
+	fmt.Println(code, secret["metadata"].(map[string]any)["name"])
+	// Output: 200 a
+}
+
 // The same seed gives the same uids and generated names.
 func ExampleOptions() {
 	for range 2 {
@@ -73,7 +105,7 @@ func ExampleOptions() {
 	// token-ww4n5 a514b4f9-6010-4b7f-8b65-9935f7c0bbf1
 }
 
-// Time advances when the test says so, and with it everything that depends on time.
+// Time advances when the test advances it, and everything that depends on time changes with it.
 func ExampleServer_clock() {
 	srv := fake.RunT(exampleT{})
 	_, first := call(srv, "POST", secrets, `{"metadata":{"name":"a"}}`)
@@ -86,8 +118,8 @@ func ExampleServer_clock() {
 	// 2026-01-02T00:00:00Z
 }
 
-// After Compact, the store has no revision before it. Watch caches are notified within seconds. After that, a page's continue token is
-// refused with a token that continues with the current objects.
+// After Compact, the store has no revision from before the call. Watch caches are notified within seconds. From then
+// on, an older continue token gets 410, with a new token that continues the list with the current objects.
 func ExampleServer_Compact() {
 	srv := fake.RunT(exampleT{})
 	call(srv, "POST", secrets, `{"metadata":{"name":"a"}}`)
@@ -107,7 +139,7 @@ func ExampleServer_Compact() {
 	// 200 0
 }
 
-// After Expire, a watch from before it gets 410 in its stream: a client has to list again.
+// After Expire, a watch from an earlier revision gets 410 in its stream, so the client has to list again.
 func ExampleServer_Expire() {
 	srv := fake.RunT(exampleT{})
 	_, list := call(srv, "GET", secrets, "")
@@ -122,7 +154,7 @@ func ExampleServer_Expire() {
 // A listener is for clients in other processes, such as kubectl with the kubeconfig.
 func ExampleServer_Listen() {
 	srv := fake.RunT(exampleT{})
-	defer srv.Close() // RunT does it at the end of a test
+	defer srv.Close() // RunT closes the server at the end of a test
 	l, err := srv.Listen(fake.ListenOptions{})
 	if err != nil {
 		panic(err)

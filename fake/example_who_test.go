@@ -40,7 +40,7 @@ func ExampleServer_IssueCertificate() {
 	if err != nil {
 		panic(err)
 	}
-	// l.CertificateKubeConfig(cert, key) is a kubeconfig for kubectl; any client of TLS will do:
+	// l.CertificateKubeConfig(cert, key) is a kubeconfig for kubectl. Any TLS client can use the certificate:
 	pair, _ := tls.X509KeyPair(cert, key)
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(l.CA())

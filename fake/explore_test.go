@@ -11,8 +11,8 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// A test that does not import package fake/explore fails with an error that asks for the import. The test runs itself in a process,
-// because that one fails.
+// TestExploreNeedsImport checks that a test that does not import package fake/explore fails with an error that asks for
+// the import. The test runs itself in another process, because it fails there.
 func TestExploreNeedsImport(t *testing.T) {
 	const inside = "KUBESIM_TEST_IMPORT"
 	switch os.Getenv(inside) {
@@ -32,7 +32,7 @@ func TestExploreNeedsImport(t *testing.T) {
 		cmd.Env = append(os.Environ(), inside+"="+name)
 		out, err := cmd.CombinedOutput()
 		is.True(err != nil) // the test fails
-		is.True(strings.Contains(string(out), "kubesim: fake."+name+" is carried out by package fake/explore, which this test does not import"))
+		is.True(strings.Contains(string(out), "kubesim: fake."+name+" needs package fake/explore, which this test does not import"))
 		is.True(strings.Contains(string(out), `import _ "github.com/kubesim/kubesim/fake/explore"`))
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/kubesim/kubesim/sim/apiserver"
 )
 
-// FuzzExpressions uses an expression in every field in which a server accepts one, and writes objects that evaluate it. No request may
-// panic, except by the one bug of cel-go that also occurs on a real server.
+// FuzzExpressions uses an expression in every field in which a server accepts one, and writes objects for which it is
+// evaluated. No request may panic, except because of the one bug of cel-go that also occurs on a real server.
 func FuzzExpressions(f *testing.F) {
 	for _, expression := range []string{
 		"true", "object.metadata.name == 'a'", "int('x') == 1", "{'a': 1}['b'] == 1", "[1][2] == 1", "dyn(object) == 1",
@@ -57,15 +57,16 @@ func FuzzExpressions(f *testing.F) {
 	})
 }
 
-// brokeCELGo reports whether a request ended by a panic due to a known bug of cel-go, which looks for the type in an optional type,
-// while an optional entry of a list or a map may be of any type. A real server's handler panics, too. The fuzzer must find any other
-// panic.
+// brokeCELGo reports whether a request ended with a panic that a known bug of cel-go causes: cel-go looks for the type
+// in an optional type, although an optional entry of a list or a map may be of any type. A real server's handler
+// panics, too. The fuzzer must find any other panic.
 func brokeCELGo(err error) bool {
 	var p *apiserver.Panic
 	return errors.As(err, &p) && strings.Contains(string(p.Stack), "homogeneousAggregateLiteralValidator")
 }
 
-// An expression that makes cel-go panic ends only its request: nothing is stored, and the server continues.
+// TestExpressionThatPanics checks that an expression that makes cel-go panic ends only its request: nothing is stored,
+// and the server continues.
 func TestExpressionThatPanics(t *testing.T) {
 	is := is.New(t)
 	log := &logged{TB: t}

@@ -6,7 +6,7 @@ import (
 	"github.com/kubesim/kubesim/sim/fault"
 )
 
-// Faults are the faults of a Server.
+// Faults controls the faults of a Server.
 //
 //	srv.Faults.Add(fault.On("update", "widgets/status").Times(1).Conflict())
 //	srv.Faults.Add(fault.On("watch", "pods").Event("DELETED").Hold())
@@ -14,14 +14,15 @@ import (
 //	srv.Faults.Release()
 type Faults struct{ server *Server }
 
-// Add appends faults to the existing ones. A fault that can never happen ends the test; without a test Add panics.
+// Add appends faults to the existing ones. A fault that can never occur ends the test; without a test, Add panics.
 func (f *Faults) Add(faults ...fault.Fault) {
 	if err := f.server.cluster.AddFaults(faults...); err != nil {
 		f.server.fail("%v", err)
 	}
 }
 
-// AddText adds the faults in a text, one per line, as String returns them and fault.Parse reads them.
+// AddText adds faults from text, one per line, in the format of String and fault.Parse. It returns an error, and adds
+// none, if a line is invalid or a fault can never occur.
 func (f *Faults) AddText(text string) error {
 	plan, err := fault.Parse(text)
 	if err == nil {
@@ -36,10 +37,10 @@ func (f *Faults) AddText(text string) error {
 // Clear removes all faults and delivers the events that they hold.
 func (f *Faults) Clear() { f.server.cluster.ClearFaults() }
 
-// Release delivers the watch events that a Hold keeps. Later events may be held again.
+// Release delivers the watch events that Hold faults have delayed. Later events may be held again.
 func (f *Faults) Release() { f.server.cluster.ReleaseFaults() }
 
-// String returns the faults, one per line, each with its state. fault.Parse reads the text.
+// String returns the faults, one per line, each with its state. fault.Parse accepts the text.
 func (f *Faults) String() string { return f.server.cluster.Faults() }
 
 // Decisions returns the decisions about faults that are still in memory, oldest first.

@@ -10,7 +10,8 @@ import (
 	"github.com/kubesim/kubesim/sim/fault"
 )
 
-// A fault can answer with any error and any object, like a reactor of client-go's fake.
+// TestFaultsThatAnswer checks that a fault can respond with any error and any object, like a reactor of client-go's
+// fake.
 func TestFaultsThatAnswer(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -41,16 +42,16 @@ func TestFaultsThatAnswer(t *testing.T) {
 	is.Equal(code, http.StatusCreated)
 	is.Equal(c.parse(text).Name(), "s")
 	_, text = c.do("GET", secretsPath, "")
-	is.Equal(len(c.parse(text).List("items")), 0) // it need not exist
+	is.Equal(len(c.parse(text).List("items")), 0) // the object need not exist
 	is.Equal(srv.Actions("")[0].Message, "short and stout")
 
 	srv.Faults.Add(fault.On("list", "pods").Error(429, "TooManyRequests", "not yet").RetryAfter(5), fault.On("list", "secrets").TooManyRequests())
 	code, header, text := c.ask("GET", podsPath, "", "", "")
 	is.Equal(code, 429)
 	is.Equal(header.Get("Retry-After"), "5")
-	is.Equal(c.parse(text).String("message"), "not yet") // of a resource's own 429, such as that of an eviction
+	is.Equal(c.parse(text).String("message"), "not yet") // for a 429 of the resource itself, such as that of an eviction
 	_, text = c.do("GET", secretsPath, "")
-	is.Equal(text, "Too many requests, please try again later.\n") // of a server that is overloaded
+	is.Equal(text, "Too many requests, please try again later.\n") // for a 429 of an overloaded server
 
 	for _, f := range []fault.Fault{
 		fault.On("get", "*").Error(200, "OK", ""), fault.On("get", "*").Error(500, "", ""), fault.On("get", "*").Answer("text"),

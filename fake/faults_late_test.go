@@ -14,7 +14,8 @@ import (
 	"github.com/kubesim/kubesim/sim/fault"
 )
 
-// The object that results from a patch or a delete can trigger a fault: before it is stored, when it is stored, and before the answer.
+// TestFaultBecame checks that the object that results from a patch or a delete can trigger a fault: before it is
+// stored, when it is stored, and before the response is sent.
 func TestFaultBecame(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -45,7 +46,8 @@ func TestFaultBecame(t *testing.T) {
 	}
 }
 
-// A dry run, an invalid object and a patch that changes nothing do not reach the point request.validated.
+// TestFaultValidated checks that a dry run, an invalid object and a patch that changes nothing do not reach the point
+// request.validated.
 func TestFaultValidated(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -71,7 +73,7 @@ func TestFaultValidated(t *testing.T) {
 	is.Equal(c.srv.Revision(), uint64(4005))
 }
 
-// A stalled connection on which the client sends pings breaks after 45 s.
+// TestFaultStallFor checks that a stalled connection on which the client sends pings breaks after 45 s.
 func TestFaultStallFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)

@@ -36,7 +36,7 @@ func ask(t *testing.T, srv *fake.Server, agent, method, path, body string) *http
 	return res
 }
 
-// answer is ask, and reads the answer.
+// answer sends a request like ask, and reads the response.
 func answer(t *testing.T, srv *fake.Server, method, path, body string) (code int, header http.Header, text string) {
 	t.Helper()
 	res := ask(t, srv, "operator/v1", method, path, body)
@@ -46,7 +46,7 @@ func answer(t *testing.T, srv *fake.Server, method, path, body string) (code int
 
 const mapA = `{"metadata":{"name":"a"}}`
 
-// Every error has the code, the reason and the headers that clients check.
+// TestFaultErrors checks that every error has the code, the reason and the headers that clients check.
 func TestFaultErrors(t *testing.T) {
 	for _, c := range []struct {
 		fault  func(fault.Trigger) fault.Fault
@@ -72,11 +72,11 @@ func TestFaultErrors(t *testing.T) {
 			code, header, text := answer(t, cl.srv, "PUT", mapsPath+"/a", mapA)
 			is.Equal(code, c.code)
 			is.Equal(header.Get("Retry-After"), c.retry)
-			is.True(strings.Contains(text, c.answer)) // what clients look at
+			is.True(strings.Contains(text, c.answer)) // the text that clients check
 			_, text = cl.do("GET", mapsPath+"/a", "")
 			is.Equal(cl.parse(text).ResourceVersion(), before) // nothing was written
 			code, _, _ = answer(t, cl.srv, "PUT", mapsPath+"/a", mapA)
-			is.Equal(code, http.StatusOK) // once is enough
+			is.Equal(code, http.StatusOK) // the fault occurs only once
 		})
 	}
 }
@@ -116,7 +116,7 @@ func TestFaultTriggers(t *testing.T) {
 	})
 }
 
-// A fault can match the object that is to be written.
+// TestFaultCondition checks that a fault can match the object that is to be written.
 func TestFaultCondition(t *testing.T) {
 	bubble(t, func(t *testing.T, is *is.I, c client) {
 		c.create("a")
@@ -128,7 +128,7 @@ func TestFaultCondition(t *testing.T) {
 		is.Equal(put("good"), http.StatusOK)
 		is.Equal(put("bad"), http.StatusConflict)
 		code, _, _ := answer(t, c.srv, "POST", mapsPath, `{"metadata":{"name":"b"},"data":{"k":"bad"}}`)
-		is.Equal(code, http.StatusConflict) // a create has no before
+		is.Equal(code, http.StatusConflict) // a create has no earlier object
 	})
 }
 
@@ -145,7 +145,7 @@ func TestFaultLatency(t *testing.T) {
 		is.Equal(code, http.StatusCreated)
 		is.Equal(time.Since(start), 2*time.Second)
 		synctest.Wait()
-		is.Equal(exists, http.StatusNotFound) // a late request has done nothing after a second
+		is.Equal(exists, http.StatusNotFound) // a delayed request has no effect after one second
 
 		start = time.Now()
 		go func() {
@@ -156,11 +156,12 @@ func TestFaultLatency(t *testing.T) {
 		is.Equal(code, http.StatusCreated)
 		is.Equal(time.Since(start), 3*time.Second)
 		synctest.Wait()
-		is.Equal(exists, http.StatusOK) // one with a late answer has
+		is.Equal(exists, http.StatusOK) // a request with a delayed response has taken effect
 	})
 }
 
-// The n-th request is the n-th that was sent, even if earlier ones were refused before they reached the fault's point.
+// TestFaultNth checks that a fault counts the requests that were sent, including requests that were rejected before
+// they reached the point of the fault.
 func TestFaultNth(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -168,7 +169,7 @@ func TestFaultNth(t *testing.T) {
 		"on create configmaps nth=3 at=request.validated do fail Conflict": "422 201 409 201",
 		"on create configmaps nth=3 do commit-then-fail Timeout":           "422 201 504 201",
 		"on create configmaps nth=2 every=2 do commit-then-fail Timeout":   "422 504 201 504",
-		"on create configmaps nth=1 do commit-then-fail Timeout":           "422 201 201 201", // the first one does not get that far
+		"on create configmaps nth=1 do commit-then-fail Timeout":           "422 201 201 201", // the first one does not reach the point
 		"on create configmaps nth=3 do fail InternalError":                 "422 201 500 201",
 	} {
 		c := client{t, fake.RunT(t)}
@@ -186,7 +187,7 @@ func TestFaultNth(t *testing.T) {
 	}
 }
 
-// A delayed request is executed even if its client does not wait for it.
+// TestFaultLatencyAbandoned checks that a delayed request is executed even if its client does not wait for it.
 func TestFaultLatencyAbandoned(t *testing.T) {
 	bubble(t, func(t *testing.T, is *is.I, c client) {
 		c.srv.Faults.Add(fault.On("create", "*").DelayRequest(time.Minute), fault.On("watch", "*").DelayAnswer(time.Minute))
@@ -205,7 +206,8 @@ func TestFaultLatencyAbandoned(t *testing.T) {
 	})
 }
 
-// An ambiguous write is committed, but its client gets an error. A write that fails by itself is not ambiguous.
+// TestFaultCommitThenFail checks that an ambiguous write is committed, and that its client gets an error. A write that
+// fails by itself is not ambiguous.
 func TestFaultCommitThenFail(t *testing.T) {
 	bubble(t, func(t *testing.T, is *is.I, c client) {
 		c.srv.Faults.Add(fault.On("create", "configmaps").Times(1).CommitThenFail(fault.Timeout))
@@ -231,7 +233,7 @@ func TestFaultTruncate(t *testing.T) {
 		is.Equal(err, io.ErrUnexpectedEOF) // the connection broke
 		is.Equal(len(data), 20)
 		_, _, text := answer(t, c.srv, "GET", mapsPath, "")
-		is.Equal(len(c.parse(text).List("items")), 1) // the next answer is whole
+		is.Equal(len(c.parse(text).List("items")), 1) // the next response is complete
 	})
 }
 
@@ -246,17 +248,17 @@ func TestFaultHistory(t *testing.T) {
 		is.Equal(code, http.StatusOK)
 		c.create("b")
 		code, _ = c.do("GET", exact+old, "")
-		is.Equal(code, http.StatusGone)                       // the create made the store and the caches forget
-		w := c.watch("&resourceVersion=" + old)               // caches, too
-		is.Equal(w.must("ERROR").String("reason"), "Expired") // so a watch has to start again
-		now := rev(c.srv.Revision())                          // the create itself is still there
-		code, _ = c.do("GET", exact+now, "")                  // and can be read
+		is.Equal(code, http.StatusGone)                       // the create compacted the store and the caches
+		w := c.watch("&resourceVersion=" + old)               // the caches, too
+		is.Equal(w.must("ERROR").String("reason"), "Expired") // so the client has to start a new watch
+		now := rev(c.srv.Revision())                          // the revision of the create itself is kept
+		code, _ = c.do("GET", exact+now, "")                  // it can be read
 		is.Equal(code, http.StatusOK)
 		code, _, _ = answer(t, c.srv, "POST", "/api/v1/namespaces/default/secrets", mapA)
 		is.Equal(code, http.StatusCreated)
 		c.create("c")
 		code, _ = c.do("GET", "/api/v1/namespaces?limit=1&resourceVersionMatch=Exact&resourceVersion="+now, "")
-		is.Equal(code, http.StatusGone) // the store alone has forgotten: namespaces had no snapshot in a cache
+		is.Equal(code, http.StatusGone) // only the store is compacted: the cache of namespaces had no snapshot
 	})
 }
 
@@ -269,11 +271,12 @@ func TestFaultRestart(t *testing.T) {
 		c.create("b")
 		is.Equal(w.names(3), "ADDED:a ADDED:b end") // the watch gets the commit that triggers the fault, then it ends
 		w = c.watch("&resourceVersion=" + rev(before))
-		is.Equal(w.must("ERROR").String("reason"), "Expired") // history is gone
+		is.Equal(w.must("ERROR").String("reason"), "Expired") // the history was removed
 	})
 }
 
-// Faults that can never happen end the test; a served simulator returns an error that describes the problem.
+// TestFaultErrorsOfPlans checks that faults that can never happen end the test, while a served simulator returns an
+// error that describes the problem.
 func TestFaultErrorsOfPlans(t *testing.T) {
 	is := is.New(t)
 	srv, err := fake.New()
@@ -291,7 +294,7 @@ func TestFaultErrorsOfPlans(t *testing.T) {
 	} {
 		code, text := c.do("POST", "/sim/v1/faults", body)
 		is.Equal(code, http.StatusBadRequest)
-		is.True(strings.Contains(text, want)) // the problem, and its line
+		is.True(strings.Contains(text, want)) // the problem and its line
 	}
 	code, text := c.do("POST", "/sim/v1/faults", "on update configmaps times=1 do fail Conflict\n# more\non get pods do fail Timeout")
 	is.Equal(code, http.StatusOK)
@@ -308,7 +311,8 @@ func TestFaultErrorsOfPlans(t *testing.T) {
 	is.Equal(srv.Faults.String(), "")
 }
 
-// The same seed and the same requests lead to the same decisions, and the decisions of one fault do not depend on those of another.
+// TestFaultDecisions checks that the same seed and the same requests lead to the same decisions, and that the decisions
+// of one fault do not depend on those of another.
 func TestFaultDecisions(t *testing.T) {
 	is := is.New(t)
 	run := func(seed uint64, faults ...fault.Fault) (codes []int, conflicts string) {
@@ -340,7 +344,7 @@ func TestFaultDecisions(t *testing.T) {
 	is.True(other != alone)
 }
 
-// Under random faults a client that retries writes everything exactly once.
+// TestRandomFaults checks that under random faults a client that retries writes everything exactly once.
 func TestRandomFaults(t *testing.T) {
 	for seed := range uint64(20) {
 		synctest.Test(t, func(t *testing.T) {
@@ -356,7 +360,7 @@ func TestRandomFaults(t *testing.T) {
 			}
 			srv.Faults.Clear()
 			_, text := c.do("GET", mapsPath, "")
-			is.Equal(len(c.parse(text).List("items")), 4) // everything was written once
+			is.Equal(len(c.parse(text).List("items")), 4) // each object was written once
 		})
 	}
 }

@@ -15,7 +15,8 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// A watch gets an expired revision as an event in its stream, and a Gone as the status of the answer.
+// TestFaultExpiredWatch checks that a watch gets an expired revision as an event in its stream, and a Gone as the
+// status of the response.
 func TestFaultExpiredWatch(t *testing.T) {
 	bubble(t, func(t *testing.T, is *is.I, c client) {
 		c.srv.Faults.Add(fault.On("watch", "configmaps").Times(1).Expired(), fault.On("watch", "configmaps").Times(1).Gone())
@@ -28,7 +29,7 @@ func TestFaultExpiredWatch(t *testing.T) {
 	})
 }
 
-// names reads n events and prints them as TYPE:name.
+// names reads n events and returns them in the form TYPE:name.
 func (s *stream) names(n int) string {
 	s.t.Helper()
 	var words []string
@@ -56,8 +57,8 @@ func TestFaultEvents(t *testing.T) {
 		}
 		is.Equal(fast.names(3), "ADDED:lost ADDED:late ADDED:next")
 		is.Equal(time.Since(start), time.Duration(0))
-		is.Equal(slow.names(2), "ADDED:late ADDED:next") // in order, one lost
-		is.Equal(time.Since(start), time.Second)         // those behind the late one wait
+		is.Equal(slow.names(2), "ADDED:late ADDED:next") // in order, one is lost
+		is.Equal(time.Since(start), time.Second)         // the events after the late one wait for it
 	})
 }
 
@@ -77,16 +78,16 @@ func TestFaultHold(t *testing.T) {
 			}
 		}()
 		time.Sleep(time.Hour / 4)
-		is.Equal(got, "") // nothing passes a held event
+		is.Equal(got, "") // no event overtakes a held one
 		c.srv.Faults.Release()
 		<-seen
-		is.Equal(got, " ADDED:a ADDED:b") // as far as the next one
+		is.Equal(got, " ADDED:a ADDED:b") // until the next held event
 		c.srv.Faults.Clear()
 		is.Equal(w.names(2), "ADDED:c ADDED:d") // without faults nothing is held
 	})
 }
 
-// Faults also apply to the initial state of a watch.
+// TestFaultInitialEvents checks that faults also apply to the initial state of a watch.
 func TestFaultInitialEvents(t *testing.T) {
 	bubble(t, func(t *testing.T, is *is.I, c client) {
 		c.create("a")
@@ -108,7 +109,7 @@ func TestFaultClose(t *testing.T) {
 	})
 }
 
-// A stalled stream delivers nothing: no event, no bookmark, no end.
+// TestFaultStall checks that a stalled stream delivers nothing: no event, no bookmark, no end.
 func TestFaultStall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
@@ -127,6 +128,6 @@ func TestFaultStall(t *testing.T) {
 		is.True(!ended) // for a week
 		srv.Close()
 		synctest.Wait()
-		is.True(ended) // until the server is gone
+		is.True(ended) // only when the server is closed
 	})
 }

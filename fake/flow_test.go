@@ -17,7 +17,8 @@ import (
 
 const flows = "/apis/flowcontrol.apiserver.k8s.io/v1/"
 
-// Every answer to an authenticated user names its flow schema and priority level; streams to pods do not.
+// TestFlowHeaders checks that every response to an authenticated user contains the flow schema and the priority level,
+// and that streams to pods do not.
 func TestFlowHeaders(t *testing.T) {
 	t.Parallel()
 	c := client{t, fake.RunT(t, fake.Options{Auth: auth.RBAC})}
@@ -49,8 +50,8 @@ func TestFlowHeaders(t *testing.T) {
 	}
 }
 
-// A request is classified by the stored objects. The status of a flow schema reports a missing priority level, and servers restore
-// their own objects within a minute.
+// TestFlowObjects checks that a request is classified by the stored objects. The status of a flow schema reports a
+// missing priority level, and servers restore their own objects within a minute.
 func TestFlowObjects(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -66,13 +67,13 @@ func TestFlowObjects(t *testing.T) {
 	is.Equal(class(), get("flowschemas/exempt").UID())
 	code, body := c.do("POST", flows+"flowschemas", `{"metadata":{"name":"mine"},"spec":{"matchingPrecedence":1,"priorityLevelConfiguration":{"name":"mine"},
 		"rules":[{"subjects":[{"kind":"Group","group":{"name":"system:masters"}}],"nonResourceRules":[{"verbs":["*"],"nonResourceURLs":["*"]}]}]}}`)
-	is.Equal(code, http.StatusUnprocessableEntity) // only one may be of precedence 1
+	is.Equal(code, http.StatusUnprocessableEntity) // only one flow schema may have precedence 1
 	is.True(body != "")
 	c.mergePatch(flows+"flowschemas/probes", `{"spec":{"priorityLevelConfiguration":{"name":"mine"}}}`)
 	is.Equal(string(object.JSON(get("flowschemas/probes").List("status", "conditions")[0].(map[string]any)["status"])), `"True"`)
 	code, _ = c.do("DELETE", flows+"flowschemas/exempt", "")
 	is.Equal(code, http.StatusOK)
-	is.Equal(class(), "") // it is in effect all the same
+	is.Equal(class(), "") // it takes effect nevertheless
 	c.srv.Clock.Advance(time.Minute)
 	is.Equal(get("flowschemas/probes").String("spec", "priorityLevelConfiguration", "name"), "exempt")
 	is.Equal(string(object.JSON(get("flowschemas/probes").List("status", "conditions")[0].(map[string]any)["status"])), `"False"`)
@@ -80,10 +81,11 @@ func TestFlowObjects(t *testing.T) {
 	is.True(class() != "")
 	rev := c.srv.Revision()
 	c.srv.Clock.Advance(time.Hour)
-	is.Equal(c.srv.Revision(), rev) // all is as it must be
+	is.Equal(c.srv.Revision(), rev) // nothing needs to be restored
 }
 
-// If a client keeps changing the status of a flow schema, the server restores it at most six times a minute, and again later.
+// TestFlowFight checks that a server does not restore the status of a flow schema endlessly if a client keeps changing
+// it: it restores it six times in a row, and then not again for at least 20 s.
 func TestFlowFight(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -105,6 +107,6 @@ func TestFlowFight(t *testing.T) {
 	is.Equal(dangles(), "True")
 	srv.Clock.Advance(20 * time.Second)
 	is.Equal(dangles(), "True")
-	srv.Clock.Advance(130 * time.Second) // it may come too early once
+	srv.Clock.Advance(130 * time.Second) // one restoration may come early
 	is.Equal(dangles(), "False")
 }

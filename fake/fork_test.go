@@ -18,7 +18,7 @@ import (
 	"github.com/kubesim/kubesim/sim/fault"
 )
 
-// deed is one action on a server: a request, or a change of the simulator's state. It returns its observation.
+// deed is one action on a server: a request, or a change of the simulator's state. It returns what the actor observes.
 type deed func(a *actor) string
 
 // actor performs deeds on a server and records the data that later deeds need.
@@ -43,7 +43,7 @@ func (a *actor) do(deeds []deed) string {
 	return all.String()
 }
 
-// ask sends a request to a replica and returns the whole answer.
+// ask sends a request to a replica and returns the complete response.
 func (a *actor) ask(replica int, method, path, contentType, body string) string {
 	a.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second) // nothing here has to wait
@@ -59,7 +59,7 @@ func (a *actor) ask(replica int, method, path, contentType, body string) string 
 		a.t.Fatalf("%s %s: %v", method, path, err)
 	}
 	if strings.Contains(path, "watch=1") {
-		a.srv.Clock.Advance(2 * time.Second) // after its timeout
+		a.srv.Clock.Advance(2 * time.Second) // past the timeout of the watch
 	}
 	data, err := io.ReadAll(res.Body)
 	if err != nil {
@@ -80,7 +80,7 @@ const widgetDefinition = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"Custom
 
 const namespaced = "/api/v1/namespaces/default/"
 
-// writes are the requests with which random deeds write. n is different each time.
+// deedWrites are the requests with which random deeds write. n is different each time.
 var deedWrites = []func(n int) (method, path, contentType, body string){
 	func(n int) (string, string, string, string) {
 		return "POST", namespaced + "configmaps", "application/json", fmt.Sprintf(`{"metadata":{"generateName":"g-"},"data":{"n":"%d"}}`, n)
@@ -113,7 +113,8 @@ var deedWrites = []func(n int) (method, path, contentType, body string){
 	},
 }
 
-// randomDeeds returns n deeds. None of their requests has to wait: only replica 2 lags, and it is asked for revisions that it has.
+// randomDeeds returns n deeds. None of their requests has to wait: only replica 2 lags, and it is only asked for
+// revisions that it has.
 func randomDeeds(r *rand.Rand, n int) []deed {
 	deeds := make([]deed, n)
 	for i := range deeds {
@@ -129,7 +130,8 @@ func randomDeeds(r *rand.Rand, n int) []deed {
 	return deeds
 }
 
-// reads sends a request for a past state.
+// reads lists a page of a past state, or opens a watch that begins there. x selects the collection, the revision and
+// the kind of request.
 func (a *actor) reads(x int) string {
 	rev := a.revs[x%len(a.revs)]
 	collection := []string{namespaced + "configmaps", "/api/v1/services", "/apis/example.com/v1/widgets", "/api/v1/events"}[x%4]
@@ -146,7 +148,8 @@ func (a *actor) reads(x int) string {
 	return a.ask(1+x%2, "GET", fmt.Sprint(collection, "?watch=1&timeoutSeconds=1&allowWatchBookmarks=true&resourceVersion=", rev), "", "")
 }
 
-// world changes the simulator's state, or reads it.
+// world performs action k: it advances the clock, changes the state of a replica, compacts the store, or reads
+// discovery or a list. It returns what the action observes.
 func (a *actor) world(k, x int) string {
 	two := a.srv.Replica(2)
 	switch k {
@@ -184,7 +187,8 @@ func begins(t *testing.T, seed uint64) *actor {
 	return &actor{t: t, srv: srv, revs: []uint64{srv.Revision()}}
 }
 
-// everything returns the complete observable state of a server.
+// everything resumes replica 2 and returns the complete observable state of the server: its trace, its faults and the
+// objects that both replicas return.
 func everything(a *actor) string {
 	a.srv.Replica(2).Resume()
 	all := string(a.srv.Trace().JSONL()) + a.srv.Faults.String()
@@ -196,8 +200,9 @@ func everything(a *actor) string {
 	return all
 }
 
-// A fork answers the same requests byte for byte like its origin, and requests to one do not affect the other. A server that is forked
-// halfway ends in the same state as a server that is not forked.
+// TestFork checks that a fork responds to the same requests with the same bytes as the original server, and that
+// requests to one do not affect the other. A server that is forked halfway reaches the same state as a server that is
+// not forked.
 func TestFork(t *testing.T) {
 	t.Parallel()
 	seeds(t, 4, func(t *testing.T, seed uint64) {
@@ -228,7 +233,8 @@ func TestFork(t *testing.T) {
 	})
 }
 
-// A fork at an older revision has the server's state at that time: its objects, its time and its random numbers.
+// TestForkAt checks that a fork at an older revision has the server's state at that time: its objects, its time and its
+// random numbers.
 func TestForkAt(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -242,7 +248,7 @@ func TestForkAt(t *testing.T) {
 	rev := srv.Revision()
 	at := srv.Clock.Now()
 	srv.Clock.Advance(0)
-	want := create(c) // not a second later: the same creationTimestamp
+	want := create(c) // not a second later: the creationTimestamp is the same
 	srv.Clock.Advance(time.Minute)
 	create(c)
 	srv.Faults.Add(fault.On("*", "*").Unavailable())
@@ -251,15 +257,15 @@ func TestForkAt(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(f.Revision(), rev)
 	is.Equal(f.Clock.Now(), at)
-	is.Equal(create(client{t, f}), want) // the same name, uid, Audit-Id
+	is.Equal(create(client{t, f}), want) // the same name, uid and Audit-Id
 	is.Equal(f.Revision(), rev+1)
 	for _, rev := range []uint64{0, srv.Revision() + 1, 3999} {
 		_, err = srv.ForkAt(rev)
-		is.True(err != nil && strings.Contains(err.Error(), "the store has those from 4000 to 4007")) // which there are
+		is.True(err != nil && strings.Contains(err.Error(), "the store has those from 4000 to 4007")) // the error lists the revisions of the store
 	}
 }
 
-// A fork continues timed work: events expire, deleted definitions are finalized.
+// TestForkTimers checks that a fork continues timed work: events expire, and deleted definitions are finalized.
 func TestForkTimers(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -288,7 +294,7 @@ func TestForkTimers(t *testing.T) {
 	}
 }
 
-// A fork shares a clock that cannot be copied.
+// TestForkSystemClock checks that a fork shares a clock that cannot be copied.
 func TestForkSystemClock(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -298,10 +304,11 @@ func TestForkSystemClock(t *testing.T) {
 	code, _ := client{t, srv}.do("GET", mapsPath+"/a", "")
 	is.Equal(code, http.StatusNotFound)
 	f.Close()
-	client{t, srv}.create("a") // closing a fork does not affect its origin
+	client{t, srv}.create("a") // closing a fork does not affect the original server
 }
 
-// A server and its forks may be used concurrently: they share only immutable data.
+// TestForkConcurrently checks that a server and its forks can be used concurrently, because they share only immutable
+// data.
 func TestForkConcurrently(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 7))

@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// A new server has the objects that API servers create at their start, unless Bare is set.
+// TestFresh checks that a new server has the objects that API servers create at their start, unless Bare is set.
 func TestFresh(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -43,14 +43,14 @@ func TestFresh(t *testing.T) {
 			is.Equal(fmt.Sprint(x.path, len(c.parse(body).List("items"))), fmt.Sprint(x.path, want))
 		}
 	}
-	is.Equal(full.create("a").ResourceVersion(), bare.create("a").ResourceVersion()) // the first revision of a user
+	is.Equal(full.create("a").ResourceVersion(), bare.create("a").ResourceVersion()) // the first revision that a user creates
 	is.NoErr(full.srv.Reset())
 	_, body := full.do("GET", "/api/v1/namespaces/default/services/kubernetes", "")
-	is.Equal(full.parse(body).String("spec", "clusterIP"), "10.0.0.1") // again
+	is.Equal(full.parse(body).String("spec", "clusterIP"), "10.0.0.1") // the server has created it again
 }
 
-// The initial objects are as old as the server, whose history begins with them: a watch of their revisions sees their creation. Servers
-// do not share their later changes.
+// TestFreshHistory checks that the initial objects are as old as the server, and that its history begins with them: a
+// watch of their revisions sees their creation. Servers do not share later changes of these objects.
 func TestFreshHistory(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -58,7 +58,7 @@ func TestFreshHistory(t *testing.T) {
 	const service = "/api/v1/namespaces/default/services/kubernetes"
 	_, body := a.do("GET", service, "")
 	_, other := b.do("GET", service, "")
-	is.Equal(body, other) // the uid, too, is the same with any seed
+	is.Equal(body, other) // the uid is also the same with any seed
 	is.Equal(a.parse(body).String("metadata", "creationTimestamp"), a.srv.Clock.Now().Format(time.RFC3339))
 	code, _ := a.do("DELETE", service, "")
 	is.Equal(code, http.StatusOK)
@@ -69,10 +69,11 @@ func TestFreshHistory(t *testing.T) {
 	a.srv.Close()
 	events := w.rest()
 	is.Equal(len(events), 1)
-	is.Equal(events[0].meta().Name(), "system-node-critical") // which was made after it
+	is.Equal(events[0].meta().Name(), "system-node-critical") // which was created later
 }
 
-// The rules of aggregated roles follow from stored roles alone, also from roles that are themselves aggregated.
+// TestAggregation checks that the rules of aggregated roles depend only on stored roles, including roles that are
+// themselves aggregated.
 func TestAggregation(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -83,14 +84,14 @@ func TestAggregation(t *testing.T) {
 		return string(object.JSON(c.parse(body)["rules"]))
 	}
 	for name, has := range map[string]bool{"admin": true, "edit": true, "view": false} { // order does not matter
-		is.Equal(strings.Contains(rules(name), `"pods/exec"`), has) // rights of edit, which admin includes
-		is.True(strings.Contains(rules(name), `"pods/log"`))        // rights of view, which all include
+		is.Equal(strings.Contains(rules(name), `"pods/exec"`), has) // rules of edit, which admin includes
+		is.True(strings.Contains(rules(name), `"pods/log"`))        // rules of view, which all three include
 	}
 	code, _ := c.do("POST", roles, `{"metadata":{"name":"frogs","labels":{"rbac.authorization.k8s.io/aggregate-to-view":"true"}},
 		"rules":[{"verbs":["get"],"apiGroups":["example.com"],"resources":["frogs"]}]}`)
 	is.Equal(code, http.StatusCreated)
 	for _, name := range []string{"admin", "edit", "view"} {
-		is.True(strings.Contains(rules(name), `"frogs"`)) // at once, and along the chain
+		is.True(strings.Contains(rules(name), `"frogs"`)) // at once, through all aggregated roles
 	}
 	_, body := c.do("GET", roles+"/view", "")
 	is.Equal(object.Object(c.parse(body).List("metadata", "managedFields")[0].(map[string]any)).String("manager"),
@@ -108,7 +109,7 @@ func TestAggregation(t *testing.T) {
 	is.Equal(rules("own"), `[{"apiGroups":[""],"resources":["pods"],"verbs":["get"]}]`)
 }
 
-// A client that verifies tokens finds their keys at the address where the server listens.
+// TestPort checks that a client that verifies tokens finds the keys at the address on which the server listens.
 func TestPort(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

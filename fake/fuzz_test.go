@@ -12,7 +12,7 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// FuzzHandler sends arbitrary requests to a server, which must answer with a status code and never panic.
+// FuzzHandler sends arbitrary requests to a server, which must respond with a status code and never panic.
 func FuzzHandler(f *testing.F) {
 	for _, seed := range []struct{ method, target, accept, contentType, body string }{
 		{"GET", "/api/v1/pods?limit=1&continue=abc", "", "", ""},

@@ -15,7 +15,8 @@ import (
 	"github.com/kubesim/kubesim/sim/auth"
 )
 
-// sent sends a request with a header to a listener, "Host: …" included, and returns the code, the header and the body.
+// sent sends a request with header lines, which may include "Host: …", to a listener. It returns the code, the header
+// and the body of the response.
 func sent(t *testing.T, method, url string, header ...string) (int, http.Header, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, nil)
@@ -42,8 +43,8 @@ func sent(t *testing.T, method, url string, header ...string) (int, http.Header,
 	return res.StatusCode, res.Header, string(body)
 }
 
-// Pages of other sites, and host names that were made to resolve to this machine (DNS rebinding), are refused. Programs and the
-// server's own pages have access.
+// TestOtherSites checks that pages of other sites, and host names that resolve to this machine because of DNS
+// rebinding, are rejected. Programs and the server's own pages have access.
 func TestOtherSites(t *testing.T) {
 	t.Parallel()
 	srv := fake.RunT(t)
@@ -90,16 +91,17 @@ func TestOtherSites(t *testing.T) {
 				}
 				is.Equal(code, http.StatusForbidden)
 				is.True(strings.Contains(body, c.said))
-				is.True(strings.Contains(body, "--cors-allowed-origins=")) // and what helps
+				is.True(strings.Contains(body, "--cors-allowed-origins=")) // and the flag that allows the page
 				is.Equal(header.Get("Access-Control-Allow-Origin"), "")
 			})
 		}
 	}
 	_, err = srv.Listen(fake.ListenOptions{AllowedOrigins: []string{"("}})
-	is.New(t).True(err != nil) // no regular expression
+	is.New(t).True(err != nil) // not a regular expression
 }
 
-// Pages of allowed origins get the headers that kube-apiserver sends them, and an answer to the preflight request.
+// TestCORS checks that pages of allowed origins get the headers that kube-apiserver sends them, and a response to the
+// preflight request.
 func TestCORS(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -123,7 +125,8 @@ func TestCORS(t *testing.T) {
 	is.Equal(header.Get("Access-Control-Allow-Origin"), "") // a request without an Origin gets no header
 }
 
-// If requests are authenticated, RBAC also authorizes requests that control the simulator.
+// TestControlIsAuthorized checks that if requests are authenticated, RBAC also authorizes requests that control the
+// simulator.
 func TestControlIsAuthorized(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -145,7 +148,7 @@ func TestControlIsAuthorized(t *testing.T) {
 	is.Equal(code, http.StatusOK)
 }
 
-// A watch or a connection above the limit is refused, and there is room again when another ends.
+// TestLimits checks that a watch or a connection above the limit is rejected until another one ends.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -160,7 +163,7 @@ func TestLimits(t *testing.T) {
 	is.Equal(header.Get("Retry-After"), "1")
 	is.True(strings.Contains(body, "too many watches: this listener serves 1 at a time (--max-watches)"))
 	is.NoErr(first.Body.Close())
-	for code != http.StatusOK { // the server has yet to see that the first has gone
+	for code != http.StatusOK { // the server has not noticed yet that the first one has ended
 		res, err := http.Get(l.URL() + watch)
 		is.NoErr(err)
 		if code = res.StatusCode; code == http.StatusOK {
@@ -187,7 +190,8 @@ func TestLimits(t *testing.T) {
 	is.True(last.Close)
 }
 
-// Closing a server ends watches after a whole event, as a kube-apiserver does, and answers pending requests.
+// TestCloseEndsWatches checks that closing a server ends watches after a complete event, as kube-apiserver does, and
+// responds to pending requests.
 func TestCloseEndsWatches(t *testing.T) {
 	t.Parallel()
 	for _, secure := range []bool{false, true} {
@@ -205,7 +209,7 @@ func TestCloseEndsWatches(t *testing.T) {
 		srv.Close()
 		is.True(time.Since(began) < 2*time.Second) // Close does not wait for a client that has all events
 		rest, err := io.ReadAll(events)
-		is.NoErr(err) // no connection that breaks
+		is.NoErr(err) // the connection is not broken
 		is.True(len(rest) == 0 || rest[len(rest)-1] == '\n')
 		_, err = client.Get(l.URL() + "/version")
 		is.True(err != nil) // the listener is closed

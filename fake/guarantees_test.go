@@ -12,19 +12,19 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Over random histories of three replicas that lag, are cut and resume, every watch delivers each commit after its beginning exactly
-// once and in order, until it ends.
+// TestWatchGuarantees checks that over random histories of three replicas that lag, are cut off and resume, every watch
+// delivers each commit after its beginning exactly once and in order, until the watch ends.
 func TestWatchGuarantees(t *testing.T) {
 	for seed := range uint64(30) {
 		synctest.Test(t, func(t *testing.T) { guarantees(t, seed) })
 	}
 }
 
-// follower is a watch with the events that it still has to deliver.
+// follower is a watch of a replica that begins after a revision.
 type follower struct {
 	*stream
 	after uint64
-	n     int // replica
+	n     int // the replica
 }
 
 func guarantees(t *testing.T, seed uint64) {

@@ -17,7 +17,7 @@ import (
 // idleWatches is the number of watches.
 const idleWatches = 10_000
 
-// noSocket is the http.ResponseWriter of a connection without a cost: it counts the events that arrive.
+// noSocket is the http.ResponseWriter of a connection that costs nothing. It counts the events that arrive.
 type noSocket struct {
 	header http.Header
 	events *sync.WaitGroup
@@ -48,8 +48,8 @@ func cpu(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkIdleWatches measures the server's cost of a write for each of 10,000 watches that get its event, without their sockets: from
-// the commit to the call of Write. The figure is cpu-ns/event.
+// BenchmarkIdleWatches measures the server's cost of a write for each of 10,000 watches that get the event, without the
+// cost of their sockets: from the commit to the call to Write. The result is cpu-ns/event.
 func BenchmarkIdleWatches(b *testing.B) {
 	srv, err := fake.New(fake.Options{Clock: clock.System{}})
 	if err != nil {

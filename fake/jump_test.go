@@ -13,13 +13,13 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// elector is a candidate for a lease with the bug of kubernetes/kubernetes#125761: it compares its own time of day with a time that
-// another machine, or it itself before a jump, has stored.
+// elector is a candidate for a lease with the bug of kubernetes/kubernetes#125761: it compares its own time of day with
+// a time that was stored by another machine, or by itself before a jump of the clock.
 type elector struct {
 	client
 	name  string
 	clock clock.Clock
-	local bool // compares with when it saw the lease change, by a clock that does not jump
+	local bool // compares with the time at which it saw the lease change, on a clock that does not jump
 
 	seen string
 	at   time.Duration
@@ -27,7 +27,8 @@ type elector struct {
 
 const lease = "/apis/coordination.k8s.io/v1/namespaces/default/leases/l"
 
-// try renews the lease, or takes it if it has not been renewed for 15 s. It reports whether the candidate leads.
+// try renews the lease, or takes it if the lease has not been renewed for 15 s. It reports whether the candidate is the
+// leader.
 func (e *elector) try(uptime time.Duration) bool {
 	code, body := e.do("GET", lease, "")
 	if code == http.StatusNotFound {
@@ -55,7 +56,8 @@ func (e *elector) lease(rv string) string {
 		"spec": map[string]any{"holderIdentity": e.name, "renewTime": e.clock.Now().UTC().Format("2006-01-02T15:04:05.000000Z07:00")}}))
 }
 
-// When the clock of the standby's machine jumps an hour ahead, it steals a lease that is renewed all the time.
+// TestJump checks that if the clock of the standby's machine jumps an hour ahead, the standby steals a lease although
+// its holder keeps renewing it.
 func TestJump(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

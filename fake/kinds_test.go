@@ -19,8 +19,8 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// minimal has the smallest valid object of each kind, by resource and group. name is the object's name if not every name is valid.
-// after names the step that removes whatever blocks its deletion.
+// minimal contains the smallest valid object of each kind, by resource and group. name is set if the kind restricts the
+// names of its objects. after names the step that unblocks the deletion of the object, or is "" if nothing blocks it.
 var minimal = map[string]struct{ name, body, after string }{
 	"configmaps":             {},
 	"endpoints":              {},
@@ -102,7 +102,7 @@ const (
 	policyRules = `{"resourceRules":[{"apiGroups":["nobody.example.com"],"apiVersions":["v1"],"operations":["CREATE"],"resources":["x"]}]}`
 )
 
-// certificateRequest returns a PKCS#10 request as a CertificateSigningRequest holds it.
+// certificateRequest returns a PKCS#10 request in the form in which a CertificateSigningRequest contains it.
 func certificateRequest() string {
 	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
 	der, err := x509.CreateCertificateRequest(nil, &x509.CertificateRequest{Subject: pkix.Name{CommonName: "c"}}, key)
@@ -112,7 +112,7 @@ func certificateRequest() string {
 	return base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: der}))
 }
 
-// served is one resource that discovery lists.
+// served is one resource in discovery.
 type served struct {
 	group, version, resource, kind string
 	namespaced                     bool
@@ -165,13 +165,13 @@ func (s served) String() string {
 	return s.resource + "." + s.group
 }
 
-// Every kind that discovery lists can be written, read in every format, watched and deleted.
+// TestEveryKind checks that every kind that discovery lists can be written, read in every format, watched and deleted.
 func TestEveryKind(t *testing.T) {
 	seen := map[string]bool{}
 	for _, s := range (client{t, fake.RunT(t)}).discover() {
 		seen[s.String()] = true
 		m, ok := minimal[s.String()]
-		if s.resource == "componentstatuses" { // it is read-only
+		if s.resource == "componentstatuses" { // read-only
 			continue
 		}
 		if !ok {
@@ -201,7 +201,7 @@ func TestEveryKind(t *testing.T) {
 			}
 			code, text := k.do("POST", s.collection(), k.body)
 			if code != http.StatusCreated {
-				t.Fatalf("POST %s: %d %s", k.body, code, text) // a kind that is only created answers
+				t.Fatalf("POST %s: %d %s", k.body, code, text) // a kind that can only be created responds with 201
 			}
 		})
 	}
@@ -239,15 +239,15 @@ func (k *kindTest) live(after string) {
 			types = append(types, e.String("type"))
 		}
 	}
-	k.is.True(len(types) >= 5)                 // a watch sees the creation, three changes and the end
+	k.is.True(len(types) >= 5)                 // a watch sees the creation, three changes and the deletion
 	k.is.Equal(types[0], "ADDED")              // first
 	k.is.Equal(types[len(types)-1], "DELETED") // last
 	for _, eventType := range types[1 : len(types)-1] {
-		k.is.Equal(eventType, "MODIFIED") // in between
+		k.is.Equal(eventType, "MODIFIED") // all others
 	}
 }
 
-// must sends a request that must be answered with the code, and returns the object in the answer.
+// must sends a request that must get a response with the code, and returns the object in the response.
 func (k *kindTest) must(method, path, contentType, body string, code int) object.Object {
 	k.t.Helper()
 	got, _, text := k.ask(method, path, contentType, "application/json", body)
@@ -257,11 +257,11 @@ func (k *kindTest) must(method, path, contentType, body string, code int) object
 	return k.parse(text)
 }
 
-// readMore are the kinds whose stored objects at first lack fields that readers see: a PUT of an object as it was read is stored,
-// though it does not seem to change anything, as on a real server (resource.Strategy.ReadsMore).
+// readMore are the kinds whose stored objects at first lack fields that readers see. A PUT of an object as it was read
+// is stored, although it does not seem to change anything, as on a real server (resource.Strategy.ReadsMore).
 var readMore = map[string]bool{"persistentvolumeclaims": true, "jobs.batch": true}
 
-// read reads the object in every format. Writing an object back in a format that can be written changes nothing.
+// read reads the object in every format. Writing an object back in a writable format changes nothing.
 func (k *kindTest) read() {
 	before := k.must("GET", k.path(), "", "", http.StatusOK)
 	if readMore[k.served.String()] {
@@ -285,12 +285,12 @@ func (k *kindTest) read() {
 			if k.served.resource == "ipaddresses" {
 				cells-- // the real server, too, prints an age without a column for it
 			}
-			k.is.Equal(cells, len(table.List("columnDefinitions")))           // as wide as the columns
+			k.is.Equal(cells, len(table.List("columnDefinitions")))           // as many as columns
 			k.is.Equal(row.String("object", "kind"), "PartialObjectMetadata") // with metadata
 		}
 		partial := k.as("PartialObjectMetadata", version, k.path())
 		k.is.Equal(partial.ResourceVersion(), before.ResourceVersion()) // the metadata
-		k.is.True(partial["spec"] == nil)                               // only
+		k.is.True(partial["spec"] == nil)                               // nothing else
 		k.as("PartialObjectMetadataList", version, k.served.collection())
 	}
 }
@@ -321,7 +321,7 @@ func (k *kindTest) write() {
 	}
 }
 
-// remove deletes the object for good.
+// remove removes the object completely.
 func (k *kindTest) remove(after string) {
 	k.must("DELETE", k.path()+"?gracePeriodSeconds=0", "", "", http.StatusOK)
 	code, text := k.do("GET", k.path(), "")
@@ -329,7 +329,7 @@ func (k *kindTest) remove(after string) {
 		return
 	}
 	obj := k.parse(text)
-	k.is.True(obj.DeletionTimestamp() != "") // it waits
+	k.is.True(obj.DeletionTimestamp() != "") // its deletion is pending
 	if after != "" {
 		obj.Set([]any{}, "spec", "finalizers")
 		k.must("PUT", k.path()+"/"+after, "application/json", string(object.JSON(map[string]any(obj))), http.StatusOK)

@@ -12,7 +12,8 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// A kubelet refuses a pod that it cannot run, whichever client has bound the pod to its node, and reports why.
+// TestPodsThatANodeRefuses checks that a kubelet rejects a pod that it cannot run, whichever client has bound the pod
+// to its node, and reports why.
 func TestPodsThatANodeRefuses(t *testing.T) {
 	onNodes(t, fake.Options{}, func(t *testing.T, is *is.I, c client) {
 		const full = `"containers":[{"name":"c","image":"nginx","resources":{"requests":{"cpu":"7","memory":"1Gi"}},"ports":[{"containerPort":80,"hostPort":80}]}]`
@@ -35,20 +36,20 @@ func TestPodsThatANodeRefuses(t *testing.T) {
 			pod := c.later(time.Second, x.name)
 			is.Equal(state(pod), "Failed "+x.reason)
 			is.Equal(pod.String("status", "message"), "Pod was rejected: "+x.message)
-			is.Equal(len(pod.List("status", "conditions")), 0) // as a real kubelet leaves it
+			is.Equal(len(pod.List("status", "conditions")), 0) // as from a real kubelet
 			is.Equal(c.told(x.name), []string{x.reason + ": " + x.message})
 			c.must("DELETE", inPods+"/"+x.name, "")
 		}
 		is.Equal(c.names(inPods), []string{"full"})
 		c.bound("unknown", `"containers":[{"name":"c","image":"i","resources":{"requests":{"example.com/x":"1"},"limits":{"example.com/x":"1"}}}]`)
-		is.Equal(state(c.later(time.Second, "unknown")), "Running c:running,ready") // the node does not know it: it is not the kubelet's
+		is.Equal(state(c.later(time.Second, "unknown")), "Running c:running,ready") // the kubelet does not check a resource that the node does not report
 		c.must("DELETE", inPods+"/full?gracePeriodSeconds=0", "")
 		c.bound("again", full)
 		is.Equal(state(c.later(time.Second, "again")), "Running c:running,ready")
 	})
 }
 
-// A node with a NoExecute taint admits no pod that does not tolerate it.
+// TestTaintedNode checks that a node with a NoExecute taint admits no pod that does not tolerate the taint.
 func TestTaintedNode(t *testing.T) {
 	onNodes(t, fake.Options{}, func(t *testing.T, is *is.I, c client) {
 		c.mergePatch("/api/v1/nodes/node-1", `{"spec":{"taints":[{"key":"a","effect":"NoExecute"}]}}`)
@@ -63,10 +64,10 @@ func TestTaintedNode(t *testing.T) {
 func (c client) resized(name, container string) {
 	c.t.Helper()
 	code, _, _ := c.ask("PATCH", inPods+"/"+name+"/resize", "application/strategic-merge-patch+json", "", `{"spec":{"containers":[`+container+`]}}`)
-	is.New(c.t).Equal(code, 200) // it is taken
+	is.New(c.t).Equal(code, 200) // the change is accepted
 }
 
-// amounts returns the CPU of a container, and the pod's resize status.
+// amounts returns the requested and the allocated CPU of a container, and the pod's resize status.
 func amounts(pod object.Object) string {
 	s := pod.Objects("status", "containerStatuses")[0]
 	text := s.String("resources", "requests", "cpu") + " of " + s.String("allocatedResources", "cpu")
@@ -78,7 +79,8 @@ func amounts(pod object.Object) string {
 	return text
 }
 
-// A pod is resized in place: at once if the node has room, otherwise when another pod releases resources.
+// TestResize checks that a pod is resized in place: at once if the node has enough resources, otherwise when another
+// pod releases some.
 func TestResize(t *testing.T) {
 	onNodes(t, fake.Options{}, func(t *testing.T, is *is.I, c client) {
 		asks := func(cpu string) string { return `{"name":"c","resources":{"requests":{"cpu":"` + cpu + `"}}}` }
@@ -92,7 +94,7 @@ func TestResize(t *testing.T) {
 		c.resized("b", asks("5"))
 		is.Equal(amounts(c.later(time.Minute, "b")), "3 of 3 PodResizePending Deferred")
 		c.resized("a", asks("2"))
-		is.Equal(amounts(c.later(0, "b")), "3 of 3 PodResizePending Deferred") // a has it until its own resizing is done
+		is.Equal(amounts(c.later(0, "b")), "3 of 3 PodResizePending Deferred") // a keeps its CPU until its own resize is done
 		is.Equal(amounts(c.later(time.Second, "b")), "3 of 5 PodResizeInProgress")
 		is.Equal(amounts(c.later(time.Second, "b")), "5 of 5")
 		is.Equal(state(c.later(0, "b")), "Running c:running,ready")
@@ -104,7 +106,8 @@ func TestResize(t *testing.T) {
 	})
 }
 
-// A container whose resizePolicy requires it is restarted for a resize, whatever the restart policy of its pod.
+// TestResizeByRestart checks that a container whose resizePolicy requires it is restarted for a resize, whatever the
+// restart policy of its pod.
 func TestResizeByRestart(t *testing.T) {
 	onNodes(t, fake.Options{}, func(t *testing.T, is *is.I, c client) {
 		c.bound("a", `"restartPolicy":"OnFailure","containers":[{"name":"c","image":"nginx","resources":{"requests":{"cpu":"1"}},`+
@@ -118,7 +121,7 @@ func TestResizeByRestart(t *testing.T) {
 	})
 }
 
-// A memory limit cannot be decreased below the container's usage.
+// TestResizeBelowUsage checks that a memory limit cannot be decreased below the container's usage.
 func TestResizeBelowUsage(t *testing.T) {
 	onNodes(t, fake.Options{}, func(t *testing.T, is *is.I, c client) {
 		limit := func(memory string) string {
@@ -137,7 +140,8 @@ func TestResizeBelowUsage(t *testing.T) {
 	})
 }
 
-// A controller that replaces a pod which its node refuses does so once a second while the reason lasts.
+// TestPodThatIsRefusedAgainAndAgain checks that a controller that replaces a pod that its node rejects does so once a
+// second as long as the reason exists.
 func TestPodThatIsRefusedAgainAndAgain(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t, fake.Options{Nodes: 1, Controllers: controller.All})}

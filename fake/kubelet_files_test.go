@@ -11,7 +11,8 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// Files that a container writes into a volume outlive it: in an emptyDir until the pod is gone, in a hostPath until the node is gone.
+// TestFilesInVolumes checks that files that a container writes into a volume outlive the container: in an emptyDir
+// until the pod is removed, in a hostPath until the node is removed.
 func TestFilesInVolumes(t *testing.T) {
 	onNodes(t, fake.Options{}, func(t *testing.T, is *is.I, c client) {
 		pod := func(volume string) string {
@@ -29,7 +30,7 @@ func TestFilesInVolumes(t *testing.T) {
 	})
 }
 
-// Containers see the files that an init container has written.
+// TestFilesOfInitContainers checks that containers see the files that an init container has written.
 func TestFilesOfInitContainers(t *testing.T) {
 	onNodes(t, fake.Options{}, func(t *testing.T, is *is.I, c client) {
 		const mount = `"volumeMounts":[{"name":"data","mountPath":"/data"}]`
@@ -41,7 +42,23 @@ func TestFilesOfInitContainers(t *testing.T) {
 	})
 }
 
-// A web server without its files is not ready.
+// TestFilesFromTheAPI checks the files of volumes with data from the API, which are read-only, /etc/resolv.conf, the user's ids and the
+// files of a postStart hook.
+func TestFilesFromTheAPI(t *testing.T) {
+	onNodes(t, fake.Options{}, func(t *testing.T, is *is.I, c client) {
+		c.must("POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"config"},"data":{"a":"A\n","b":"B\n"}}`)
+		c.bound("p", `"restartPolicy":"Never","serviceAccountName":"default","securityContext":{"runAsUser":1000},"dnsPolicy":"None","dnsConfig":{"nameservers":["1.1.1.1"]},"volumes":[`+
+			`{"name":"config","configMap":{"name":"config","items":[{"key":"a","path":"x/a"}]}},`+
+			`{"name":"all","projected":{"sources":[{"configMap":{"name":"config"}},{"downwardAPI":{"items":[{"path":"n","fieldRef":{"fieldPath":"metadata.name"}}]}},`+
+			`{"serviceAccountToken":{"path":"token"}}]}}],"containers":[{"name":"c","image":"busybox","volumeMounts":[{"name":"config","mountPath":"/config"},`+
+			`{"name":"all","mountPath":"/all"},{"name":"all","mountPath":"/b","subPath":"b"}],"lifecycle":{"postStart":{"exec":{"command":["touch","/tmp/hook"]}}},`+
+			`"command":["sh","-ec","cat /config/x/a /all/a /b; ls /config /all; cat /all/n; echo; ! touch /config/new; test -f /tmp/hook; id -u; cat /etc/resolv.conf; false; echo no"]}]`)
+		is.Equal(state(c.later(5*time.Second, "p")), "Failed c:Error1")
+		is.Equal(c.logs("p", ""), "A\nA\nB\nx\na\nb\nn\ntoken\np\ntouch: /config/new: Read-only file system\n1000\nnameserver 1.1.1.1\n")
+	})
+}
+
+// TestFilesOfWebServers checks that a web server without its files is not ready.
 func TestFilesOfWebServers(t *testing.T) {
 	is := is.New(t)
 	srv := fake.RunT(t, fake.Options{Clock: clock.NewManual(clock.Epoch()), Nodes: 1})
@@ -69,7 +86,7 @@ func TestFilesOfWebServers(t *testing.T) {
 	is.Equal(now(), "Running c:running,ready")
 	const index = "/usr/share/nginx/html/index.html"
 	is.True(strings.Contains(run("cat "+index), "Welcome to nginx!"))
-	is.Equal(run("cat /sys/fs/cgroup/cpu.max"), "200000 100000\n") // what it may use is there to be read
+	is.Equal(run("cat /sys/fs/cgroup/cpu.max"), "200000 100000\n") // the container can read its CPU limit
 	is.Equal(run("head -n 1 /sys/fs/cgroup/cpu.weight"), "100\n")
 	is.Equal(run("cat /sys/fs/cgroup/memory.max"), "max\n")
 	is.Equal(run("cat /proc/1/oom_score_adj"), "969\n")

@@ -26,12 +26,12 @@ func standing(t *testing.T) client {
 	return c
 }
 
-// A kubelet renews its lease every ten seconds and reports every five minutes, as far as a client can observe. Renewals that no client
-// can observe are not written.
+// TestHeartbeats checks that a client sees that a kubelet renews its lease every ten seconds and reports every five
+// minutes. Renewals that no client can observe are not written.
 func TestHeartbeats(t *testing.T) {
 	is := is.New(t)
 	c := standing(t)
-	c.srv.Clock.Advance(2 * time.Hour) // its events have expired
+	c.srv.Clock.Advance(2 * time.Hour) // the events about it have expired
 	before := c.srv.Revision()
 	c.srv.Clock.Advance(22*time.Hour + 3*time.Second)
 	lease := c.must("GET", leaseOfNode, "")
@@ -39,23 +39,25 @@ func TestHeartbeats(t *testing.T) {
 	ready := c.must("GET", "/api/v1/nodes/node-1", "").Objects("status", "conditions")[3]
 	is.Equal(ready.String("lastHeartbeatTime"), "2026-01-02T00:00:00Z")
 	is.Equal(ready.String("lastTransitionTime"), "2026-01-01T00:00:00Z")
-	is.Equal(c.srv.Revision()-before, uint64(2)) // of a day: the last renewal and the last report
+	is.Equal(c.srv.Revision()-before, uint64(2)) // for the whole day: the last renewal and the last report
 	c.srv.Clock.Advance(7 * time.Second)
 	is.Equal(c.must("GET", leaseOfNode, "").String("spec", "renewTime"), "2026-01-02T00:00:10.000000Z")
 }
 
-// A cluster without requests has next to nothing to do, whatever its controllers and nodes.
+// TestIdleKubelets checks that a cluster without requests has almost nothing to do, however many controllers and nodes
+// it has.
 func TestIdleKubelets(t *testing.T) {
 	is := is.New(t)
 	srv := fake.RunT(t, fake.Options{Nodes: 3, Controllers: controller.All})
 	srv.Clock.Advance(2 * time.Hour)
 	before := srv.Revision()
 	srv.Clock.Advance(24 * time.Hour)
-	is.Equal(srv.Revision()-before, uint64(6)) // the last renewal and the last report of each
+	is.Equal(srv.Revision()-before, uint64(6)) // the last renewal and the last report of each node
 	is.Equal(len(srv.Controllers.Due(time.Hour)), 0)
 }
 
-// A node whose kubelet is down becomes unknown 50 seconds after its last heartbeat, and its pods are evicted five minutes later.
+// TestNodeIsGivenUp checks that a node whose kubelet is down becomes unknown 50 seconds after its last heartbeat, and
+// that its pods are evicted five minutes later.
 func TestNodeIsGivenUp(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t, fake.Options{Nodes: 2, Controllers: controller.All})}
@@ -73,7 +75,7 @@ func TestNodeIsGivenUp(t *testing.T) {
 	is.Equal(ready(), "Unknown")
 	c.srv.Clock.Advance(6 * time.Minute)
 	is.Equal(c.must("GET", inPods+"/"+pod, "").DeletionTimestamp() != "", true)
-	is.Equal(len(c.names(inPods)), 2) // another runs on the other node
+	is.Equal(len(c.names(inPods)), 2) // a second one runs on the other node
 	c.srv.Controllers.Start("kubelet-" + node)
 	c.srv.Clock.Advance(time.Minute)
 	is.Equal(ready(), "True")
@@ -81,7 +83,8 @@ func TestNodeIsGivenUp(t *testing.T) {
 	is.Equal(len(c.must("GET", "/api/v1/nodes/"+node, "").List("spec", "taints")), 0)
 }
 
-// A kubelet that is down renews nothing, and its containers keep running. A restarted kubelet finds them as they are.
+// TestKubeletDies checks that a kubelet that is down does not renew its lease, and that its containers keep running. A
+// restarted kubelet finds them in their current state.
 func TestKubeletDies(t *testing.T) {
 	is := is.New(t)
 	c := standing(t)
@@ -98,7 +101,7 @@ func TestKubeletDies(t *testing.T) {
 	is.Equal(c.must("GET", inPods+"/web", ""), web)
 }
 
-// A fork and a server from a snapshot continue with the pods of their origin.
+// TestForkOfPods checks that a fork and a server from a snapshot continue with the pods of their origin.
 func TestForkOfPods(t *testing.T) {
 	is := is.New(t)
 	c := standing(t)
@@ -122,7 +125,8 @@ func TestForkOfPods(t *testing.T) {
 	is.Equal(all[2], all[0])
 }
 
-// A fork at a past revision has the pods in their state at that revision, and they go on from there.
+// TestForkOfPodsThatWere checks that a fork at a past revision has the pods in their state at that revision, and that
+// they continue from there.
 func TestForkOfPodsThatWere(t *testing.T) {
 	is := is.New(t)
 	c := standing(t)
@@ -139,7 +143,8 @@ func TestForkOfPodsThatWere(t *testing.T) {
 	is.Equal(len(f.names(inPods)), 0)
 }
 
-// A pod that is bound to a node which does not exist stays as it is. A node that a client has deleted does not come back by itself.
+// TestNodesThatAreNotThere checks that a pod that is bound to a node that does not exist stays as it is. A node that a
+// client has deleted does not come back by itself.
 func TestNodesThatAreNotThere(t *testing.T) {
 	is := is.New(t)
 	c := standing(t)
@@ -153,8 +158,8 @@ func TestNodesThatAreNotThere(t *testing.T) {
 	is.Equal(code, 404)
 }
 
-// deploy creates deployments of ten replicas on nodes, waits until the cluster has settled, and returns how many of their pods are
-// ready.
+// deploy creates deployments of ten replicas on nodes, waits until the cluster has settled, and returns the number of
+// ready pods.
 func deploy(tb testing.TB, nodes, deployments int) (ready int64) {
 	srv, err := fake.New(fake.Options{Nodes: nodes, Controllers: controller.All})
 	is := is.NewRelaxed(tb)
@@ -183,7 +188,7 @@ func deploy(tb testing.TB, nodes, deployments int) (ready int64) {
 	return ready
 }
 
-// A Deployment's pods are scheduled, run, and make it ready.
+// TestDeploymentOnNodes checks that the pods of a Deployment are scheduled, run, and make the Deployment ready.
 func TestDeploymentOnNodes(t *testing.T) {
 	is.New(t).Equal(deploy(t, 3, 2), int64(20))
 }

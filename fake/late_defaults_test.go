@@ -9,8 +9,9 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// A PUT of the status does not store the default labels of a ReplicationController. Readers see those of its template, and the next
-// write stores them, also on a server that continues from a file.
+// TestLateDefaultsOutliveTheServer checks that a PUT of the status does not store the default labels of a
+// ReplicationController. Readers see those of its template, and the next write stores them, also on a server that
+// continues from a file.
 func TestLateDefaultsOutliveTheServer(t *testing.T) {
 	for name, options := range map[string]fake.Options{"data": {Data: t.TempDir()}, "archive": {Archive: t.TempDir() + "/a.kubesim"}} {
 		t.Run(name, func(t *testing.T) {
@@ -32,7 +33,7 @@ func TestLateDefaultsOutliveTheServer(t *testing.T) {
 			read := c.must("GET", path+"/r", "")
 			is.Equal(read, left)
 			read = c.must("PUT", path+"/r", string(object.JSON(map[string]any(read))))
-			is.True(read.ResourceVersion() != left.ResourceVersion()) // a write: the labels are stored
+			is.True(read.ResourceVersion() != left.ResourceVersion()) // the write stores the labels
 			is.Equal(c.must("PUT", path+"/r", string(object.JSON(map[string]any(read)))).ResourceVersion(), read.ResourceVersion())
 		})
 	}

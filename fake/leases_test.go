@@ -12,8 +12,8 @@ import (
 
 const leasesPath = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
 
-// The lease of a stopped API server is deleted within an hour after it has expired. Leases of running servers and of other clients
-// stay.
+// TestLeasesOfServersThatAreGone checks that the lease of a stopped API server is deleted within an hour after it has
+// expired. Leases of running servers and of other clients stay.
 func TestLeasesOfServersThatAreGone(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -35,12 +35,12 @@ func TestLeasesOfServersThatAreGone(t *testing.T) {
 	c.srv.Clock.Advance(59 * time.Minute)
 	is.Equal(left(), 4)
 	c.srv.Clock.Advance(time.Minute)
-	is.Equal(left(), 3) // empty is gone
+	is.Equal(left(), 3) // the lease empty was deleted
 	c.mergePatch(leasesPath+"/apiserver-gone", `{"spec":{"renewTime":"2026-01-01T01:00:00.000000Z"}}`)
 	c.srv.Clock.Advance(time.Hour)
-	is.Equal(left(), 3) // it was renewed
+	is.Equal(left(), 3) // the lease was renewed
 	c.srv.Clock.Advance(time.Hour)
-	is.Equal(left(), 1) // late and gone have expired
+	is.Equal(left(), 1) // the leases late and gone have expired
 	code, _ := c.do("GET", leasesPath+"/other", "")
 	is.Equal(code, http.StatusOK)
 }

@@ -19,14 +19,14 @@ import (
 
 var leavingSeed = flag.Uint64("leaving-seed", 1, "seed of TestClientsLeave")
 
-// leaver is a client that writes to objects of its own and often leaves before it has an answer. The state at the moment when it leaves
-// is final: nothing is committed afterwards.
+// leaver is a client that writes to objects that no other client uses, and that often leaves before it gets a response.
+// The state at the moment when it leaves is final: nothing is committed afterwards.
 type leaver struct {
 	client
 	name string
 	rand *rand.Rand
-	stay func(*rand.Rand) time.Duration // before it leaves
-	wait time.Duration                  // how long it looks whether something changes afterwards
+	stay func(*rand.Rand) time.Duration // how long the client waits for a response
+	wait time.Duration                  // how long it then checks that nothing changes
 }
 
 // requests sends n requests, one after the other, and returns how many it abandoned.
@@ -34,7 +34,7 @@ func (l *leaver) requests(n int) (left int) {
 	for range n {
 		method, path, contentType, body := l.draw()
 		ctx, cancel := context.WithTimeout(context.Background(), l.stay(l.rand))
-		found := make(chan string, 1) // the state when the client leaves, read before the client returns
+		found := make(chan string, 1) // the state when the client leaves, read before the request returns
 		forget := context.AfterFunc(ctx, func() { found <- l.state() })
 		res, err := l.request(ctx, method, path, contentType, "", body)
 		if err == nil {
@@ -84,14 +84,15 @@ func (l *leaver) draw() (method, path, contentType, body string) {
 	return "DELETE", frobber + timeout, "", ""
 }
 
-// state returns the client's own objects as stored. Neither read calls a webhook.
+// state returns the client's own objects as stored. Neither of the two reads calls a webhook.
 func (l *leaver) state() string {
 	_, one := l.do("GET", admittedMaps+"/"+l.name, "")
 	_, two := l.do("GET", frobbersV1+"/"+l.name, "")
 	return one + two
 }
 
-// leaving starts a server whose webhooks take as long as pause returns, or until end is closed if that is negative.
+// leaving starts a server whose webhooks take as long as pause returns. If pause returns a negative duration, they take
+// until end is closed.
 func leaving(t *testing.T, pause func() time.Duration, end <-chan struct{}) client {
 	srv := fake.RunT(t, fake.Options{Clock: clock.System{}})
 	c := client{t, srv}
@@ -121,8 +122,8 @@ func leaving(t *testing.T, pause func() time.Duration, end <-chan struct{}) clie
 	return c
 }
 
-// Ten thousand clients leave at a random moment, while webhooks are slow or hang: nothing is committed after a client has left, the
-// lock is released, and no goroutine remains.
+// TestClientsLeave checks that nothing is committed after a client has left, the lock is released, and no goroutine
+// remains, even if ten thousand clients leave at a random moment while webhooks are slow or hang.
 func TestClientsLeave(t *testing.T) {
 	n := 10000
 	if testing.Short() {
@@ -130,7 +131,7 @@ func TestClientsLeave(t *testing.T) {
 	}
 	const clients = 5
 	t.Run("in virtual time", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) { // fails if a goroutine is left
+		synctest.Test(t, func(t *testing.T) { // fails if a goroutine remains
 			end := make(chan struct{})
 			var mu sync.Mutex
 			r := rand.New(rand.NewPCG(*leavingSeed, 0))
@@ -142,7 +143,7 @@ func TestClientsLeave(t *testing.T) {
 			stay := func(r *rand.Rand) time.Duration { return time.Duration(r.IntN(40000)) * time.Millisecond }
 			leaveAll(t, c, clients, n/2, stay, time.Minute)
 			close(end)
-			time.Sleep(time.Minute) // the slowest function ends
+			time.Sleep(time.Minute) // until the slowest function ends
 		})
 	})
 	t.Run("in real time", func(t *testing.T) {
@@ -170,7 +171,7 @@ func TestClientsLeave(t *testing.T) {
 	})
 }
 
-// leaveAll sends n requests from some clients at the same time.
+// leaveAll sends n requests from several clients at the same time.
 func leaveAll(t *testing.T, c client, clients, n int, stay func(*rand.Rand) time.Duration, wait time.Duration) {
 	t.Helper()
 	var group sync.WaitGroup

@@ -12,7 +12,8 @@ import (
 	"github.com/kubesim/kubesim/sim/controller"
 )
 
-// Each namespace has a service account and the CA certificate, including namespaces that existed before.
+// TestNamespaceIsFurnished checks that each namespace has a service account and the CA certificate, including
+// namespaces that existed before the controllers started.
 func TestNamespaceIsFurnished(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.must("POST", "/api/v1/namespaces", `{"metadata":{"name":"n"}}`)
@@ -28,7 +29,7 @@ func TestNamespaceIsFurnished(t *testing.T) {
 	})
 }
 
-// A server over TLS publishes its certificate.
+// TestRootCA checks that a server with TLS publishes its certificate.
 func TestRootCA(t *testing.T) {
 	is := is.New(t)
 	srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Controllers: controller.All})
@@ -38,7 +39,8 @@ func TestRootCA(t *testing.T) {
 	is.Equal(c.must("GET", "/api/v1/namespaces/default/configmaps/kube-root-ca.crt", "").String("data", "ca.crt"), string(l.CA()))
 }
 
-// A Secret of an account gets a token that the API server accepts, and is deleted with the account.
+// TestTokenSecret checks that a Secret for a service account gets a token that the API server accepts, and is deleted
+// with the account.
 func TestTokenSecret(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.must("POST", inCore+"serviceaccounts", `{"metadata":{"name":"bot"},"secrets":[{"name":"t"}]}`)
@@ -51,17 +53,17 @@ func TestTokenSecret(t *testing.T) {
 		review := c.must("POST", "/apis/authentication.k8s.io/v1/tokenreviews", `{"spec":{"token":"`+string(token)+`"}}`)
 		is.Equal(review.String("status", "user", "username"), "system:serviceaccount:default:bot")
 		c.must("DELETE", inCore+"secrets/t", "")
-		is.Equal(len(c.must("GET", inCore+"serviceaccounts/bot", "").List("secrets")), 0) // nor does the account name it
+		is.Equal(len(c.must("GET", inCore+"serviceaccounts/bot", "").List("secrets")), 0) // the account no longer refers to it
 		c.must("POST", inCore+"secrets", secret)
 		c.must("DELETE", inCore+"serviceaccounts/bot", "")
 		is.Equal(len(c.names(inCore+"secrets")), 0)
 		c.must("POST", inCore+"secrets", secret)
-		is.Equal(len(c.names(inCore+"secrets")), 0) // there is no such account
+		is.Equal(len(c.names(inCore+"secrets")), 0) // the account does not exist
 	})
 }
 
-// Legacy tokens that were generated for a service account are marked after a year without use, and deleted a year later unless a pod
-// mounts them.
+// TestLegacyTokens checks that legacy tokens that were generated for a service account are marked after a year without
+// use. They are deleted a year later unless a pod mounts them.
 func TestLegacyTokens(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t, fake.Options{Controllers: controller.All})}

@@ -20,13 +20,13 @@ const (
 	failed    = `{"status":{"phase":"Failed"}}`
 )
 
-// pass lets time pass.
+// pass lets the duration d pass and waits until all work is done.
 func pass(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
 }
 
-// end sets the status of the running pods.
+// end sets the status of the pods that are pending or running.
 func (c client) end(status string) {
 	c.t.Helper()
 	for _, p := range c.must("GET", podsPath, "").Objects("items") {
@@ -38,7 +38,7 @@ func (c client) end(status string) {
 	}
 }
 
-// verdicts returns the types and reasons of an object's conditions that are True.
+// verdicts returns the types and reasons of the conditions of an object that are True.
 func verdicts(obj object.Object) (all []string) {
 	for _, x := range obj.Objects("status", "conditions") {
 		if x.String("status") == "True" {
@@ -62,7 +62,7 @@ func TestJob(t *testing.T) {
 		is.Equal(len(job.Map("status", "uncountedTerminatedPods")), 0)
 		is.Equal(c.reasons(), []string{"SuccessfulCreate", "SuccessfulCreate", "SuccessfulCreate", "Completed"})
 		for _, p := range c.must("GET", podsPath, "").Objects("items") {
-			is.Equal(len(p.Finalizers()), 0) // they are counted
+			is.Equal(len(p.Finalizers()), 0) // the pods have been counted
 		}
 	})
 }
@@ -85,7 +85,8 @@ func TestIndexedJob(t *testing.T) {
 	})
 }
 
-// A failed pod is replaced after 10 s, the next after 20 s, until the backoff limit is exceeded.
+// TestJobBackoff checks that a failed pod is replaced after 10 s, and the next one after 20 s, until the backoff limit
+// is exceeded.
 func TestJobBackoff(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.must("POST", inBatch+"jobs", `{"metadata":{"name":"work"},"spec":{"backoffLimit":2,`+jobPods+`}}`)
@@ -93,7 +94,7 @@ func TestJobBackoff(t *testing.T) {
 			c.end(`{"status":{"phase":"Failed","containerStatuses":[{"name":"c","image":"i","imageID":"","ready":false,"restartCount":0,` +
 				`"state":{"terminated":{"exitCode":1,"finishedAt":"` + object.Time(time.Now()) + `"}}}]}}`)
 			pass(pause - time.Second)
-			is.Equal(len(c.names(podsPath)), i+1) // not yet
+			is.Equal(len(c.names(podsPath)), i+1) // not replaced yet
 			pass(2 * time.Second)
 			is.Equal(len(c.names(podsPath)), i+2)
 		}
@@ -149,7 +150,7 @@ func TestSuccessPolicy(t *testing.T) {
 		}
 		pass(4 * time.Second)
 		is.Equal(verdicts(c.must("GET", inBatch+"jobs/work", "")), []string{"SuccessCriteriaMet SuccessPolicy", "Complete SuccessPolicy"})
-		is.Equal(len(c.names(podsPath)), 1) // the others are gone
+		is.Equal(len(c.names(podsPath)), 1) // the other pods were removed
 	})
 }
 
@@ -162,14 +163,15 @@ func TestSuspendedJob(t *testing.T) {
 		c.mergePatch(inBatch+"jobs/work", `{"spec":{"suspend":false}}`)
 		is.Equal(len(c.names(podsPath)), 1)
 		pass(59 * time.Second)
-		is.Equal(verdicts(c.must("GET", inBatch+"jobs/work", "")), nil) // its time began when it was resumed
+		is.Equal(verdicts(c.must("GET", inBatch+"jobs/work", "")), nil) // activeDeadlineSeconds began again when the Job was resumed
 		pass(4 * time.Second)
 		is.Equal(verdicts(c.must("GET", inBatch+"jobs/work", "")), []string{"FailureTarget DeadlineExceeded", "Failed DeadlineExceeded"})
 		is.Equal(c.reasons(), []string{"Suspended", "SuccessfulCreate", "Resumed", "SuccessfulDelete", "DeadlineExceeded"})
 	})
 }
 
-// The controller does not repeat an action whose effect it does not see yet: neither pods nor the end of the Job.
+// TestJobLags checks that the controller does not repeat an action whose effect it does not see yet: it neither creates
+// pods again nor finishes the Job again.
 func TestJobLags(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.srv.Controllers.Lag("job-controller", "pods")
@@ -189,7 +191,7 @@ func TestJobLags(t *testing.T) {
 	})
 }
 
-// A Job continues after a crash of its controller.
+// TestJobControllerCrashes checks that a Job continues after a crash of its controller.
 func TestJobControllerCrashes(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.must("POST", inBatch+"jobs", `{"metadata":{"name":"work"},"spec":{"completions":2,`+jobPods+`}}`)
@@ -205,7 +207,8 @@ func TestJobControllerCrashes(t *testing.T) {
 	})
 }
 
-// The pods of a deleted Job are deleted with it, although the controller no longer counts them.
+// TestJobDeleted checks that the pods of a deleted Job are deleted with it, although the controller no longer counts
+// them.
 func TestJobDeleted(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		for _, how := range []string{"Background", "Foreground"} {
@@ -218,7 +221,7 @@ func TestJobDeleted(t *testing.T) {
 	})
 }
 
-// A Job of another controller is left alone.
+// TestJobManagedBy checks that the controller does not touch a Job that another controller manages.
 func TestJobManagedBy(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.must("POST", inBatch+"jobs", `{"metadata":{"name":"work"},"spec":{"managedBy":"example.com/me",`+jobPods+`}}`)
@@ -242,7 +245,7 @@ const nightly = `{"metadata":{"name":"report"},"spec":{"schedule":"30 2 * * *",M
 
 func cronJob(more string) string { return strings.Replace(nightly, "MORE", more, 1) }
 
-// A day of a CronJob: bubbles begin at midnight, UTC.
+// TestCronJob checks that a CronJob creates its Jobs at the scheduled time. A bubble begins at midnight, UTC.
 func TestCronJob(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.must("POST", inBatch+"cronjobs", cronJob(`"successfulJobsHistoryLimit":1,`))
@@ -250,7 +253,7 @@ func TestCronJob(t *testing.T) {
 		is.Equal(len(c.names(inBatch+"jobs")), 0)
 		pass(time.Second)
 		jobs := c.names(inBatch + "jobs")
-		is.Equal(jobs, []string{"report-15778230"}) // minutes since 1970
+		is.Equal(jobs, []string{"report-15778230"}) // the name has the minutes since 1970
 		cron := c.must("GET", inBatch+"cronjobs/report", "")
 		is.Equal(cron.String("status", "lastScheduleTime"), "2000-01-01T02:30:00Z")
 		is.Equal(cron.Objects("status", "active")[0].String("name"), jobs[0])
@@ -262,12 +265,12 @@ func TestCronJob(t *testing.T) {
 		pass(24 * time.Hour)
 		c.end(succeeded)
 		pass(3 * time.Second)
-		is.Equal(c.names(inBatch+"jobs"), []string{"report-15779670"}) // the first is history
+		is.Equal(c.names(inBatch+"jobs"), []string{"report-15779670"}) // the first Job was removed as history
 		is.True(slices.Contains(c.reasons(), "SawCompletedJob"))
 	})
 }
 
-// A CronJob in a time zone that is nine hours ahead.
+// TestCronJobTimeZone checks that the schedule of a CronJob is in its time zone, which here is nine hours ahead.
 func TestCronJobTimeZone(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.must("POST", inBatch+"cronjobs", cronJob(`"timeZone":"Asia/Tokyo",`))
@@ -278,7 +281,7 @@ func TestCronJobTimeZone(t *testing.T) {
 	})
 }
 
-// TestConcurrencyPolicy checks what a CronJob does with a Job that still runs when the next one is due.
+// TestConcurrencyPolicy checks what a CronJob does with a Job that is still running when the next one is due.
 func TestConcurrencyPolicy(t *testing.T) {
 	for policy, want := range map[string][]string{"Allow": {"report-15778230", "report-15779670"}, "Forbid": {"report-15778230"}, "Replace": {"report-15779670"}} {
 		t.Run(policy, func(t *testing.T) {
@@ -292,7 +295,8 @@ func TestConcurrencyPolicy(t *testing.T) {
 	}
 }
 
-// Missed times of a CronJob are made up for by one Job, unless the starting deadline has passed.
+// TestMissedStarts checks that one Job makes up for all missed times of a CronJob, unless the starting deadline has
+// passed.
 func TestMissedStarts(t *testing.T) {
 	for _, test := range []struct {
 		more, schedule string

@@ -33,7 +33,7 @@ func BenchmarkDeployment(b *testing.B) {
 	}
 }
 
-// After Settle all pods of a Deployment are ready.
+// TestDeploymentIsReady checks that after Settle, all pods of a Deployment are ready.
 func TestDeploymentIsReady(t *testing.T) {
 	c := client{t, fake.RunT(t, fake.Options{Controllers: controller.All, Nodes: 3})}
 	c.must("POST", webs, threePods)

@@ -24,7 +24,7 @@ import (
 
 const inRequests = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
 
-// signingRequest returns the body of a CertificateSigningRequest of the name c, and its key.
+// signingRequest returns the body of a CertificateSigningRequest named c, and its private key.
 func signingRequest(t *testing.T, signer, name, organization string, usages ...any) (body string, key *ecdsa.PrivateKey) {
 	t.Helper()
 	is := is.New(t)
@@ -45,7 +45,7 @@ func (c client) approve() {
 	c.must("PUT", inRequests+"/c/approval", string(object.JSON(map[string]any(csr))))
 }
 
-// An issued certificate authenticates its user over TLS.
+// TestIssuedCertificate checks that an issued certificate authenticates its user over TLS.
 func TestIssuedCertificate(t *testing.T) {
 	is := is.New(t)
 	srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Controllers: controller.All, Auth: auth.RBAC})
@@ -56,7 +56,7 @@ func TestIssuedCertificate(t *testing.T) {
 	_, text := admin.do("POST", inRequests, body)
 	csr, err := object.Parse([]byte(text))
 	is.NoErr(err)
-	is.Equal(csr.String("status", "certificate"), "") // it is not approved yet
+	is.Equal(csr.String("status", "certificate"), "") // the request is not approved yet
 	csr.Set([]any{map[string]any{"type": "Approved", "status": "True", "reason": "r"}}, "status", "conditions")
 	admin.do("PUT", inRequests+"/c/approval", string(object.JSON(map[string]any(csr))))
 	_, text = admin.do("GET", inRequests+"/c", "")
@@ -71,7 +71,7 @@ func TestIssuedCertificate(t *testing.T) {
 	is.Equal(who, "jane dev,system:authenticated")
 }
 
-// A request that its signer cannot grant fails.
+// TestCertificateRefused checks that a request that its signer cannot grant fails.
 func TestCertificateRefused(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		body, _ := signingRequest(t, "kubernetes.io/kubelet-serving", "system:node:n1", "system:nodes", "digital signature", "server auth")
@@ -84,7 +84,8 @@ func TestCertificateRefused(t *testing.T) {
 	})
 }
 
-// A kubelet's signing request is approved if the kubelet has permission, then signed, and deleted an hour later.
+// TestKubeletCertificate checks that a kubelet's signing request is approved if the kubelet has permission, then
+// signed, and deleted an hour later.
 func TestKubeletCertificate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
@@ -115,10 +116,10 @@ func TestKubeletCertificate(t *testing.T) {
 			"subjects":[{"apiGroup":"rbac.authorization.k8s.io","kind":"User","name":"boot"}]}`)
 		code, _ := as("boot").do("POST", inRequests, body)
 		is.Equal(code, http.StatusCreated)
-		is.Equal(state(), "") // it may not
+		is.Equal(state(), "") // the user has no permission
 		role("clusterrolebindings", `{"metadata":{"name":"gets"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole",
 			"name":"system:certificates.k8s.io:certificatesigningrequests:nodeclient"},"subjects":[{"apiGroup":"rbac.authorization.k8s.io","kind":"User","name":"boot"}]}`)
-		time.Sleep(time.Second) // until it is tried again
+		time.Sleep(time.Second) // until the controller retries
 		synctest.Wait()
 		is.Equal(state(), "Auto approving kubelet client certificate after SubjectAccessReview. issued")
 		time.Sleep(time.Hour)

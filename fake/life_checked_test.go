@@ -6,8 +6,8 @@ import (
 	"github.com/matryer/is"
 )
 
-// The expressions of a policy are type-checked against the kinds that it matches, including custom ones. Warnings do not prevent their
-// evaluation.
+// TestPolicyIsChecked checks that the expressions of a policy are type-checked against the kinds that the policy
+// matches, including custom kinds. Warnings do not prevent the evaluation of the expressions.
 func TestPolicyIsChecked(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.must("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", `{"metadata":{"name":"sets.example.com"},"spec":{"group":"example.com",

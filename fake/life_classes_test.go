@@ -6,7 +6,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// A VolumeAttributesClass stays as long as a claim names it.
+// TestAttributesClassStays checks that a VolumeAttributesClass is kept as long as a claim refers to it.
 func TestAttributesClassStays(t *testing.T) {
 	const classes = "/apis/storage.k8s.io/v1/volumeattributesclasses"
 	live(t, func(t *testing.T, is *is.I, c client) {

@@ -20,7 +20,7 @@ const (
 	namedField = `{"key":"metadata.name","operator":"In","values":["a"]}`
 )
 
-// daemonic runs a test with three nodes, a, b and c, of which a and b have the label disk=ssd.
+// daemonic runs a test with the three nodes a, b and c. a and b have the label disk=ssd.
 func daemonic(t *testing.T, f func(t *testing.T, is *is.I, c client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -41,8 +41,8 @@ func (c client) daemonSet(more, pod string) {
 	c.runAll()
 }
 
-// runAll binds pods to the nodes that their affinity names, as a scheduler does, makes them ready, and removes pods that are being
-// deleted.
+// runAll binds pods to the nodes in their affinity, as a scheduler does, makes them ready, and removes pods that are
+// being deleted.
 func (c client) runAll() {
 	c.t.Helper()
 	for _, p := range c.must("GET", allPods, "").Objects("items") {
@@ -57,7 +57,7 @@ func (c client) runAll() {
 	c.readySince(time.Now().Add(-time.Minute))
 }
 
-// nodeOf returns the node of a pod, or the one that its affinity names.
+// nodeOf returns the node of a pod, or the node in its affinity.
 func nodeOf(p object.Object) string {
 	if name := p.String("spec", "nodeName"); name != "" {
 		return name
@@ -66,7 +66,7 @@ func nodeOf(p object.Object) string {
 	return terms[0].Objects("matchFields")[0].Strings("values")[0]
 }
 
-// onNodes returns the nodes of the pods that are not being deleted, with the number of each one's template.
+// onNodes returns the nodes of the pods that are not being deleted, each with the generation of the pod's template.
 func (c client) onNodes() string {
 	var all []string
 	for _, p := range c.must("GET", allPods, "").Objects("items") {
@@ -105,7 +105,8 @@ func TestDaemonSetNodes(t *testing.T) {
 	}
 }
 
-// A node that gets a NoSchedule taint keeps its pod; one that gets a NoExecute taint or other labels loses it.
+// TestDaemonSetFollowsNodes checks that a node that gets a NoSchedule taint keeps its pod. A node that gets a NoExecute
+// taint or other labels loses it.
 func TestDaemonSetFollowsNodes(t *testing.T) {
 	daemonic(t, func(t *testing.T, is *is.I, c client) {
 		c.daemonSet("", `"nodeSelector":{"disk":"ssd"},`)
@@ -115,12 +116,12 @@ func TestDaemonSetFollowsNodes(t *testing.T) {
 		is.Equal(c.onNodes(), "b1 c1")
 		c.mergePatch(nodes+"/b", `{"spec":{"taints":[{"key":"k","effect":"NoSchedule"}]}}`)
 		is.Equal(c.onNodes(), "b1 c1")
-		is.Equal(c.must("GET", asDaemons+"/agent", "").Int64("status", "numberMisscheduled"), int64(2)) // one is going
+		is.Equal(c.must("GET", asDaemons+"/agent", "").Int64("status", "numberMisscheduled"), int64(2)) // one of them is being deleted
 		c.mergePatch(nodes+"/b", `{"spec":{"taints":[{"key":"k","effect":"NoExecute"}]}}`)
 		is.Equal(c.onNodes(), "c1")
 		c.mergePatch(nodes+"/c", `{"spec":{"unschedulable":true}}`)
 		c.runAll()
-		is.Equal(c.onNodes(), "c1") // which a daemon tolerates
+		is.Equal(c.onNodes(), "c1") // every daemon tolerates this taint
 		c.must("POST", nodes, `{"metadata":{"name":"d","labels":{"disk":"ssd"}}}`)
 		c.mergePatch(nodes+"/d", `{"spec":{"taints":null}}`)
 		is.Equal(c.onNodes(), "c1 d1")
@@ -133,12 +134,12 @@ func TestDaemonSetStatus(t *testing.T) {
 		is.Equal(string(object.JSON(c.must("GET", asDaemons+"/agent", "").Map("status"))), `{"currentNumberScheduled":3,"desiredNumberScheduled":3,`+
 			`"numberAvailable":3,"numberMisscheduled":0,"numberReady":3,"observedGeneration":1,"updatedNumberScheduled":3}`)
 		pod := c.must("GET", allPods, "").Objects("items")[0]
-		is.Equal(len(pod.List("spec", "tolerations")), 6) // those of every daemon
+		is.Equal(len(pod.List("spec", "tolerations")), 6) // every daemon gets these
 		is.Equal(len(c.messages("SuccessfulCreate")), 3)
 	})
 }
 
-// maxUnavailable pods are replaced at a time.
+// TestDaemonSetRolls checks that at most maxUnavailable pods are replaced at a time.
 func TestDaemonSetRolls(t *testing.T) {
 	daemonic(t, func(t *testing.T, is *is.I, c client) {
 		c.daemonSet(`"updateStrategy":{"rollingUpdate":{"maxUnavailable":"50%"}},`, "")
@@ -153,7 +154,7 @@ func TestDaemonSetRolls(t *testing.T) {
 	})
 }
 
-// With maxSurge, the new pod is available before the old one is deleted.
+// TestDaemonSetSurges checks that with maxSurge, the new pod is available before the old one is deleted.
 func TestDaemonSetSurges(t *testing.T) {
 	daemonic(t, func(t *testing.T, is *is.I, c client) {
 		c.daemonSet(`"updateStrategy":{"rollingUpdate":{"maxUnavailable":0,"maxSurge":1}},`, "")
@@ -178,7 +179,8 @@ func TestDaemonSetOnDelete(t *testing.T) {
 	})
 }
 
-// A failed pod is deleted at once, the next one after a second, the one after that after two.
+// TestDaemonSetBacksOff checks that the first failed pod is deleted at once, the next one after a second, and the third
+// one after two seconds.
 func TestDaemonSetBacksOff(t *testing.T) {
 	daemonic(t, func(t *testing.T, is *is.I, c client) {
 		c.daemonSet("", `"nodeName":"a",`)
@@ -190,7 +192,7 @@ func TestDaemonSetBacksOff(t *testing.T) {
 				synctest.Wait()
 			}
 			passed = time.Since(start)
-			c.runAll() // the next
+			c.runAll() // the next pod
 			return passed
 		}
 		is.Equal([]time.Duration{fail(), fail(), fail()}, []time.Duration{0, time.Second, 2 * time.Second})
@@ -198,7 +200,8 @@ func TestDaemonSetBacksOff(t *testing.T) {
 	})
 }
 
-// A template that is set again is the same revision with a higher number. Old revisions are deleted.
+// TestDaemonSetRevisions checks that a template that is restored gets its old revision with a higher number. Old
+// revisions are deleted.
 func TestDaemonSetRevisions(t *testing.T) {
 	daemonic(t, func(t *testing.T, is *is.I, c client) {
 		c.daemonSet(`"revisionHistoryLimit":1,`, `"nodeName":"a",`)
@@ -215,8 +218,8 @@ func TestDaemonSetRevisions(t *testing.T) {
 	})
 }
 
-// A revision that another client makes for a DaemonSet stays until the next sync of the DaemonSet. Then the newest of two equal
-// revisions is kept.
+// TestSecondRevision checks that a revision that another client creates for a DaemonSet is kept until the next sync of
+// the DaemonSet. Then the newest of two equal revisions is kept.
 func TestSecondRevision(t *testing.T) {
 	daemonic(t, func(t *testing.T, is *is.I, c client) {
 		c.daemonSet("", "")

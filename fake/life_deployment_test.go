@@ -9,8 +9,8 @@ import (
 
 const asDeployments = inApps + "deployments"
 
-// If the name of a Deployment's ReplicaSet is taken by another owner's, the Deployment increments its collision count and uses another
-// name.
+// TestDeploymentCollides checks that if the name of a Deployment's ReplicaSet is already used by another owner, the
+// Deployment increments its collision count and uses another name.
 func TestDeploymentCollides(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		const web = `{"metadata":{"name":"web"},"spec":{"replicas":1,`
@@ -26,8 +26,8 @@ func TestDeploymentCollides(t *testing.T) {
 	})
 }
 
-// The reason DeploymentPaused stays while the paused Deployment is scaled and its template changes. The new template is rolled out when
-// the Deployment is resumed.
+// TestDeploymentPaused checks that the reason DeploymentPaused is kept while the paused Deployment is scaled and its
+// template changes. The new template is rolled out when the Deployment is resumed.
 func TestDeploymentPaused(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.must("POST", asDeployments, `{"metadata":{"name":"web"},"spec":{"replicas":2,`+template(`"a":"b"`)+`}}`)
@@ -52,7 +52,8 @@ func TestDeploymentPaused(t *testing.T) {
 	})
 }
 
-// A Deployment that is scaled down in the middle of a rollout keeps as many pods available as maxUnavailable demands.
+// TestDeploymentScaledWhileRolling checks that a Deployment that is scaled down in the middle of a rollout keeps as
+// many pods available as maxUnavailable requires.
 func TestDeploymentScaledWhileRolling(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.must("POST", asDeployments, `{"metadata":{"name":"web"},"spec":{"replicas":10,"strategy":{"rollingUpdate":{"maxSurge":3,"maxUnavailable":2}},`+
@@ -68,7 +69,8 @@ func TestDeploymentScaledWhileRolling(t *testing.T) {
 	})
 }
 
-// If the name of a StatefulSet's revision is taken, the revision gets another name.
+// TestStatefulSetCollides checks that if the name of a StatefulSet's revision is already used, the revision gets
+// another name.
 func TestStatefulSetCollides(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		const set = `{"metadata":{"name":"db"},"spec":{"replicas":1,`

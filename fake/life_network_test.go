@@ -16,7 +16,7 @@ const (
 	ofWeb    = "?labelSelector=kubernetes.io/service-name=web"
 )
 
-// serve creates a node, a service web and a pod with an address behind it.
+// serve creates a node, a service named web and a pod of the service with an address.
 func (c client) serve(spec string) {
 	c.t.Helper()
 	c.must("POST", "/api/v1/nodes", `{"metadata":{"name":"n1","labels":{"topology.kubernetes.io/zone":"z"}}}`)
@@ -24,7 +24,7 @@ func (c client) serve(spec string) {
 	c.backend("a", 1, true)
 }
 
-// backend creates a pod with an address.
+// backend creates a pod of the service with an address.
 func (c client) backend(name string, n int, ready bool) {
 	c.t.Helper()
 	c.must("POST", inCore+"pods", `{"metadata":{"name":"`+name+`","labels":{"app":"web"},"finalizers":["example.com/me"]},"spec":{"nodeName":"n1",
@@ -40,7 +40,8 @@ func (c client) up(name string, n int, ready bool) {
 		"conditions":[{"type":"Ready","status":"`+value+`","lastTransitionTime":"2000-01-02T03:04:05Z"}]}}`)
 }
 
-// endpointTexts returns the endpoints of all slices: address, whether ready, serving and terminating, and hints.
+// endpointTexts returns the endpoints of all slices: the address, whether the endpoint is ready, serving and
+// terminating, and the hints.
 func (c client) endpointTexts() (texts []string) {
 	c.t.Helper()
 	for _, s := range c.must("GET", inSlices+ofWeb, "").Objects("items") {
@@ -80,7 +81,7 @@ func TestEndpoints(t *testing.T) {
 	})
 }
 
-// A terminating pod is serving but not ready, and is no longer in the Endpoints.
+// TestEndpointTerminates checks that a terminating pod is serving but not ready, and is no longer in the Endpoints.
 func TestEndpointTerminates(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.serve("")
@@ -102,7 +103,8 @@ func TestEndpointHints(t *testing.T) {
 	})
 }
 
-// A slice holds at most a hundred endpoints. A pod on a node that does not exist is in none.
+// TestSlicesAreFull checks that a slice contains at most a hundred endpoints. A pod on a node that does not exist is in
+// no slice.
 func TestSlicesAreFull(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.serve("")
@@ -122,7 +124,7 @@ func TestSlicesAreFull(t *testing.T) {
 	})
 }
 
-// A slice that another client damages is repaired a second later.
+// TestSliceIsMended checks that a slice that another client damages is repaired a second later.
 func TestSliceIsMended(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.serve("")
@@ -139,7 +141,7 @@ func TestSliceIsMended(t *testing.T) {
 	})
 }
 
-// The Endpoints of a service without a selector are mirrored to slices.
+// TestMirroring checks that the Endpoints of a service without a selector are mirrored to slices.
 func TestMirroring(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.must("POST", inCore+"services", `{"metadata":{"name":"web"},"spec":{"ports":[{"port":80}]}}`)
@@ -147,7 +149,7 @@ func TestMirroring(t *testing.T) {
 			{"addresses":[{"ip":"10.2.0.1"},{"ip":"fd00::1"}],"notReadyAddresses":[{"ip":"10.2.0.2"}],"ports":[{"port":80}]}]}`)
 		is.Equal(c.endpointTexts(), []string{"10.2.0.1 ready", "10.2.0.2", "fd00::1 ready"})
 		all := c.must("GET", inSlices+ofWeb, "").Objects("items")
-		is.Equal(len(all), 2) // a slice for each family
+		is.Equal(len(all), 2) // one slice for each address family
 		is.Equal(all[0].Labels(), map[string]string{"a": "b", "kubernetes.io/service-name": "web",
 			"endpointslice.kubernetes.io/managed-by": "endpointslicemirroring-controller.k8s.io"})
 		c.mergePatch(inCore+"endpoints/web", `{"metadata":{"labels":{"endpointslice.kubernetes.io/skip-mirror":"true"}}}`)
@@ -155,7 +157,8 @@ func TestMirroring(t *testing.T) {
 	})
 }
 
-// A ServiceCIDR is kept as long as a service has one of its addresses that is in no other ServiceCIDR.
+// TestServiceCIDRStays checks that a ServiceCIDR is kept as long as a service uses one of its addresses that is in no
+// other ServiceCIDR.
 func TestServiceCIDRStays(t *testing.T) {
 	const ranges = "/apis/networking.k8s.io/v1/servicecidrs"
 	live(t, func(t *testing.T, is *is.I, c client) {

@@ -46,8 +46,8 @@ const (
 	unready     = "node.kubernetes.io/not-ready"
 )
 
-// A node that has not reported for 50 seconds is lost: its condition is unknown, its pods are not ready, and pods that do not tolerate
-// that for longer are evicted.
+// TestNodeLost checks that a node that has not reported for 50 seconds is lost: its condition is unknown, its pods are
+// not ready, and its pods are evicted unless they tolerate that for longer.
 func TestNodeLost(t *testing.T) {
 	nodesLive(t, func(is *is.I, c client) {
 		for _, name := range []string{"lost", "well"} {
@@ -76,7 +76,7 @@ func TestNodeLost(t *testing.T) {
 		is.Equal(c.said("p"), []string{"NodeNotReady: Node is not ready"})
 		beat(300 * time.Second)
 		pod := c.must("GET", inPods+"/p", "")
-		is.True(pod.DeletionTimestamp() != "") // it bore it for as long as pods do
+		is.True(pod.DeletionTimestamp() != "") // after the default toleration of a pod has ended
 		conditions := pod.Objects("status", "conditions")
 		is.Equal(conditions[len(conditions)-1].String("reason"), "DeletionByTaintManager")
 		c.nodeReady("lost", "True")
@@ -84,7 +84,7 @@ func TestNodeLost(t *testing.T) {
 	})
 }
 
-// If no node is ready, the control plane itself may be cut off, so nothing is evicted.
+// TestAllNodesLost checks that nothing is evicted if no node is ready, because the control plane itself may be cut off.
 func TestAllNodesLost(t *testing.T) {
 	nodesLive(t, func(is *is.I, c client) {
 		for _, name := range []string{"a", "b"} {
@@ -96,12 +96,13 @@ func TestAllNodesLost(t *testing.T) {
 		c.nodeReady("b", "False")
 		is.Equal(c.taints("a"), []string{unready + ":NoSchedule"})
 		c.nodeReady("b", "True")
-		pass(10 * time.Second) // the zone tainted a node a moment ago
+		pass(10 * time.Second) // a node of the zone was tainted a moment ago
 		is.Equal(c.taints("a"), []string{unready + ":NoSchedule", unready + ":NoExecute"})
 	})
 }
 
-// In each zone one node is tainted every ten seconds. In a small zone in which most nodes are not ready, none is tainted.
+// TestZone checks that one node per zone is tainted every ten seconds. In a small zone in which most nodes are not
+// ready, none is tainted.
 func TestZone(t *testing.T) {
 	nodesLive(t, func(is *is.I, c client) {
 		names := []string{"a", "b", "c", "d", "e", "f"}
@@ -160,7 +161,8 @@ func TestTaintsEvict(t *testing.T) {
 	})
 }
 
-// The conditions in a node's status become taints, and deprecated labels are kept up to date.
+// TestNodeConditions checks that the conditions in the status of a node become taints, and that deprecated labels are
+// kept up to date.
 func TestNodeConditions(t *testing.T) {
 	nodesLive(t, func(is *is.I, c client) {
 		c.node("n", "4", `,"kubernetes.io/os":"linux"`)
@@ -174,7 +176,8 @@ func TestNodeConditions(t *testing.T) {
 	})
 }
 
-// A cluster whose nodes send heartbeats costs a check of each node every 50 seconds, and no writes.
+// TestIdleClusterWithNodes checks that a cluster whose nodes send heartbeats only checks each node every 50 seconds and
+// writes nothing.
 func TestIdleClusterWithNodes(t *testing.T) {
 	nodesLive(t, func(is *is.I, c client) {
 		c.node("n", "4", "")
@@ -186,6 +189,6 @@ func TestIdleClusterWithNodes(t *testing.T) {
 			c.mergePatch("/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/n",
 				`{"spec":{"renewTime":"`+time.Now().UTC().Format("2006-01-02T15:04:05.000000Z")+`"}}`)
 		}
-		is.Equal(c.revision()-before, int64(60)) // the leases
+		is.Equal(c.revision()-before, int64(60)) // the writes of the leases
 	})
 }

@@ -17,14 +17,15 @@ func (c client) used() string {
 	return string(object.JSON(c.must("GET", inCore+"resourcequotas/q", "").Map("status", "used")))
 }
 
-// guarded creates a pod, running and ready, to which the quota and the budget of these tests apply.
+// guarded creates a running and ready pod to which the quota and the budget of these tests apply.
 func (c client) guarded(name string) {
 	c.t.Helper()
 	c.must("POST", inCore+"pods", `{"metadata":{"name":"`+name+`","labels":{"app":"web"}},"spec":{"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"100m"}}}]}}`)
 	c.mergePatch(inCore+"pods/"+name+"/status", `{"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}}`)
 }
 
-// A quota counts objects that exist before it and objects that are deleted.
+// TestQuotaIsCounted checks that a quota counts objects that were created before it, and no longer counts objects that
+// are deleted.
 func TestQuotaIsCounted(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.guarded("a")
@@ -34,14 +35,15 @@ func TestQuotaIsCounted(t *testing.T) {
 		is.Equal(c.used(), `{"count/configmaps":"1","pods":"2","requests.cpu":"200m"}`)
 		code, _ := c.do("POST", inCore+"pods", `{"metadata":{"name":"c"},"spec":{"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"1"}}}]}}`)
 		is.Equal(code, http.StatusForbidden)
-		c.mergePatch(inCore+"pods/a/status", `{"status":{"phase":"Succeeded"}}`) // it has ended
+		c.mergePatch(inCore+"pods/a/status", `{"status":{"phase":"Succeeded"}}`) // the pod has ended
 		is.Equal(c.used(), `{"count/configmaps":"1","pods":"1","requests.cpu":"100m"}`)
 		c.must("DELETE", inCore+"pods/b", "")
 		is.Equal(c.used(), `{"count/configmaps":"1","pods":"0","requests.cpu":"0"}`)
 	})
 }
 
-// The charge of a create that failed is returned five minutes later.
+// TestQuotaIsCountedAgain checks that usage that was charged for a create that failed is released when the controller
+// counts again, at most five minutes later.
 func TestQuotaIsCountedAgain(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.must("POST", inCore+"resourcequotas", `{"metadata":{"name":"q"},"spec":{"hard":{"count/secrets":"9"}}}`)
@@ -63,14 +65,16 @@ func (c client) evict(name string) int {
 
 const inBudgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
 
-// budget returns how many pods are expected, healthy and disruptable, and the reason.
+// budget returns the numbers of expected, healthy and disruptable pods in the status of the budget, and the reason of
+// its condition.
 func (c client) budget() (n [3]int64, reason string) {
 	c.t.Helper()
 	s := c.must("GET", inBudgets+"/b", "").At("status")
 	return [3]int64{s.Int64("expectedPods"), s.Int64("currentHealthy"), s.Int64("disruptionsAllowed")}, s.Objects("conditions")[0].String("reason")
 }
 
-// Evictions are allowed as far as the budget permits; the controller updates it.
+// TestEvictionsAndBudget checks that evictions are allowed as far as the budget permits, and that the controller
+// updates the budget.
 func TestEvictionsAndBudget(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.must("POST", inBudgets, `{"metadata":{"name":"b"},"spec":{"minAvailable":1,"selector":{"matchLabels":{"app":"web"}}}}`)
@@ -89,7 +93,8 @@ func TestEvictionsAndBudget(t *testing.T) {
 	})
 }
 
-// A percentage refers to the replicas of the pods' controllers, including custom resources.
+// TestBudgetOfScale checks that a percentage refers to the number of replicas of the pods' controllers, which may be
+// custom resources.
 func TestBudgetOfScale(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.must("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", `{"metadata":{"name":"sets.example.com"},"spec":{"group":"example.com",
@@ -112,7 +117,8 @@ func TestBudgetOfScale(t *testing.T) {
 	})
 }
 
-// A pod that was marked for disruption but not deleted loses the condition DisruptionTarget after two minutes.
+// TestDisruptionTargetIsStale checks that a pod that was marked for disruption but not deleted loses the condition
+// DisruptionTarget after two minutes.
 func TestDisruptionTargetIsStale(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.guarded("a")

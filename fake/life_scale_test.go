@@ -15,14 +15,14 @@ const (
 	scaled        = `"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"web"},"maxReplicas":10,"minReplicas":2`
 )
 
-// deployed creates a Deployment of ready pods, each with a request of 100m CPU.
+// deployed creates a Deployment with ready pods. Each pod requests 100m of CPU.
 func (c client) deployed(replicas string) {
 	c.must("POST", inApps+"deployments", `{"metadata":{"name":"web"},"spec":{"replicas":`+replicas+`,"selector":{"matchLabels":{"a":"b"}},`+
 		`"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"100m"}}}]}}}}`)
 	c.started()
 }
 
-// started makes pods ready since a time long ago.
+// started makes all pods ready, with a time long ago.
 func (c client) started() {
 	for _, name := range c.names(podsPath) {
 		c.ask("PATCH", podsPath+"/"+name+"/status", "application/merge-patch+json", "", `{"status":{"phase":"Running",
@@ -30,7 +30,7 @@ func (c client) started() {
 	}
 }
 
-// says returns status, reason and message of a condition.
+// says returns the status, the reason and the message of a condition.
 func says(obj object.Object, kind string) string {
 	c := obj.Condition(kind)
 	return c.String("status") + " " + c.String("reason") + ": " + c.String("message")
@@ -44,7 +44,7 @@ func TestAutoscaler(t *testing.T) {
 		c.srv.SetMetric(fake.Metric{Namespace: "default", Object: "Pod/web-*", Name: "cpu", Value: "75m"})
 		replicas := func() int64 { return c.must("GET", inApps+"deployments/web", "").Int64("spec", "replicas") }
 		pass(16 * time.Second)
-		is.Equal(replicas(), int64(3)) // 75 % of the request, in place of 50 %
+		is.Equal(replicas(), int64(3)) // 75 % of the request instead of 50 %
 		h := c.must("GET", inAutoscaling+"/web", "")
 		is.Equal(h.Int64("status", "currentMetrics"), int64(0))
 		is.Equal(h.Objects("status", "currentMetrics")[0].Int64("resource", "current", "averageUtilization"), int64(75))
@@ -53,17 +53,17 @@ func TestAutoscaler(t *testing.T) {
 		c.started()
 		c.srv.SetMetric(fake.Metric{Namespace: "default", Object: "Pod/web-*", Name: "cpu", Value: "10m"})
 		pass(4 * time.Minute)
-		is.Equal(replicas(), int64(3)) // not for five minutes
+		is.Equal(replicas(), int64(3)) // it does not scale down for five minutes
 		is.Equal(says(c.must("GET", inAutoscaling+"/web", ""), "AbleToScale"),
 			"True ScaleDownStabilized: recent recommendations were higher than current one, applying the highest recent recommendation")
 		pass(2 * time.Minute)
-		is.Equal(replicas(), int64(2)) // the least
+		is.Equal(replicas(), int64(2)) // the minimum
 		is.Equal(says(c.must("GET", inAutoscaling+"/web", ""), "ScalingLimited"),
 			"True TooFewReplicas: the desired replica count is less than the minimum replica count")
 	})
 }
 
-// Each type of metric determines the number of replicas, which begin with two.
+// TestSortsOfMetrics checks that each type of metric determines the number of replicas, which is two at first.
 func TestSortsOfMetrics(t *testing.T) {
 	set := func(object, name, value string) fake.Metric {
 		return fake.Metric{Namespace: "default", Object: object, Name: name, Value: value}
@@ -100,7 +100,8 @@ func TestSortsOfMetrics(t *testing.T) {
 	}
 }
 
-// In a cluster without metrics a HorizontalPodAutoscaler reports the missing API and does not scale.
+// TestNoMetrics checks that a HorizontalPodAutoscaler in a cluster without metrics reports the missing API and does not
+// scale.
 func TestNoMetrics(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.deployed("2")
@@ -113,7 +114,7 @@ func TestNoMetrics(t *testing.T) {
 	})
 }
 
-// A fork continues with the metrics and the recommendations of its origin.
+// TestForkScales checks that a fork continues with the metrics and the recommendations of its origin.
 func TestForkScales(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.deployed("2")
@@ -126,7 +127,7 @@ func TestForkScales(t *testing.T) {
 	})
 }
 
-// Pods of a deleted node fail and are deleted after the quarantine.
+// TestPodsOfLostNode checks that pods of a deleted node fail and are deleted after the quarantine.
 func TestPodsOfLostNode(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.must("POST", "/api/v1/nodes", `{"metadata":{"name":"n"}}`)
@@ -144,14 +145,15 @@ func TestPodsOfLostNode(t *testing.T) {
 	})
 }
 
-// A pod that is being deleted is removed when its node is out of service, or if it has none.
+// TestPodsThatNobodyEnds checks that a pod that is being deleted is removed when its node is out of service, or if it
+// has no node.
 func TestPodsThatNobodyEnds(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.must("POST", "/api/v1/nodes", `{"metadata":{"name":"n"}}`)
 		c.must("POST", podsPath, `{"metadata":{"name":"a"},"spec":{"nodeName":"n","containers":[{"name":"c","image":"i"}]}}`)
 		c.must("DELETE", podsPath+"/a", "")
 		pass(time.Hour)
-		is.Equal(len(c.names(podsPath)), 1) // its kubelet would end it
+		is.Equal(len(c.names(podsPath)), 1) // its kubelet would have to remove it
 		c.mergePatch("/api/v1/nodes/n", `{"spec":{"taints":[{"key":"node.kubernetes.io/out-of-service","effect":"NoExecute"}]}}`)
 		pass(21 * time.Second)
 		is.Equal(len(c.names(podsPath)), 0)

@@ -15,7 +15,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// lively runs a test in virtual time, with a server on which some controllers run.
+// lively runs a test in virtual time, with a server that runs the given controllers.
 func lively(t *testing.T, controllers []string, f func(is *is.I, c client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -23,13 +23,13 @@ func lively(t *testing.T, controllers []string, f func(is *is.I, c client)) {
 	})
 }
 
-// scheduled is lively with the scheduler.
+// scheduled runs a test in virtual time, with a server that runs the scheduler.
 func scheduled(t *testing.T, f func(is *is.I, c client)) {
 	t.Helper()
 	lively(t, []string{"kube-scheduler"}, f)
 }
 
-// node creates a node with a number of CPUs that accepts pods; labels follow the first label in its JSON.
+// node creates a node with a number of CPUs that accepts pods. labels is JSON text that follows the first label.
 func (c client) node(name, cpu, labels string) {
 	c.t.Helper()
 	room := fmt.Sprintf(`{"cpu":%q,"memory":"8Gi","pods":"110"}`, cpu)
@@ -38,7 +38,7 @@ func (c client) node(name, cpu, labels string) {
 	c.mergePatch("/api/v1/nodes/"+name, `{"spec":{"taints":null}}`)
 }
 
-// pod creates a pod with a CPU request; spec precedes its containers in JSON.
+// pod creates a pod with a CPU request. spec is JSON text that precedes the containers in the spec.
 func (c client) pod(name, cpu, spec string) {
 	c.t.Helper()
 	c.must("POST", inPods, fmt.Sprintf(`{"metadata":{"name":%q,"labels":{"app":%q}},"spec":{%s"containers":[{"name":"c","image":"i",
@@ -62,7 +62,7 @@ func (c client) why(name string) string {
 	return ""
 }
 
-// notes returns the notes of the events with a reason.
+// notes returns the notes of the events that have a reason.
 func (c client) notes(reason string) (notes []string) {
 	c.t.Helper()
 	for _, e := range c.must("GET", "/apis/events.k8s.io/v1/namespaces/default/events", "").Objects("items") {
@@ -89,7 +89,8 @@ func TestSchedules(t *testing.T) {
 	})
 }
 
-// A rejected pod is retried when an event has occurred that could make it schedulable, and not before.
+// TestTriesAgain checks that a rejected pod is retried when an event has occurred that could make it schedulable, and
+// not before.
 func TestTriesAgain(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -123,7 +124,7 @@ func TestTriesAgain(t *testing.T) {
 			[{"topologyKey":"kubernetes.io/hostname","labelSelector":{"matchLabels":{"app":"foe"}}}]}},`, func(c client) {
 			c.node("n", "4", "")
 			c.pod("foe", "1", "")
-		}, func(c client) { // no event of this change requeues the pod
+		}, func(c client) { // no event of this change puts the pod back into the queue
 			c.mergePatch(inPods+"/foe", `{"metadata":{"labels":{"app":"friend"}}}`)
 			time.Sleep(5*time.Minute + 1)
 			synctest.Wait()
@@ -141,7 +142,8 @@ func TestTriesAgain(t *testing.T) {
 	}
 }
 
-// The pod with the highest priority is scheduled first, among equal ones the oldest.
+// TestOrder checks that the pod with the highest priority is scheduled first. Among pods of equal priority the oldest
+// is first.
 func TestOrder(t *testing.T) {
 	scheduled(t, func(is *is.I, c client) {
 		c.must("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", `{"metadata":{"name":"high"},"value":10,"preemptionPolicy":"Never"}`)
@@ -166,20 +168,20 @@ func TestPreemption(t *testing.T) {
 		c.must("POST", "/apis/policy/v1/namespaces/default/poddisruptionbudgets", `{"metadata":{"name":"b"},"spec":{"minAvailable":1,"selector":{"matchLabels":{"app":"guarded"}}}}`)
 		c.pod("high", "1", `"priorityClassName":"high",`)
 
-		is.Equal(c.must("GET", inPods+"/high", "").String("status", "nominatedNodeName"), "n2") // n1's pod has a budget
+		is.Equal(c.must("GET", inPods+"/high", "").String("status", "nominatedNodeName"), "n2") // a budget protects the pod on n1
 		victim := c.must("GET", inPods+"/low", "")
-		is.True(victim.DeletionTimestamp() != "") // the least important goes, in its time
+		is.True(victim.DeletionTimestamp() != "") // the least important pod is deleted, with its grace period
 		conditions := victim.Objects("status", "conditions")
 		is.Equal(conditions[len(conditions)-1].String("reason"), "PreemptionByScheduler")
 		is.Equal(len(c.notes("Preempted")), 1)
 		is.Equal(c.on("high"), "")
 		c.pod("late", "1", `"priorityClassName":"middle","nodeSelector":{"kubernetes.io/hostname":"n2"},`)
 		c.must("DELETE", inPods+"/low", `{"gracePeriodSeconds":0}`)
-		is.Equal([]string{c.on("high"), c.on("late")}, []string{"n2", ""}) // the room was for that which made it
+		is.Equal([]string{c.on("high"), c.on("late")}, []string{"n2", ""}) // the space is reserved for the pod that preempted the other
 	})
 }
 
-// A fork continues with the scheduler's queue and nominated nodes.
+// TestForkSchedules checks that a fork continues with the scheduler's queue and nominated nodes.
 func TestForkSchedules(t *testing.T) {
 	scheduled(t, func(is *is.I, c client) {
 		c.node("n", "1", "")
@@ -193,7 +195,8 @@ func TestForkSchedules(t *testing.T) {
 	})
 }
 
-// Hundreds of pods are spread over the nodes without repeated work: a pod costs its binding and an event.
+// TestSpreads checks that hundreds of pods are spread over the nodes without repeated work: each pod causes one binding
+// and one event.
 func TestSpreads(t *testing.T) {
 	scheduled(t, func(is *is.I, c client) {
 		for i := range 10 {
@@ -224,7 +227,8 @@ func (c client) revision() (n int64) {
 	return n
 }
 
-// A pod that is rejected repeatedly gets one event with a count, and its status is written once.
+// TestSeries checks that a pod that is rejected repeatedly gets one event with a count, and that its status is written
+// once.
 func TestSeries(t *testing.T) {
 	scheduled(t, func(is *is.I, c client) {
 		c.node("n", "1", "")
@@ -239,18 +243,18 @@ func TestSeries(t *testing.T) {
 				all = append(all, e)
 			}
 		}
-		is.Equal(len(all), 2) // the first was about the pod before its status was written
+		is.Equal(len(all), 2) // the first event refers to the pod before its status was written
 		is.Equal(all[1].Int64("series", "count"), int64(2))
 	})
 }
 
-// Without nodes no pod is retried, and without pods the scheduler does nothing.
+// TestIdleScheduler checks that without nodes, no pod is retried. Without pods, the scheduler does nothing.
 func TestIdleScheduler(t *testing.T) {
 	scheduled(t, func(is *is.I, c client) {
 		c.pod("p", "1", "")
 		is.Equal(c.why("p"), "no nodes available to schedule pods")
 		before := c.revision()
-		pass(50 * time.Minute) // after an hour the event goes
+		pass(50 * time.Minute) // after an hour the event expires
 		is.Equal(c.revision(), before)
 		c.node("n", "1", "")
 		is.Equal(c.on("p"), "n")

@@ -21,7 +21,7 @@ const (
 	asSets    = inApps + "statefulsets"
 )
 
-// stateful creates a StatefulSet db of 3 ready pods, with additional fields in its spec.
+// stateful creates a StatefulSet named db with 3 ready pods. more is JSON text with additional fields of its spec.
 func (c client) stateful(more string) {
 	c.t.Helper()
 	c.must("POST", asSets, `{"metadata":{"name":"db"},"spec":{"replicas":3,"serviceName":"db",`+more+template(`"a":"b"`)+`}}`)
@@ -30,7 +30,7 @@ func (c client) stateful(more string) {
 	}
 }
 
-// stateRevisions returns, for each pod, the number of its StatefulSet revision; 1 is the oldest.
+// stateRevisions returns, for each pod, the number of its StatefulSet revision. 1 is the oldest.
 func (c client) stateRevisions() string {
 	numbers := map[string]int64{}
 	for _, r := range c.must("GET", inApps+"controllerrevisions", "").Objects("items") {
@@ -43,7 +43,7 @@ func (c client) stateRevisions() string {
 	return strings.Join(all, " ")
 }
 
-// annotate changes the template of a workload.
+// annotate changes an annotation in the template of a workload.
 func (c client) annotate(path, value string) {
 	c.mergePatch(path, `{"spec":{"template":{"metadata":{"annotations":{"v":"`+value+`"}}}}}`)
 }
@@ -57,7 +57,7 @@ func (c client) settled() {
 func TestStatefulSetInOrder(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.must("POST", asSets, `{"metadata":{"name":"db"},"spec":{"replicas":3,"serviceName":"db",`+template(`"a":"b"`)+`}}`)
-		is.Equal(c.names(allPods), []string{"db-0"}) // the next has to wait
+		is.Equal(c.names(allPods), []string{"db-0"}) // the next one has to wait
 		pod := c.must("GET", allPods+"/db-0", "")
 		is.Equal(pod.String("spec", "hostname"), "db-0")
 		is.Equal(pod.String("spec", "subdomain"), "db")
@@ -72,7 +72,7 @@ func TestStatefulSetInOrder(t *testing.T) {
 		is.Equal(set.Int64("status", "readyReplicas"), int64(3))
 		is.Equal(set.String("status", "currentRevision"), pod.Labels()["controller-revision-hash"])
 		c.must("DELETE", allPods+"/db-1", "")
-		is.Equal(c.names(allPods), []string{"db-0", "db-1", "db-2"}) // made again, by its name
+		is.Equal(c.names(allPods), []string{"db-0", "db-1", "db-2"}) // created again with the same name
 		c.ready()
 		c.mergePatch(asSets+"/db", `{"spec":{"replicas":1}}`)
 		is.Equal(c.names(allPods), []string{"db-0"})
@@ -80,7 +80,7 @@ func TestStatefulSetInOrder(t *testing.T) {
 	})
 }
 
-// messages returns the messages of the events with a reason, in the order of their creation.
+// messages returns the messages of the events that have a reason, in the order of their creation.
 func (c client) messages(reason string) (messages []string) {
 	all := c.must("GET", "/api/v1/namespaces/default/events", "").Objects("items")
 	slices.SortStableFunc(all, func(a, b object.Object) int {
@@ -103,7 +103,8 @@ func TestStatefulSetParallel(t *testing.T) {
 	})
 }
 
-// Pods are replaced from the highest down to the partition, each when the ones above are ready.
+// TestStatefulSetRolls checks that pods are replaced from the highest down to the partition, each when the pods above
+// it are ready.
 func TestStatefulSetRolls(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.stateful(`"updateStrategy":{"rollingUpdate":{"partition":1}},`)
@@ -113,7 +114,7 @@ func TestStatefulSetRolls(t *testing.T) {
 		is.Equal(c.stateRevisions(), "db-0=1 db-1=2 db-2=2")
 		c.ready()
 		c.must("DELETE", allPods+"/db-0", "")
-		is.Equal(c.stateRevisions(), "db-0=1 db-1=2 db-2=2") // below the partition: made as it was
+		is.Equal(c.stateRevisions(), "db-0=1 db-1=2 db-2=2") // a pod below the partition is created again from the old revision
 		c.ready()
 		c.mergePatch(asSets+"/db", `{"spec":{"updateStrategy":{"rollingUpdate":{"partition":0}}}}`)
 		c.ready()
@@ -124,7 +125,7 @@ func TestStatefulSetRolls(t *testing.T) {
 		for range 3 {
 			c.ready()
 		}
-		is.Equal(c.stateRevisions(), "db-0=3 db-1=3 db-2=3") // the first revision is the third now
+		is.Equal(c.stateRevisions(), "db-0=3 db-1=3 db-2=3") // the first revision is now the third
 		is.Equal(len(c.names(inApps+"controllerrevisions")), 2)
 	})
 }
@@ -139,7 +140,7 @@ func TestStatefulSetOnDelete(t *testing.T) {
 	})
 }
 
-// A pod that an update broke stays broken until it is deleted.
+// TestStatefulSetStuck checks that a pod that an update broke stays broken until it is deleted.
 func TestStatefulSetStuck(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.stateful("")
@@ -175,7 +176,7 @@ func TestStatefulSetWaitsMinReadySeconds(t *testing.T) {
 	})
 }
 
-// readySince makes all pods ready since a time.
+// readySince makes all pods ready, and sets the lastTransitionTime of their Ready conditions.
 func (c client) readySince(at time.Time) {
 	for _, name := range c.names(allPods) {
 		c.ask("PATCH", allPods+"/"+name+"/status", "application/merge-patch+json", "",
@@ -183,7 +184,8 @@ func (c client) readySince(at time.Time) {
 	}
 }
 
-// withClaims returns a volume claim template with a retention policy.
+// withClaims returns JSON text for the spec of a StatefulSet: a volume claim template, and the retention policies for
+// its claims when the StatefulSet is scaled down (scaled) and deleted (deleted).
 func withClaims(scaled, deleted string) string {
 	return `"volumeClaimTemplates":[{"metadata":{"name":"data"},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}}],
 		"persistentVolumeClaimRetentionPolicy":{"whenScaled":"` + scaled + `","whenDeleted":"` + deleted + `"},`
@@ -199,7 +201,7 @@ func TestStatefulSetClaims(t *testing.T) {
 		t.Run(test.scaled+test.deleted, func(t *testing.T) {
 			live(t, func(t *testing.T, is *is.I, c client) {
 				c.stateful(withClaims(test.scaled, test.deleted))
-				claims := func() string { // removes the protection from the claims, as a volume controller would, and returns the ones left
+				claims := func() string { // claims removes the protection from the claims, as a volume controller would, and returns the remaining ones
 					for _, name := range c.names(allClaims) {
 						c.ask("PATCH", allClaims+"/"+name, "application/merge-patch+json", "", `{"metadata":{"finalizers":null}}`)
 					}
@@ -215,14 +217,15 @@ func TestStatefulSetClaims(t *testing.T) {
 	}
 }
 
-// maxUnavailable pods are replaced at a time, if the server has the field (KEP-961).
+// TestStatefulSetMaxUnavailable checks that at most maxUnavailable pods are replaced at a time, if the server supports
+// the field (KEP-961).
 func TestStatefulSetMaxUnavailable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is, c := is.New(t), client{t, fake.RunT(t, fake.Options{Clock: clock.System{}, Controllers: []string{"statefulset-controller"},
 			Replicas: []fake.ReplicaOptions{{Version: "1.37"}}})}
 		c.stateful(`"updateStrategy":{"rollingUpdate":{"maxUnavailable":2}},`)
 		c.annotate(asSets+"/db", "2")
-		is.Equal(c.stateRevisions(), "db-0=1 db-1=2") // two went, and are made again in their order
+		is.Equal(c.stateRevisions(), "db-0=1 db-1=2") // two were deleted and are created again in order
 		for range 3 {
 			c.ready()
 		}
@@ -239,6 +242,6 @@ func TestStatefulSetForgetsOldRevisions(t *testing.T) {
 				c.ready()
 			}
 		}
-		is.Equal(len(c.names(inApps+"controllerrevisions")), 2) // that of the pods and one more
+		is.Equal(len(c.names(inApps+"controllerrevisions")), 2) // the revision of the pods and one more
 	})
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// live runs a test in virtual time, with a server whose controllers run. There are no nodes, and there is no scheduler, which would
-// report that in events.
+// live runs a test in virtual time, with a server that runs its controllers. There are no nodes, and no scheduler,
+// which would report the lack of nodes in events.
 func live(t *testing.T, f func(t *testing.T, is *is.I, c client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -24,7 +24,7 @@ func live(t *testing.T, f func(t *testing.T, is *is.I, c client)) {
 	})
 }
 
-// must sends a request that must succeed, and returns the answer.
+// must sends a request that must succeed, and returns the object in the response.
 func (c client) must(method, path, body string) object.Object {
 	c.t.Helper()
 	code, text := c.do(method, path, body)
@@ -35,7 +35,8 @@ func (c client) must(method, path, body string) object.Object {
 	return obj
 }
 
-// A namespace is removed with its contents five seconds after its deletion. An object with a finalizer blocks that.
+// TestNamespaceGoes checks that a namespace is removed with its contents five seconds after its deletion. An object
+// with a finalizer blocks the removal.
 func TestNamespaceGoes(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.must("POST", "/api/v1/namespaces", `{"metadata":{"name":"n"}}`)
@@ -57,7 +58,7 @@ func TestNamespaceGoes(t *testing.T) {
 	})
 }
 
-// owned returns the body of a ConfigMap with an owner. If blocking is set, it blocks the deletion of the owner.
+// owned returns the body of a ConfigMap with an owner reference to owner. blocking is its blockOwnerDeletion.
 func owned(name string, owner object.Object, blocking bool, finalizers ...any) string {
 	return string(object.JSON(map[string]any{"metadata": map[string]any{"name": name, "finalizers": finalizers,
 		"ownerReferences": []any{map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "name": owner.Name(), "uid": owner.UID(),
@@ -76,7 +77,7 @@ func TestGarbage(t *testing.T) {
 		name, propagation string
 		blocking          bool
 		finalizers        []any // of the dependent
-		owner, dependent  bool  // whether it is there afterwards
+		owner, dependent  bool  // whether it exists afterwards
 	}{
 		{"in the background", "Background", true, nil, false, false},
 		{"in the foreground", "Foreground", true, nil, false, false},
@@ -96,7 +97,8 @@ func TestGarbage(t *testing.T) {
 	}
 }
 
-// An object whose only owner does not exist is garbage collected. An object that has another, existing owner loses the reference.
+// TestOwnerAbsent checks that an object whose only owner does not exist is garbage collected. An object that has
+// another, existing owner loses the reference.
 func TestOwnerAbsent(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		solid := c.must("POST", inDefault, `{"metadata":{"name":"solid"}}`)
@@ -110,7 +112,7 @@ func TestOwnerAbsent(t *testing.T) {
 	})
 }
 
-// An owner reference to another namespace is invalid, and an event reports it.
+// TestOwnerElsewhere checks that an owner reference to another namespace is invalid and is reported in an event.
 func TestOwnerElsewhere(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		owner := c.must("POST", "/api/v1/namespaces/kube-system/configmaps", `{"metadata":{"name":"owner"}}`)
@@ -130,7 +132,7 @@ func template(labels string) string {
 	return `"selector":{"matchLabels":{` + labels + `}},"template":{"metadata":{"labels":{` + labels + `}},"spec":{"containers":[{"name":"c","image":"i"}]}}`
 }
 
-// names returns the names of a list.
+// names returns the names of the objects in a list.
 func (c client) names(path string) (names []string) {
 	for _, obj := range c.must("GET", path, "").Objects("items") {
 		names = append(names, obj.Name())
@@ -150,32 +152,32 @@ func TestReplicaSet(t *testing.T) {
 		const pods = "/api/v1/namespaces/default/pods"
 		c.must("POST", pods, `{"metadata":{"name":"orphan","labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
 		c.must("POST", inApps+"replicasets", `{"metadata":{"name":"web"},"spec":{"replicas":3,`+template(`"a":"b"`)+`}}`)
-		is.Equal(len(c.names(pods)), 3) // one was adopted
+		is.Equal(len(c.names(pods)), 3) // one pod was adopted
 		rs := c.must("GET", inApps+"replicasets/web", "")
 		is.Equal(string(object.JSON(rs.Map("status"))), `{"fullyLabeledReplicas":3,"observedGeneration":1,"replicas":3,"terminatingReplicas":0}`)
 		c.must("DELETE", pods+"/orphan", "")
-		is.Equal(len(c.names(pods)), 3) // another took its place
+		is.Equal(len(c.names(pods)), 3) // another pod replaced it
 		c.mergePatch(inApps+"replicasets/web", `{"spec":{"replicas":1}}`)
 		is.Equal(len(c.names(pods)), 1)
 		is.Equal(c.reasons(), []string{"SuccessfulCreate", "SuccessfulCreate", "SuccessfulCreate", "SuccessfulDelete", "SuccessfulDelete"})
 		c.mergePatch(pods+"/"+c.names(pods)[0], `{"metadata":{"labels":{"a":"other"}}}`)
-		is.Equal(len(c.names(pods)), 2) // it was let go, and replaced
+		is.Equal(len(c.names(pods)), 2) // it was released and replaced
 		c.must("DELETE", inApps+"replicasets/web", "")
 		is.Equal(len(c.names(pods)), 1)
 	})
 }
 
-// ready makes all pods of a namespace run and be ready, as a kubelet does.
+// ready makes all pods of a namespace running and ready, as a kubelet does.
 func (c client) ready() {
 	c.t.Helper()
 	const pods = "/api/v1/namespaces/default/pods"
-	for _, name := range c.names(pods) { // some go meanwhile
+	for _, name := range c.names(pods) { // some are removed in the meantime
 		body := `{"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True","lastTransitionTime":"2000-01-01T00:00:00Z"}]}}`
 		c.ask("PATCH", pods+"/"+name+"/status", "application/merge-patch+json", "", body)
 	}
 }
 
-// sizes returns the replicas of the ReplicaSets, in the order of their revisions.
+// sizes returns the numbers of replicas of the ReplicaSets, in the order of their revisions.
 func (c client) sizes() (sizes []int64) {
 	sets := c.must("GET", inApps+"replicasets", "").Objects("items")
 	slices.SortFunc(sets, func(a, b object.Object) int {
@@ -212,7 +214,7 @@ func TestDeployment(t *testing.T) {
 		for range 4 {
 			c.ready()
 		}
-		is.Equal(c.sizes(), []int64{0, 4}) // back: the first is the third
+		is.Equal(c.sizes(), []int64{0, 4}) // after the rollback, the first revision is the third
 		is.Equal(c.must("GET", inApps+"deployments/web", "").Annotations()["deployment.kubernetes.io/revision"], "3")
 
 		c.mergePatch(inApps+"deployments/web", `{"spec":{"replicas":2}}`)

@@ -10,7 +10,8 @@ import (
 	"github.com/kubesim/kubesim/sim/controller"
 )
 
-// A service with the annotation for topology-aware routing has an event with the result.
+// TestTopologyOfServices checks that a service with the annotation for topology-aware routing gets an event with the
+// result.
 func TestTopologyOfServices(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t, fake.Options{Nodes: 2, Controllers: controller.All})}

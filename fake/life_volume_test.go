@@ -22,14 +22,14 @@ func volumesLive(t *testing.T, f func(is *is.I, c client)) {
 		"kube-scheduler"}, f)
 }
 
-// volume creates a volume; spec precedes its source in JSON.
+// volume creates a volume. spec is JSON text that precedes the source of the volume.
 func (c client) volume(name, size, spec string) {
 	c.t.Helper()
 	c.must("POST", inVolumes, fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"capacity":{"storage":%q},"accessModes":["ReadWriteOnce"],%s
 		"csi":{"driver":"d","volumeHandle":%q}}}`, name, size, spec, name))
 }
 
-// claim creates a claim of a class.
+// claim creates a claim of a storage class.
 func (c client) claim(name, size, class, spec string) {
 	c.t.Helper()
 	c.must("POST", inClaims, fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":%q}},
@@ -42,7 +42,7 @@ func (c client) class(name, provisioner, mode, more string) {
 		name, provisioner, mode, more))
 }
 
-// volumeOf returns the volume of a bound claim, or else the phase of the claim.
+// volumeOf returns the volume of a bound claim, or the phase of a claim that is not bound.
 func (c client) volumeOf(name string) string {
 	c.t.Helper()
 	claim := c.must("GET", inClaims+"/"+name, "")
@@ -57,7 +57,7 @@ func (c client) phase(volume string) string {
 	return c.must("GET", inVolumes+"/"+volume, "").String("status", "phase")
 }
 
-// with returns the spec of a pod with a claim.
+// with returns JSON text for a pod's spec: a volume that uses a claim.
 func with(claim string) string {
 	return `"volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"` + claim + `"}}],`
 }
@@ -98,8 +98,8 @@ func TestBinds(t *testing.T) {
 	}
 }
 
-// A pending claim is bound to the first matching volume. The reclaim policy decides what happens to the volume when its claim is
-// deleted.
+// TestReclaims checks that a pending claim is bound to the first matching volume. The reclaim policy decides what
+// happens to the volume when its claim is deleted.
 func TestReclaims(t *testing.T) {
 	volumesLive(t, func(is *is.I, c client) {
 		c.claim("c", "1Gi", "", "")
@@ -111,14 +111,14 @@ func TestReclaims(t *testing.T) {
 		is.Equal(c.phase("kept"), "Available")
 		c.claim("d", "1Gi", "", "")
 		c.must("DELETE", inVolumes+"/kept", "")
-		is.Equal(c.phase("kept"), "Bound") // it is protected
+		is.Equal(c.phase("kept"), "Bound") // the claim is protected
 		c.mergePatch(inVolumes+"/kept", `{"metadata":{"finalizers":null}}`)
 		is.Equal(c.volumeOf("d"), "Lost")
 		is.Equal(c.said("d"), []string{"ClaimLost: Bound claim has lost its PersistentVolume. Data on the volume is lost!"})
 	})
 }
 
-// A deleted claim is kept as long as a pod on a node uses it.
+// TestClaimInUse checks that a deleted claim is kept as long as a pod on a node uses it.
 func TestClaimInUse(t *testing.T) {
 	volumesLive(t, func(is *is.I, c client) {
 		c.node("n", "4", "")
@@ -133,7 +133,7 @@ func TestClaimInUse(t *testing.T) {
 	})
 }
 
-// A claim that waits for its first consumer gets a volume on the pod's node.
+// TestFirstConsumer checks that a claim that waits for its first consumer gets a volume on the pod's node.
 func TestFirstConsumer(t *testing.T) {
 	volumesLive(t, func(is *is.I, c client) {
 		c.node("a", "4", "")
@@ -149,7 +149,7 @@ func TestFirstConsumer(t *testing.T) {
 	})
 }
 
-// The simulated provisioner creates, expands and deletes volumes.
+// TestProvisions checks that the simulated provisioner creates, expands and deletes volumes.
 func TestProvisions(t *testing.T) {
 	volumesLive(t, func(is *is.I, c client) {
 		c.node("n", "4", "")

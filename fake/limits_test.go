@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// TestNotSimulated checks that the behaviour which sim/COVERAGE.md lists as not simulated is not.
+// TestNotSimulated checks that the behaviour that sim/COVERAGE.md lists as not simulated is indeed not simulated.
 func TestNotSimulated(t *testing.T) {
 	t.Parallel()
 	const pods = "/api/v1/namespaces/default/pods"
@@ -61,7 +61,7 @@ func TestNotSimulated(t *testing.T) {
 		{"what controllers make in a fresh cluster is missing: service accounts and the certificate of the cluster", func(is *is.I, c client) {
 			for _, path := range []string{"/api/v1/namespaces/default/serviceaccounts", "/api/v1/namespaces/default/configmaps"} {
 				_, body := c.do("GET", path, "")
-				is.Equal(len(c.parse(body).List("items")), 0) // none of path
+				is.Equal(len(c.parse(body).List("items")), 0) // no object at this path
 			}
 		}},
 		{"CBOR, a feature gate of the real server, is off", func(is *is.I, c client) {
@@ -80,13 +80,14 @@ func TestNotSimulated(t *testing.T) {
 	}
 }
 
-// A path with an empty namespace means all namespaces, except for a delete that finds an object: the object then has no valid key.
+// TestDeletingInNoNamespace checks that a path with an empty namespace means all namespaces, except that deleting the
+// collection fails if it contains an object, because the path does not give the object's namespace.
 func TestDeletingInNoNamespace(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	c := client{t, fake.RunT(t, fake.Options{Bare: true})}
 	code, body := c.do("DELETE", "/api/v1/namespaces//configmaps", "")
-	is.Equal(code, http.StatusOK) // there is none
+	is.Equal(code, http.StatusOK) // there is no object
 	is.Equal(c.parse(body).Kind(), "ConfigMapList")
 	code, _ = c.do("POST", configMaps, `{"metadata":{"name":"a"}}`)
 	is.Equal(code, http.StatusCreated)
@@ -94,5 +95,5 @@ func TestDeletingInNoNamespace(t *testing.T) {
 	is.Equal(code, http.StatusBadRequest)
 	is.Equal(c.parse(body).String("message"), "Namespace parameter required.")
 	code, _ = c.do("GET", configMaps+"/a", "")
-	is.Equal(code, http.StatusOK) // it is still there
+	is.Equal(code, http.StatusOK) // the object still exists
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/kubesim/kubesim/sim/controller/certificates"
 )
 
-// These are types of package listen.
+// Types of package listen.
 type (
 	// Listener serves the simulated API server on a socket, for clients in other processes.
 	Listener = listen.Listener
@@ -24,8 +24,10 @@ type (
 
 var errClosed = errors.New("kubesim: the server is closed: listen before Close")
 
-// Listen serves on a socket until Close, and lets the server call webhooks over the network (AdmitThrough). It is not for
-// testing/synctest bubbles, in which time does not advance while a goroutine waits for a socket, unless ListenOptions.Socket is in memory.
+// Listen serves on a socket until Close, and lets the server call webhooks over the network (AdmitThrough). It must not
+// be used in testing/synctest bubbles, in which time does not advance while a goroutine waits for a socket, unless
+// ListenOptions.Socket is in memory. Listen returns an error if the server is closed, if it cannot listen on the
+// address, or if an option is invalid.
 func (s *Server) Listen(o ListenOptions) (*Listener, error) {
 	pick := s.pick
 	if o.Replica != 0 {
@@ -65,7 +67,7 @@ func (s *Server) Listen(o ListenOptions) (*Listener, error) {
 		s.listeners = append(s.listeners, l)
 	}
 	s.mu.Unlock()
-	if late { // the server was closed meanwhile, and does not know this listener
+	if late { // the server was closed concurrently, and does not know this listener
 		l.Close()
 		return nil, errClosed
 	}
@@ -92,13 +94,14 @@ func (x served) Preflight(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// trustSigner trusts the authority that signs client certificates in the cluster, if a controller does so.
+// trustSigner trusts the authority that signs client certificates in the cluster, if there is a controller that signs
+// them.
 func (s *Server) trustSigner() {
 	seed, ok := s.cluster.SigningSeed()
 	if !ok {
 		return
 	}
-	if a, err := certificates.NewAuthority(seed); err == nil { // one seed in 2³² has no key
+	if a, err := certificates.NewAuthority(seed); err == nil { // no key can be generated for one seed in 2³²
 		s.trust.Add(a.Certificate)
 	}
 }
@@ -106,8 +109,9 @@ func (s *Server) trustSigner() {
 // closed reports whether the server was closed.
 func (s *Server) closed() bool { return s.life.Err() != nil }
 
-// KubeConfig returns a kubeconfig file for clients in other processes, such as kubectl. It starts a listener if the server has none
-// yet. If requests are authenticated, the file has the first of the tokens, which kubectl sends over TLS only.
+// KubeConfig returns a kubeconfig file for clients in other processes, such as kubectl. It starts a listener if the
+// server does not have one yet. If requests are authenticated, the file contains the first token, which kubectl sends
+// only over TLS. KubeConfig returns an error if the server cannot listen.
 func (s *Server) KubeConfig() ([]byte, error) {
 	s.mu.Lock()
 	listeners := s.listeners

@@ -18,7 +18,8 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// A listener presents the certificate that it was given, and clients that trust CA accept it.
+// TestListenCertificate checks that a listener presents the certificate that it was given, and that clients that trust
+// CA accept it.
 func TestListenCertificate(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -40,10 +41,11 @@ func TestListenCertificate(t *testing.T) {
 	is.NoErr(err)
 	defer res.Body.Close()
 	is.Equal(res.StatusCode, http.StatusOK)
-	is.Equal(res.TLS.PeerCertificates[0].SerialNumber, big.NewInt(77)) // the given one
+	is.Equal(res.TLS.PeerCertificates[0].SerialNumber, big.NewInt(77)) // the given certificate
 }
 
-// A watch that requests the initial events waits as long as the listener's option says; others do not wait.
+// TestWatchListGap checks that a watch that requests the initial events waits as long as the listener's option says.
+// Other watches do not wait.
 func TestWatchListGap(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -15,7 +15,8 @@ const tasksCRD = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResource
 "spec":{"group":"example.com","names":{"kind":"Task","plural":"tasks"},"scope":"Namespaced","versions":[{"name":"v1","served":true,
 "storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{"text":{"type":"string"}}}}}}}]}}`
 
-// The answer to a list consists of the stored bytes themselves: no object is encoded or copied for it.
+// TestListsAreNotCopied checks that the response to a list consists of the stored bytes themselves: no object is
+// encoded or copied for it.
 func TestListsAreNotCopied(t *testing.T) {
 	c := client{t, fake.RunT(t)}
 	const objects, size = 100, 20_000
@@ -38,13 +39,13 @@ func TestListsAreNotCopied(t *testing.T) {
 		t.Run(tt.path+" "+tt.accept, func(t *testing.T) {
 			is := is.New(t)
 			c := client{t, c.srv}
-			_, _, body := c.ask("GET", tt.path, "", tt.accept, "") // encodings that are cached with objects are made
+			_, _, body := c.ask("GET", tt.path, "", tt.accept, "") // this creates the encodings that are cached with the objects
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			res, err := c.request(t.Context(), "GET", tt.path, "", tt.accept, "")
 			runtime.ReadMemStats(&after)
 			is.NoErr(err)
-			is.Equal(read(t, res.Body), body)   // the same answer
+			is.Equal(read(t, res.Body), body)   // the same response
 			is.True(len(body) > objects/2*size) // with all objects
 			written := float64(after.TotalAlloc-before.TotalAlloc) / float64(len(body))
 			t.Logf("%.3f of what is sent", written)

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,11 +25,13 @@ import (
 // loadManager is the field manager of Load's writes.
 const loadManager = "kubesim-load"
 
-// Load sends the objects in YAML or JSON files to the server, one after the other, as an administrator. Objects that do not exist are
-// created, existing ones are updated by apply. A file may hold several documents, and lists. Objects without a namespace go to default.
-// A definition is served before the next object is sent. For a folder with a kustomization.yaml, Load sends the output of "kubectl
-// kustomize" (package fake/kustomize describes what it does not support); for any other folder all files that end in .yaml, .yml or
-// .json, as "kubectl apply -f" does. Namespaces and definitions come first. In a test that began with RunT an error ends the test.
+// Load sends the objects in YAML or JSON files to the server, one after the other, as an administrator. It creates
+// objects that do not exist, and updates existing ones by server-side apply. A file may contain several documents, and
+// lists. Objects without a namespace are put into default. A CustomResourceDefinition is served before the next object
+// is sent. For a directory with a kustomization.yaml, Load sends the output of "kubectl kustomize" (package
+// fake/kustomize describes what it does not support). For any other directory, it sends all files that end in .yaml,
+// .yml or .json, like "kubectl apply -f". Namespaces and definitions come first. In a test that began with RunT, an
+// error ends the test.
 func (s *Server) Load(files ...string) error {
 	for _, name := range files {
 		err := s.loader().loadPath(name)
@@ -43,7 +46,29 @@ func (s *Server) Load(files ...string) error {
 	return nil
 }
 
-// loadPath loads a file or a folder.
+// LoadModule is like Load, for files of a Go module that the module of the test requires, at the version that it
+// requires. The go command finds the module. A module that the go command does not find is an error.
+//
+//	srv.LoadModule("sigs.k8s.io/jobset", "config/components/crd/bases")
+func (s *Server) LoadModule(module string, files ...string) error {
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output()
+	if err != nil {
+		err = fmt.Errorf("kubesim: go list -m %s: %w", module, err)
+		if s.test != nil {
+			s.test.Fatalf("%v", err)
+		}
+		return err
+	}
+	for i, dir := 0, strings.TrimSpace(string(out)); i < len(files); i++ {
+		if err := s.Load(filepath.Join(dir, files[i])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loadPath loads the objects in a file, in a kustomization, or in all manifests of a directory. In a directory, kinds
+// that others need, such as namespaces, are loaded first.
 func (l *loader) loadPath(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -64,7 +89,7 @@ func (l *loader) loadPath(path string) error {
 	return l.loadAll(list)
 }
 
-// folder returns the objects of a kustomization, or of the files of a folder in the order of their names.
+// folder returns the objects of a kustomization, or of the files in a directory, sorted by file name.
 func folder(path string) (list []object.Object, err error) {
 	if kustomize.File(path) != "" {
 		return kustomize.Build(path)
@@ -90,7 +115,7 @@ func folder(path string) (list []object.Object, err error) {
 	return list, nil
 }
 
-// precedence returns the rank of an object in the order of loading.
+// precedence returns the position of an object's kind in the order of loading.
 func precedence(obj object.Object) int {
 	switch obj.Kind() {
 	case "Namespace":
@@ -101,7 +126,7 @@ func precedence(obj object.Object) int {
 	return 2
 }
 
-// LoadData is Load for the contents of a file. An error does not fail a test.
+// LoadData is like Load, for the contents of a file. An error does not fail a test.
 func (s *Server) LoadData(data []byte) error {
 	return s.loader().loadData(data)
 }
@@ -139,7 +164,7 @@ func (l *loader) loadAll(list []object.Object) error {
 	return nil
 }
 
-// load creates one object, or updates the existing one by apply.
+// load creates one object, or updates the existing object by server-side apply.
 func (l *loader) load(obj object.Object) error {
 	name := obj.Kind() + " " + obj.Name()
 	path, err := l.collection(obj)
@@ -148,7 +173,7 @@ func (l *loader) load(obj object.Object) error {
 	}
 	body := object.JSON(map[string]any(obj))
 	code, answer := http.StatusConflict, object.Object(nil)
-	if !l.stored(obj, path) { // a create of an existing object may be refused by admission
+	if !l.stored(obj, path) { // admission may reject the creation of an existing object
 		code, answer, err = l.send(http.MethodPost, path+"?fieldManager="+loadManager, "application/json", body)
 	}
 	if err == nil && code == http.StatusConflict && obj.Name() != "" {
@@ -164,7 +189,7 @@ func (l *loader) load(obj object.Object) error {
 	return nil
 }
 
-// stored reports whether an object exists, whose collection is at path.
+// stored reports whether an object exists. path is the path of its collection.
 func (l *loader) stored(obj object.Object, path string) (found bool) {
 	resource, namespace := path[strings.LastIndexByte(path, '/')+1:], ""
 	if group := schema.ParseGVK(obj.APIVersion(), obj.Kind()).Group; group != "" {
@@ -173,14 +198,15 @@ func (l *loader) stored(obj object.Object, path string) (found bool) {
 	if _, rest, ok := strings.Cut(path, "/namespaces/"); ok {
 		namespace, _, _ = strings.Cut(rest, "/")
 	}
-	_ = l.observer.Inspect(func(view View) error { // it returns none
+	_ = l.observer.Inspect(func(view View) error { // the function does not return an error
 		found = obj.Name() != "" && view.Knows(resource) && view.Get(resource, namespace, obj.Name()) != nil
 		return nil
 	})
 	return found
 }
 
-// collection returns the path, according to discovery, at which an object of obj's kind is created.
+// collection looks up the path at which an object of obj's kind is created. It returns an error if the server has no
+// such kind.
 func (l *loader) collection(obj object.Object) (string, error) {
 	kind := schema.ParseGVK(obj.APIVersion(), obj.Kind())
 	if kind.Version == "" || kind.Kind == "" {
@@ -210,7 +236,7 @@ func (l *loader) collection(obj object.Object) (string, error) {
 	return "", fmt.Errorf("no matches for kind %q in version %q", kind.Kind, kind.GV())
 }
 
-// send sends a request as an administrator and returns the answer's object.
+// send sends a request as an administrator and returns the object in the response.
 func (l *loader) send(method, path, contentType string, body []byte) (int, object.Object, error) {
 	q, err := http.NewRequest(method, inProcessURL+path, bytes.NewReader(body))
 	if err != nil {

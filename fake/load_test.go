@@ -69,7 +69,7 @@ items:
 ---
 `
 
-// frob converts a Frobber: height is in feet, heightInInches in inches; params is the list form of param.
+// frob converts a Frobber. height is in feet and heightInInches in inches. params is the list form of param.
 func frob(obj map[string]any, apiVersion string) (map[string]any, error) {
 	if obj["param"] == "stuck" {
 		return nil, errors.New("this one is stuck")
@@ -113,18 +113,18 @@ func TestLoad(t *testing.T) {
 	c, srv := loaded(t)
 	code, body := c.do("GET", "/apis/example.com/v1/namespaces/default/frobbers/a", "")
 	is.Equal(code, 200)                           // a definition is served before the next document is sent
-	is.True(strings.Contains(body, `"height":2`)) // the object is there
+	is.True(strings.Contains(body, `"height":2`)) // the object exists
 	code, _ = c.do("GET", "/api/v1/namespaces/kube-public/configmaps/two", "")
-	is.Equal(code, 200)                                                // items of lists go to their own namespaces
+	is.Equal(code, 200)                                                // items of lists are created in their own namespaces
 	is.NoErr(srv.LoadData([]byte(frobbers)))                           // existing objects are updated by apply
 	err := srv.LoadData([]byte("apiVersion: example.com/v9\nkind: X")) // this kind is not served
 	is.True(err != nil && strings.Contains(err.Error(), `no matches for kind "X" in version "example.com/v9"`))
-	err = srv.LoadData([]byte("a: [")) // no YAML
+	err = srv.LoadData([]byte("a: [")) // invalid YAML
 	is.True(err != nil)
 	err = srv.LoadData([]byte("kind: List\napiVersion: v1\nitems: [1]"))
 	is.True(err != nil)
 	err = srv.LoadData([]byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: UPPER}"))
-	is.True(err != nil && strings.Contains(err.Error(), "RFC 1123")) // the server's answer is the error
+	is.True(err != nil && strings.Contains(err.Error(), "RFC 1123")) // the server's response is the error
 }
 
 func TestConvertFunction(t *testing.T) {
@@ -133,19 +133,19 @@ func TestConvertFunction(t *testing.T) {
 	c, srv := loaded(t)
 	const v1, v2 = "/apis/example.com/v1/namespaces/default/frobbers", "/apis/example.com/v2/namespaces/default/frobbers"
 	code, body := c.do("GET", v2+"/a", "")
-	is.Equal(code, 500) // nothing carries the review to the webhook
+	is.Equal(code, 500) // there is no transport to the webhook
 	is.True(strings.Contains(body, "conversion webhook for example.com/v1, Kind=Frobber failed: "))
 
 	srv.Convert("frobbers.example.com", frob)
 	code, body = c.do("GET", v2+"/a", "")
 	is.Equal(code, 200)
-	is.True(strings.Contains(body, `"heightInInches":24`)) // the stored v1 is shown as v2
+	is.True(strings.Contains(body, `"heightInInches":24`)) // the stored v1 is read as v2
 	code, body = c.do("POST", v2, `{"apiVersion":"example.com/v2","kind":"Frobber","metadata":{"name":"b"},"heightInInches":36,"params":["x"]}`)
 	is.Equal(code, 201)
-	is.True(strings.Contains(body, `"heightInInches":36`)) // the answer is in the version of the request
+	is.True(strings.Contains(body, `"heightInInches":36`)) // the response is in the version of the request
 	_, body = c.do("GET", v1+"/b", "")
 	is.True(strings.Contains(body, `"height":3`))  // stored as v1
-	is.True(strings.Contains(body, `"param":"x"`)) // with all it has
+	is.True(strings.Contains(body, `"param":"x"`)) // with all fields
 	_, body = c.do("GET", v2, "")
 	is.Equal(strings.Count(body, "heightInInches"), 3) // both objects, and the fields that a v2 client owns
 	code, _ = c.do("POST", v1, `{"apiVersion":"example.com/v1","kind":"Frobber","metadata":{"name":"s"},"param":"stuck"}`)
@@ -154,10 +154,10 @@ func TestConvertFunction(t *testing.T) {
 	is.Equal(code, 429) // one object that cannot be converted keeps the watch cache of the version from being filled
 	is.True(strings.Contains(body, "conversion webhook for example.com/v1, Kind=Frobber failed: this one is stuck"))
 	code, _ = c.do("GET", v1, "")
-	is.Equal(code, 200) // others are not concerned
+	is.Equal(code, 200) // other requests are not affected
 }
 
-// hook answers ConversionReviews in process.
+// hook responds to ConversionReviews in process.
 type hook struct {
 	t     *testing.T
 	reply func(review object.Object) object.Object
@@ -212,8 +212,8 @@ func TestConvertThrough(t *testing.T) {
 	} {
 		srv.ConvertThrough(hook{t, func(review object.Object) object.Object { return answer(review, x.change) }})
 		code, body := c.do("GET", "/apis/example.com/v2/namespaces/default/frobbers/a", "")
-		is.Equal(code, x.code)                  // as the real server answers
-		is.True(strings.Contains(body, x.want)) // with its text
+		is.Equal(code, x.code)                  // as from the real server
+		is.True(strings.Contains(body, x.want)) // with its message
 	}
 }
 
@@ -232,22 +232,22 @@ func TestDeletedDefinition(t *testing.T) {
 	code, _ = c.do("DELETE", crds, "")
 	is.Equal(code, 200)
 	code, _ = c.do("GET", v1+"/a", "")
-	is.Equal(code, 404) // its objects go at once
+	is.Equal(code, 404) // its objects are deleted at once
 	code, body := c.do("POST", v1, `{"apiVersion":"example.com/v1","kind":"Frobber","metadata":{"name":"late"}}`)
-	is.Equal(code, 403) // and none can be created
+	is.Equal(code, 403) // no new objects can be created
 	is.True(strings.Contains(body, "create not allowed while custom resource definition is terminating"))
 	_, body = c.do("GET", "/apis/example.com/v1", "")
-	is.True(!strings.Contains(body, "create")) // discovery lists it too
+	is.True(!strings.Contains(body, "create")) // discovery does not list the verb either
 	c.mergePatch(v1+"/held", `{"metadata":{"finalizers":null}}`)
 	code, _ = c.do("GET", crds, "")
-	is.Equal(code, 200) // the server looks every 5 s
+	is.Equal(code, 200) // the server checks every 5 s
 	srv.Clock.Advance(5 * time.Second)
 	code, _ = c.do("GET", crds, "")
 	is.Equal(code, 404)
-	events, err := io.ReadAll(watch.Body) // ends: the kind is gone
+	events, err := io.ReadAll(watch.Body) // the watch ends, because the kind was removed
 	is.NoErr(err)
 	is.Equal(strings.Count(string(events), `"type":"DELETED"`), 2)
 	code, _ = c.do("GET", "/apis/example.com", "")
 	is.Equal(code, 404)
-	is.NoErr(srv.LoadData([]byte(frobbers))) // and can be created again
+	is.NoErr(srv.LoadData([]byte(frobbers))) // the definition can be created again
 }

@@ -19,7 +19,8 @@ import (
 	"github.com/kubesim/kubesim/sim/codec"
 )
 
-// carriers are the ways to a server: over a socket, and in process, where the answer's body is the connection.
+// carriers returns the ways to connect to a server: over a socket, and in process, where the response's body is the
+// connection.
 func carriers(t *testing.T, srv *fake.Server) map[string]func() net.Conn {
 	t.Helper()
 	l, err := srv.Listen(fake.ListenOptions{})
@@ -38,7 +39,8 @@ func carriers(t *testing.T, srv *fake.Server) map[string]func() net.Conn {
 	}
 }
 
-// relayInProcess reads a request from conn, sends it over the server's Transport and copies the connection that comes back.
+// relayInProcess reads a request from conn, sends it through the server's Transport and copies data between conn and
+// the connection in the response.
 func relayInProcess(srv *fake.Server, conn net.Conn) {
 	defer conn.Close()
 	from := bufio.NewReader(conn)
@@ -69,7 +71,7 @@ func relayInProcess(srv *fake.Server, conn net.Conn) {
 	_, _ = io.Copy(conn, connection)
 }
 
-// upgrade opens a WebSocket at a path; res is the answer to the handshake.
+// upgrade opens a WebSocket at a path. res is the response to the handshake.
 func upgrade(t *testing.T, dial func() net.Conn, path string, header http.Header, protocols ...string) (*websocket.Conn, *http.Response) {
 	t.Helper()
 	d := websocket.Dialer{Subprotocols: protocols, NetDial: func(string, string) (net.Conn, error) { return dial(), nil }}
@@ -112,7 +114,7 @@ func TestWatchOverWebSocket(t *testing.T) {
 				kind, data, err := conn.ReadMessage()
 				is.NoErr(err)
 				is.Equal(kind, test.kind)
-				is.True(strings.HasPrefix(string(data), test.begins)) // an event is a message of its own
+				is.True(strings.HasPrefix(string(data), test.begins)) // each event is a separate message
 				srv.Clock.Advance(2 * time.Second)
 				_, _, err = conn.ReadMessage()
 				is.True(websocket.IsCloseError(err, websocket.CloseNormalClosure)) // the watch timed out
@@ -121,7 +123,7 @@ func TestWatchOverWebSocket(t *testing.T) {
 	}
 }
 
-// A client that closes the WebSocket ends the watch.
+// TestWatchOverWebSocketCloses checks that a client that closes the WebSocket ends the watch.
 func TestWatchOverWebSocketCloses(t *testing.T) {
 	srv := fake.RunT(t, fake.Options{Clock: clock.NewManual(clock.Epoch())})
 	for name, dial := range carriers(t, srv) {
@@ -134,7 +136,7 @@ func TestWatchOverWebSocketCloses(t *testing.T) {
 			is.NoErr(conn.WriteControl(websocket.PingMessage, []byte("hey"), time.Time{}))
 			is.NoErr(conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseGoingAway, ""), time.Time{}))
 			_, _, err := conn.ReadMessage()
-			is.True(websocket.IsCloseError(err, websocket.CloseNormalClosure)) // not the client's own code
+			is.True(websocket.IsCloseError(err, websocket.CloseNormalClosure)) // not the close code of the client
 			is.Equal(<-pong, "hey")
 		})
 	}
@@ -185,7 +187,7 @@ func TestLogOverWebSocket(t *testing.T) {
 					is.Equal(conn.Subprotocol(), protocol)
 					kind, data, err := conn.ReadMessage()
 					is.NoErr(err)
-					is.Equal(len(data), 0) // says that the connection is there
+					is.Equal(len(data), 0) // an empty message at the beginning of the connection
 					text, encoded := "", protocol == "base64.binary.k8s.io"
 					is.Equal(kind == websocket.TextMessage, encoded)
 					srv.Clock.Advance(10 * time.Second)
@@ -211,7 +213,7 @@ func TestLogOverWebSocket(t *testing.T) {
 	}
 }
 
-// A session that is upgraded in process is the body of the answer.
+// TestExecInProcess checks that a session that is upgraded in process is the body of the response.
 func TestExecInProcess(t *testing.T) {
 	srv := fake.RunT(t, fake.Options{Clock: clock.NewManual(clock.Epoch()), Nodes: 1})
 	c := client{t, srv}
@@ -224,7 +226,7 @@ func TestExecInProcess(t *testing.T) {
 		if err != nil {
 			break
 		}
-		out = append(out, data)
+		out = append(out, codec.PieceOf(data))
 	}
 	is.New(t).True(strings.Contains(string(out.Bytes()), "hi\n"))
 }

@@ -51,22 +51,23 @@ type op struct{ method, path, contentType, body string }
 
 func (o op) String() string { return o.method + " " + o.path + " " + o.body }
 
-// randomKinds are the collections to which the random operations write. None of them blocks the deletion of an object.
+// randomKinds are the collections to which the random operations write. None of the objects in them delays its
+// deletion.
 var randomKinds = []string{
 	"/api/v1/namespaces/default/configmaps", "/api/v1/namespaces/kube-public/configmaps", "/api/v1/namespaces/default/secrets",
 	"/apis/coordination.k8s.io/v1/namespaces/kube-public/leases", "/apis/rbac.authorization.k8s.io/v1/clusterroles",
 }
 
-// randomLists are the lists to which the random operations write.
+// randomLists are the lists that contain the objects of the random operations.
 var randomLists = []string{
 	"/api/v1/configmaps", "/api/v1/namespaces/default/configmaps", "/api/v1/secrets", "/apis/coordination.k8s.io/v1/leases",
 	"/apis/rbac.authorization.k8s.io/v1/clusterroles",
 }
 
-const randomNames = 4 // objects of each collection
+const randomNames = 4 // objects in each collection
 
-// randomOps returns n operations: creates, updates, patches, applies and deletes of few objects, so that many affect the same object.
-// Some fail.
+// randomOps returns n operations: creates, updates, patches, applies and deletes of only a few objects, so that many
+// operations affect the same object. Some operations fail.
 func randomOps(random *rand.Rand, n int) []op {
 	ops := make([]op, n)
 	for i := range ops {
@@ -92,14 +93,14 @@ func randomOps(random *rand.Rand, n int) []op {
 	return ops
 }
 
-// run sends an operation and returns the answer.
+// run sends an operation and returns the code and the body of the response.
 func (c client) run(o op) (int, string) {
 	c.t.Helper()
 	code, _, body := c.ask(o.method, o.path, o.contentType, "application/json", o.body)
 	return code, body
 }
 
-// model is every write, in order. A scan of all writes gives the contents of a list at a revision.
+// model is all writes, in order. Scanning them gives the contents of a list at any revision.
 type model struct{ writes []write }
 
 // write is one commit. obj is nil for a deletion.
@@ -109,12 +110,12 @@ type write struct {
 	obj  object.Object
 }
 
-// note adds the effect of an operation, taken from the server's answer.
+// note adds the effect of an operation, which it reads from the server's response.
 func (m *model) note(c client, o op, code int, body string, before uint64) {
 	c.t.Helper()
 	now := c.srv.Revision()
 	switch {
-	case now == before: // it failed, or changed nothing
+	case now == before: // the operation failed or changed nothing
 		return
 	case code >= 300 || now != before+1:
 		c.t.Fatalf("%s: %d, and the revision went from %d to %d", o, code, before, now)
@@ -144,7 +145,8 @@ func (c client) play(ops []op) *model {
 	return m
 }
 
-// inList reports whether the list at a path contains the object at another path; the list's path may have no namespace.
+// inList reports whether the list at one path contains the object at another path. The path of the list may have no
+// namespace.
 func inList(list, path string) bool {
 	if strings.HasPrefix(path, list+"/") {
 		return true
@@ -155,7 +157,7 @@ func inList(list, path string) bool {
 	return ok && len(parts) == 3 && parts[1] == list[at+1:]
 }
 
-// at returns the objects of a list at a revision, each printed as an item, in order.
+// at returns the objects of a list at a revision, each printed as an item, in the order of the list.
 func (m *model) at(list string, rev uint64) []string {
 	state := map[string]string{}
 	for _, w := range m.writes {
@@ -174,7 +176,7 @@ func (m *model) at(list string, rev uint64) []string {
 	return items
 }
 
-// item prints an object as lists show it, without kind and apiVersion.
+// item prints an object in the form that lists use, without kind and apiVersion.
 func item(obj object.Object) string {
 	own := maps.Clone(obj)
 	delete(own, "kind")
@@ -196,7 +198,7 @@ func (c client) list(path string) (items []string, rev, next string) {
 	return items, list.ResourceVersion(), list.String("metadata", "continue")
 }
 
-// Lists at every revision in the store equal those of a naive model.
+// TestListsEqualModel checks that lists at every revision in the store equal those of a naive model.
 func TestListsEqualModel(t *testing.T) {
 	seeds(t, 5, func(t *testing.T, seed uint64) {
 		is := is.New(t)
@@ -207,13 +209,13 @@ func TestListsEqualModel(t *testing.T) {
 			for _, path := range randomLists {
 				items, shown, _ := c.list(path + "?resourceVersionMatch=Exact&resourceVersion=" + rev(at))
 				is.Equal(items, m.at(path, at)) // the state at the revision
-				is.Equal(shown, rev(at))        // which the list names
+				is.Equal(shown, rev(at))        // the list has this revision
 			}
 		}
 	})
 }
 
-// A watch cache and the store have the same history.
+// TestCacheEqualsStore checks that a watch cache and the store have the same history.
 func TestCacheEqualsStore(t *testing.T) {
 	seeds(t, 3, func(t *testing.T, seed uint64) {
 		is := is.New(t)
@@ -238,17 +240,18 @@ func TestCacheEqualsStore(t *testing.T) {
 			_, fromStore := c.do("GET", path, "")
 			is.Equal(fromCache, fromStore) // a get of the newest state
 		}
-		c.srv.Clock.Advance(2 * time.Minute) // the caches have no reason to grow for these events
+		c.srv.Clock.Advance(2 * time.Minute) // the events are then too old for the caches to grow for them
 		c.play(randomOps(random, 1000))
 		for at := begin; at <= end; at++ {
 			for _, path := range randomLists {
-				is.Equal(read(path, at), cached[fmt.Sprint(path, at)]) // the cache has forgotten the revision, the store has not
+				is.Equal(read(path, at), cached[fmt.Sprint(path, at)]) // the cache no longer has the revision, but the store does
 			}
 		}
 	})
 }
 
-// Pages of one object each, read during writes, together equal the list at the first page's revision.
+// TestPagesEqualList checks that pages of one object each, read during writes, together equal the list at the revision
+// of the first page.
 func TestPagesEqualList(t *testing.T) {
 	seeds(t, 5, func(t *testing.T, seed uint64) {
 		is := is.New(t)
@@ -260,8 +263,8 @@ func TestPagesEqualList(t *testing.T) {
 			var paged []string
 			for token := ""; ; {
 				items, shown, next := c.list(path + "?limit=1&continue=" + token)
-				is.Equal(shown, at)      // every page is of the same revision
-				is.True(len(items) <= 1) // and no longer than asked for
+				is.Equal(shown, at)      // every page has the same revision
+				is.True(len(items) <= 1) // no longer than requested
 				paged = append(paged, items...)
 				if token = next; token == "" {
 					break
@@ -273,7 +276,7 @@ func TestPagesEqualList(t *testing.T) {
 	})
 }
 
-// A list equals the state of a client that has followed a watch.
+// TestListEqualsWatch checks that a list equals the state of a client that has followed a watch.
 func TestListEqualsWatch(t *testing.T) {
 	seeds(t, 5, func(t *testing.T, seed uint64) {
 		is := is.New(t)
@@ -285,7 +288,7 @@ func TestListEqualsWatch(t *testing.T) {
 			watches[path] = c.open(path + "?watch=1")
 		}
 		c.play(randomOps(random, 200))
-		c.srv.Close() // ends the watches after what they have
+		c.srv.Close() // this ends the watches after all their events
 		for _, path := range randomLists {
 			state := map[string]string{}
 			for _, e := range watches[path].rest() {
@@ -305,7 +308,8 @@ func TestListEqualsWatch(t *testing.T) {
 	})
 }
 
-// A read in protobuf is equal to a read in JSON: written back, it changes nothing.
+// TestProtobufEqualsJSON checks that an object that is read in protobuf equals the object that is read in JSON: writing
+// it back changes nothing.
 func TestProtobufEqualsJSON(t *testing.T) {
 	seeds(t, 2, func(t *testing.T, seed uint64) {
 		is := is.New(t)
@@ -325,7 +329,8 @@ func TestProtobufEqualsJSON(t *testing.T) {
 	})
 }
 
-// The same operations produce the same bytes on two servers with one seed, one in process and the other over a socket.
+// TestHTTPEqualsInProcess checks that the same operations produce the same bytes on two servers with the same seed, one
+// in process and the other over a socket.
 func TestHTTPEqualsInProcess(t *testing.T) {
 	seeds(t, 2, func(t *testing.T, seed uint64) {
 		is := is.New(t)
@@ -347,7 +352,7 @@ func TestHTTPEqualsInProcess(t *testing.T) {
 	})
 }
 
-// wire sends an operation and returns the answer, without the parts that a connection adds.
+// wire sends an operation and returns the response, without the parts that a connection adds.
 func wire(t *testing.T, transport http.RoundTripper, url string, o op) string {
 	t.Helper()
 	r, err := http.NewRequestWithContext(context.Background(), o.method, url+o.path, strings.NewReader(o.body))
@@ -372,7 +377,7 @@ func wire(t *testing.T, transport http.RoundTripper, url string, o op) string {
 	}
 	var b bytes.Buffer
 	fmt.Fprintln(&b, res.Status)
-	_ = res.Header.Write(&b) // into memory, sorted
+	_ = res.Header.Write(&b) // writes into memory, sorted
 	b.Write(body)
 	return b.String()
 }

@@ -20,13 +20,13 @@ type naive struct {
 	t       *testing.T
 	srv     *fake.Server
 	rev     uint64
-	oldest  uint64 // that may be requested
-	expired bool   // revisions before rev are compacted
+	oldest  uint64 // the oldest revision that may be requested
+	expired bool   // whether the revisions before oldest are compacted
 	states  map[uint64]contents
 	log     []told
 }
 
-// contents are the ConfigMaps at one revision: the value and the revision of each by its name.
+// contents are the ConfigMaps at one revision: the value and the revision of each ConfigMap by its name.
 type contents map[string]entry
 
 type entry struct {
@@ -44,8 +44,8 @@ type told struct {
 
 const naivePath = "/api/v1/namespaces/default/configmaps"
 
-// FuzzModel sends a server one request for every three bytes, and compares each answer with that of the naive model: codes, values,
-// revisions, pages of one snapshot, lists of the past and the events of watches.
+// FuzzModel sends a server one request for every three bytes, and compares each response with that of the naive model:
+// codes, values, revisions, pages of one snapshot, lists at past revisions, and the events of watches.
 func FuzzModel(f *testing.F) {
 	f.Add([]byte("\x00\x00\x00\x01\x00\x01\x02\x00\x00\x04\x00\x00\x06\x00\x00"))
 	f.Add([]byte("\x00\x00\x00\x00\x01\x01\x00\x02\x02\x07\x00\x00\x04\x01\x00\x07\x01\x01\x08\x00\x02\x09\x00\x01"))
@@ -60,7 +60,7 @@ func FuzzModel(f *testing.F) {
 	})
 }
 
-// step executes one random request.
+// step executes one random request and checks the response. Some updates are based on an old revision and must fail.
 func (n *naive) step(kind byte, name string, arg byte) {
 	value := fmt.Sprint(arg % 3)
 	now := n.states[n.rev]
@@ -69,7 +69,7 @@ func (n *naive) step(kind byte, name string, arg byte) {
 		n.write("POST", "", `{"metadata":{"name":"`+name+`"},"data":{"v":"`+value+`"}}`, name, value, 201, now[name].rev != 0, 409)
 	case 1:
 		n.write("PUT", "/"+name, `{"metadata":{"name":"`+name+`"},"data":{"v":"`+value+`"}}`, name, value, 200, now[name].rev == 0, 404)
-	case 2: // based on a revision, which may be an older one
+	case 2: // based on a revision that may be out of date
 		based := now[name].rev - uint64(arg/128)
 		code := 409
 		if now[name].rev == 0 {
@@ -101,7 +101,7 @@ func (n *naive) step(kind byte, name string, arg byte) {
 	}
 }
 
-// ask returns the code and the body of an answer.
+// ask sends a request and returns the code and the object of the response.
 func (n *naive) ask(method, path, body string) (int, object.Object) {
 	n.t.Helper()
 	r, err := http.NewRequest(method, n.srv.URL()+naivePath+path, strings.NewReader(body))
@@ -127,7 +127,7 @@ func (n *naive) ask(method, path, body string) (int, object.Object) {
 	return res.StatusCode, obj
 }
 
-// write sends a write, which must be refused with one code or succeed with another.
+// write sends a write that must either be rejected with the code refusal or succeed with the code done.
 func (n *naive) write(method, path, body, name, value string, done int, refused bool, refusal int) {
 	n.t.Helper()
 	code, obj := n.ask(method, path, body)
@@ -186,7 +186,8 @@ func (n *naive) get(name string) {
 	}
 }
 
-// pages lists page by page. All pages must show the state at the first one, whatever is written meanwhile.
+// pages lists the ConfigMaps page by page. All pages must show the state at the revision of the first page, whatever is
+// written in the meantime.
 func (n *naive) pages(limit int, writes bool) {
 	at, want := n.rev, n.states[n.rev]
 	var got []object.Object
@@ -207,7 +208,7 @@ func (n *naive) pages(limit int, writes bool) {
 	n.same(got, want)
 }
 
-// same compares a list with a state.
+// same fails the test unless a list contains exactly the objects of want, sorted by name.
 func (n *naive) same(got []object.Object, want contents) {
 	n.t.Helper()
 	names := slices.Sorted(maps.Keys(want))
@@ -219,7 +220,7 @@ func (n *naive) same(got []object.Object, want contents) {
 	}
 }
 
-// past lists the state at a revision, and requests a compacted one.
+// past lists the state at a revision, and requests a compacted revision, which must fail.
 func (n *naive) past(rev uint64) {
 	code, list := n.ask("GET", fmt.Sprintf("?resourceVersion=%d&resourceVersionMatch=Exact", rev), "")
 	if code != 200 {

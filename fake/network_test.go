@@ -17,7 +17,8 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// hooked starts a server whose ConfigMaps go through a webhook at a clientConfig, with the caBundle of far added.
+// hooked starts a server that calls a webhook with a clientConfig for ConfigMaps. far's certificate is added as the
+// caBundle.
 func hooked(t *testing.T, far *httptest.Server, clientConfig string) client {
 	t.Helper()
 	c := client{t, fake.RunT(t)}
@@ -33,8 +34,8 @@ func hooked(t *testing.T, far *httptest.Server, clientConfig string) client {
 	return c
 }
 
-// Webhooks are called over the network as by the real server: at a clean path, following redirects, with the certificate authority of
-// their configuration, and services at their external name.
+// TestNetwork checks that webhooks are called over the network as by the real server: with a clean path, following
+// redirects, with the certificate authority in their configuration, and services by their external name.
 func TestNetwork(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

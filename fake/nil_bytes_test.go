@@ -9,7 +9,8 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// A null in a Secret's data reads as "", but is stored differently from "". That also holds for a server that continues from a file.
+// TestNilBytesOutliveTheServer checks that a null in a Secret's data is read as "", but is stored differently from "".
+// That is also true for a server that continues from a file.
 func TestNilBytesOutliveTheServer(t *testing.T) {
 	for name, options := range map[string]fake.Options{"data": {Data: t.TempDir()}, "archive": {Archive: t.TempDir() + "/a.kubesim"}} {
 		t.Run(name, func(t *testing.T) {
@@ -31,8 +32,8 @@ func TestNilBytesOutliveTheServer(t *testing.T) {
 			is.Equal(read.Map("data"), map[string]any{"x": ""})
 			is.Equal(read.Annotations(), map[string]string{"say": `"null"`})
 			first := put(c, `""`)
-			is.True(first != read.ResourceVersion()) // a write
-			is.Equal(put(c, `""`), first)            // none
+			is.True(first != read.ResourceVersion()) // something was written
+			is.Equal(put(c, `""`), first)            // nothing was written
 			is.True(put(c, "null") != first)
 		})
 	}

@@ -2,6 +2,7 @@ package fake_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -11,10 +12,11 @@ import (
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// onNodes runs a test in virtual time, with a server that has a node.
+// onNodes runs a test in virtual time, with a server that has at least one node.
 func onNodes(t *testing.T, o fake.Options, f func(t *testing.T, is *is.I, c client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -25,13 +27,13 @@ func onNodes(t *testing.T, o fake.Options, f func(t *testing.T, is *is.I, c clie
 
 const inPods = "/api/v1/namespaces/default/pods"
 
-// bound creates a pod on node-1 from the fields of its spec and its annotations.
+// bound creates a pod on node-1. spec and annotations are JSON text.
 func (c client) bound(name, spec string, annotations ...string) {
 	c.t.Helper()
 	c.must("POST", inPods, `{"metadata":{"name":"`+name+`","annotations":{`+strings.Join(annotations, ",")+`}},"spec":{"nodeName":"node-1",`+spec+`}}`)
 }
 
-// later lets time pass, and returns the pod.
+// later lets the duration d pass and returns the pod.
 func (c client) later(d time.Duration, name string) object.Object {
 	c.t.Helper()
 	time.Sleep(d)
@@ -39,7 +41,7 @@ func (c client) later(d time.Duration, name string) object.Object {
 	return c.must("GET", inPods+"/"+name, "")
 }
 
-// told returns the events of an object, each as its reason, its message and its count.
+// told returns the events about an object, each with its reason, its message and its count.
 func (c client) told(name string) (all []string) {
 	for _, e := range c.must("GET", "/api/v1/namespaces/default/events", "").Objects("items") {
 		if e.String("involvedObject", "name") == name {
@@ -55,7 +57,8 @@ func (c client) told(name string) (all []string) {
 
 const oneContainer = `"containers":[{"name":"c","image":"nginx:1"}]`
 
-// A pod that is bound to a node is Pending, a second later Running and Ready, and a second after it is deleted it is gone.
+// TestPodRuns checks that a pod that is bound to a node is Pending, and that it is Running and Ready a second later. A
+// second after it is deleted, it is removed.
 func TestPodRuns(t *testing.T) {
 	onNodes(t, fake.Options{}, func(t *testing.T, is *is.I, c client) {
 		c.bound("web", oneContainer)
@@ -81,7 +84,7 @@ func TestPodRuns(t *testing.T) {
 	})
 }
 
-// state returns the phase of a pod, and the states of its containers.
+// state returns the phase of a pod and the states of its containers.
 func state(pod object.Object) string {
 	text := strings.TrimSpace(pod.String("status", "phase") + " " + pod.String("status", "reason"))
 	for _, list := range []string{"initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"} {
@@ -118,7 +121,7 @@ func podConditions(pod object.Object) string {
 	return strings.Join(all, " ")
 }
 
-// moment is the state of a pod so many seconds after its binding.
+// moment is the expected state of a pod a number of seconds after its binding.
 type moment struct {
 	at   int
 	want string
@@ -130,7 +133,7 @@ func TestPods(t *testing.T) {
 		name, spec  string
 		annotations string
 		moments     []moment
-		delete      int // when it is deleted; 0 means never
+		delete      int // when it is deleted, in seconds; 0 means never
 	}{
 		{name: "it ends as its command says", spec: `"restartPolicy":"Never","containers":[{"name":"c","image":"busybox","command":["sh","-c","sleep 5; exit 3"]}]`,
 			moments: []moment{{1, "Running c:running,ready"}, {5, "Running c:running,ready"}, {6, "Failed c:Error3"}}},
@@ -197,7 +200,8 @@ func TestPods(t *testing.T) {
 	}
 }
 
-// A container whose environment or volumes refer to an object that does not exist waits for it.
+// TestPodWaits checks that a container whose environment or volumes refer to an object that does not exist waits until
+// the object exists.
 func TestPodWaits(t *testing.T) {
 	onNodes(t, fake.Options{}, func(t *testing.T, is *is.I, c client) {
 		c.bound("env", `"containers":[{"name":"c","image":"i","env":[{"name":"A","valueFrom":{"configMapKeyRef":{"name":"settings","key":"a"}}}]}]`)
@@ -210,5 +214,18 @@ func TestPodWaits(t *testing.T) {
 		c.must("POST", "/api/v1/namespaces/default/secrets", `{"metadata":{"name":"token"}}`)
 		is.Equal(state(c.later(time.Second, "env")), "Running c:running,ready")
 		is.Equal(state(c.later(0, "volume")), "Running c:running,ready")
+	})
+}
+
+// TestNodesUnderNodeRestriction checks that the cluster's own kubelets do nothing that the plugin refuses.
+func TestNodesUnderNodeRestriction(t *testing.T) {
+	onNodes(t, fake.Options{Plugins: []string{"NodeRestriction"}, Controllers: controller.All}, func(t *testing.T, is *is.I, c client) {
+		c.bound("p", oneContainer)
+		is.Equal(c.later(2*time.Second, "p").String("status", "phase"), "Running")
+		c.must("DELETE", inPods+"/p", "")
+		time.Sleep(time.Minute)
+		is.Equal(len(c.must("GET", inPods, "").List("items")), 0)
+		conditions := c.must("GET", "/api/v1/nodes/node-1", "").Objects("status", "conditions")
+		is.True(slices.ContainsFunc(conditions, func(o object.Object) bool { return o.String("type") == "Ready" && o.String("status") == "True" }))
 	})
 }

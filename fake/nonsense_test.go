@@ -10,7 +10,8 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// Malformed discovery or OpenAPI documents of an aggregated API server do not break any client's request.
+// TestAggregateNonsense checks that malformed discovery or OpenAPI documents of an aggregated API server do not break
+// any client's request.
 func TestAggregateNonsense(t *testing.T) {
 	t.Parallel()
 	texts := []string{
@@ -33,7 +34,7 @@ func TestAggregateNonsense(t *testing.T) {
 			}
 			io.WriteString(w, text)
 		}))
-		is.Equal(c.aggregatedDiscovery(), `{"freshness":"Stale","version":"v1"}`) // as long as it is nonsense
+		is.Equal(c.aggregatedDiscovery(), `{"freshness":"Stale","version":"v1"}`) // as long as the documents are malformed
 		for _, path := range []string{"/apis", "/openapi/v2", "/openapi/v3", "/"} {
 			for _, accept := range []string{"application/json", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
 				"application/vnd.kubernetes.protobuf;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList", "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"} {

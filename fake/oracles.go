@@ -5,23 +5,24 @@ import (
 	"github.com/kubesim/kubesim/sim/auth"
 )
 
-// These types of package oracle describe a test's assertions about a server and its clients' behaviour.
+// Types of package oracle, for a test's assertions about a server and its clients' behaviour.
 type (
-	// Oracles are the assertions of a test about a Server, which has them as methods: Never, Always, Eventually, AtRest, LeftBehind,
-	// NoLostUpdates, NoHotLoop, WithinRBAC, Actions, Permissions, State and Broken.
+	// Oracles provides the assertions of a test about a Server, as methods of the Server: Never, Always, Eventually,
+	// AtRest, LeftBehind, NoTwins, NoOrphans, NoLostUpdates, NoHotLoop, WithinRBAC, Actions, Permissions, State and
+	// Broken.
 	Oracles = oracle.Oracles
 	// View is the stored state at one moment.
 	View = oracle.View
 	// Write is one commit of the store and its author.
 	Write = oracle.Write
-	// Object is a stored object as JSON has it: obj.Name(), obj.String("spec", "nodeName"), obj.Int64("spec", "replicas"). To
-	// converts it to a Go type.
+	// Object is a stored object in its JSON form: obj.Name(), obj.String("spec", "nodeName"), obj.Int64("spec",
+	// "replicas"). To converts it to a Go type.
 	Object = oracle.Object
 	// Action is a request for a resource and its outcome.
 	Action = oracle.Action
-	// Actions are requests in the order in which they were answered.
+	// Actions are requests, in the order of their responses.
 	Actions = oracle.Actions
-	// Permissions are the rules that a user needed in a run, and the rules that roles grant.
+	// Permissions compares the rules that a user needed in a run with the rules that roles grant.
 	Permissions = oracle.Permissions
 	// Rule is one rule of a Role or ClusterRole.
 	Rule = auth.Rule
@@ -30,28 +31,40 @@ type (
 // To converts objects of a View to a Go type, such as corev1.Pod. It panics if an object does not fit the type.
 func To[T any](objects ...Object) []T { return oracle.To[T](objects...) }
 
-// OnePerOwner is a check for Never: two objects of a resource have the same controller among their owners, and neither is being
-// deleted. If an owner has several on purpose, name the labels whose values distinguish them: OnePerOwner("pods", "ordinal"). The check
-// finds objects that a controller made twice because it did not know that it had already made them.
+// OnePerOwner returns a check for Never. It finds two objects of a resource that have the same controller as owner and
+// are not being deleted. This happens if a controller creates an object twice because it does not know that the object
+// already exists. If an owner is supposed to have several objects, pass the labels that distinguish them:
+// OnePerOwner("pods", "ordinal").
 //
 //	srv.Never("two deployments of a site", fake.OnePerOwner("deployments.apps"))
 func OnePerOwner(resource string, labels ...string) func(View) error {
 	return oracle.OnePerOwner(resource, labels...)
 }
 
-// Outcome compares the final states of several runs of the same test, as Explore makes them: whatever faults occur, the final state
-// must be that of the run without faults. Declare it outside of the test's body. It is safe for concurrent use.
+// Outcome compares the final states of several runs of the same test, such as those of Explore: regardless of faults,
+// the final state must be that of the run without faults. Declare it outside the test's body. It is safe for concurrent
+// use.
 //
 //	var same fake.Outcome
 //	fake.Explore(t, o, func(t fake.T, srv *fake.Server) {
-//		… // until everything has come to rest
+//		… // until the clients have come to rest
 //		same.Compare(t, srv, "sites.web.example.com", "deployments.apps")
 //	})
-type Outcome struct{ states oracle.Outcome }
+type Outcome struct {
+	// Counts also compares how often each object was created and deleted. It finds objects that a controller deletes
+	// and creates again without need, although the final state is correct.
+	Counts bool
 
-// Compare fails the test if the stored objects of these resources differ from those of the run without faults, which comes first. The
-// state is that of Server.State.
+	states oracle.Outcome
+}
+
+// Compare fails the test if the stored objects of the given resources differ from those of the run without faults,
+// which must be the first run. The comparison uses Server.State.
 func (o *Outcome) Compare(t TB, srv *Server, resources ...string) {
 	t.Helper()
-	o.states.Compare(t, srv.State(resources...), srv.faultPlan())
+	state := srv.State(resources...)
+	if o.Counts {
+		state += srv.Counts(srv.Trace().Records, resources...)
+	}
+	o.states.Compare(t, state, srv.faultPlan())
 }

@@ -57,7 +57,7 @@ func TestLeftBehind(t *testing.T) {
 	c.do("POST", mapsPath, `{"metadata":{"name":"somebody-elses"}}`)
 	is.Equal(left(), "Secret o is still there")
 	c.do("DELETE", secretsPath+"/o", "")
-	is.Equal(left(), "left behind by operator: configmaps default/b") // a is the garbage collector's
+	is.Equal(left(), "left behind by operator: configmaps default/b") // the garbage collector deletes a
 	c.do("DELETE", mapsPath+"/b", "")
 	is.Equal(left(), "")
 }
@@ -85,7 +85,7 @@ func TestNoHotLoop(t *testing.T) {
 
 const mergePatch = "application/merge-patch+json"
 
-// lost plays a story of two clients and returns the report of a lost update, if any.
+// lost runs a story of two clients and returns the report of a lost update, if there is one.
 func lost(t *testing.T, story func(a, b func(method, contentType, body string) int)) string {
 	t.Helper()
 	bad, srv, c := watched(t)
@@ -159,7 +159,8 @@ func TestNoLostUpdates(t *testing.T) {
 	}
 }
 
-// A stale cache counts: a client does not know a change that its watch has not delivered.
+// TestNoLostUpdatesBehindAWatch checks that NoLostUpdates takes a stale cache into account: a client does not know
+// about a change that its watch has not delivered.
 func TestNoLostUpdatesBehindAWatch(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -200,9 +201,9 @@ func TestWithinRBAC(t *testing.T) {
 	}
 	sendThrough(t, jane.Transport(), jane.URL(), "x", "GET", mapsPath+"/a", "", "")
 	sendThrough(t, jane.Transport(), jane.URL(), "x", "GET", "/version", "", "")
-	c.do("GET", mapsPath, "") // another client
+	c.do("GET", mapsPath, "") // a request of another client
 	is.Equal(bad.log.String(), "")
-	is.Equal(ask("POST", `{"metadata":{"name":"a"}}`), 201) // the server allows everything
+	is.Equal(ask("POST", `{"metadata":{"name":"a"}}`), 201) // the server allows every request
 	is.Equal(bad.log.String(), `kubesim: RBAC would refuse: jane may not create configmaps in namespace default; the missing rule: `+
 		`{APIGroups:[""], Resources:["configmaps"], Verbs:["create"]}`+"\n")
 }
@@ -212,7 +213,8 @@ const (
 	bindingsPath = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
 )
 
-// A role is sufficient and minimal, or the report names the missing and the superfluous rules.
+// TestPermissions checks that the report lists the missing and the superfluous rules of a role, unless the role is
+// sufficient and minimal.
 func TestPermissions(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -238,7 +240,7 @@ func TestPermissions(t *testing.T) {
 		code, _ := sendThrough(t, op.Transport(), op.URL(), "op", method, path, contentType, body)
 		return code
 	}
-	is.Equal(do("GET", "/apis", "", ""), 200) // every user may
+	is.Equal(do("GET", "/apis", "", ""), 200) // every user may send this
 	is.Equal(do("GET", mapsPath, "", ""), 200)
 	is.Equal(do("POST", mapsPath, "application/json", `{"metadata":{"name":"a"}}`), 403)
 	is.Equal(do("GET", "/apis/apps/v1/namespaces/default/deployments/web", "", ""), 404)
@@ -330,14 +332,37 @@ func TestOutcome(t *testing.T) {
 	none := []fault.Fault{fault.On("list", "*").Conflict()}
 	is.True(strings.Contains(run(same, fake.Options{}, none, "a-", "b-"), "the first run has to be one without faults"))
 	is.Equal(run(same, fake.Options{}, nil, "a-", "b-"), "")
-	is.Equal(run(same, fake.Options{Seed: 7}, none, "a-", "b-"), "") // other names, other uids
+	is.Equal(run(same, fake.Options{Seed: 7}, none, "a-", "b-"), "") // other names and other uids
 	text := run(same, fake.Options{}, none, "a-", "a-", "b-")
 	is.True(strings.Contains(text, "the outcome differs from the one without faults (-):\n+ configmaps {"))
 	is.True(strings.Contains(text, `"name":"a-*"`))
 	is.Equal(strings.Count(text, "\n"), 3)
+	is.True(strings.Contains(run(same, fake.Options{}, none, "b-", "a-"), "± namespaces default\n      metadata.annotations.last: \"b-\" → \"a-\"\n"))
 }
 
-// Conditions are in the order of their first occurrence, so another order is not a difference.
+// TestOutcomeCounts checks that Counts finds an object that was deleted and created again.
+func TestOutcomeCounts(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	same := &fake.Outcome{Counts: true}
+	run := func(again bool) string {
+		bad, srv, c := watched(t, fake.Options{Trace: 1000})
+		c.do("POST", mapsPath, ownedMap("a", "", "0000"))
+		c.do("POST", mapsPath, ownedMap("", "g-", "0000"))
+		if again {
+			c.do("DELETE", mapsPath+"/a", "")
+			c.do("POST", mapsPath, ownedMap("a", "", "0000"))
+		}
+		same.Compare(bad, srv, "configmaps")
+		return bad.log.String()
+	}
+	is.Equal(run(false), "")
+	is.Equal(run(false), "")
+	is.True(strings.Contains(run(true), "(-):\n- configmaps default/a: created 1 times, deleted 0 times\n+ configmaps default/a: created 2 times, deleted 1 times\n"))
+}
+
+// TestOutcomeOfConditions checks that a different order of conditions is not a difference. Their order depends only on
+// when they first occurred.
 func TestOutcomeOfConditions(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -352,7 +377,7 @@ func TestOutcomeOfConditions(t *testing.T) {
 	is.True(state(ready+","+started) != state(started+","+late))
 }
 
-// Config sets the fields of rest.Config.
+// TestConfig checks that Config sets the fields of rest.Config.
 func TestConfig(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -9,42 +9,49 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Network returns a transport that calls webhooks over the network as the real server does. It trusts the caBundle of a configuration.
-// It reaches a service at its ServiceAddress if it has one, and otherwise at its cluster IP or external name. A server with a Listener
-// uses it unless AdmitThrough and ConvertThrough set another transport. Options.AdmissionConfig configures the server's credentials.
+// Network returns a transport that calls webhooks over the network like the real server. It trusts the caBundle of a
+// configuration. It connects to a service at its ServiceAddress if it has one, and otherwise at its cluster IP or
+// external name. A server with a Listener uses it unless AdmitThrough and ConvertThrough set another transport.
+// Options.AdmissionConfig configures the server's credentials.
 //
-// Network is not for testing/synctest bubbles, in which time does not advance while a goroutine waits for a socket.
+// Network must not be used in testing/synctest bubbles, in which time does not advance while a goroutine waits for a
+// socket.
 func (s *Server) Network() http.RoundTripper { return s.outbound.Network }
 
-// ServiceAddress makes the server reach a service, "NAMESPACE/NAME" or "NAMESPACE/NAME:PORT", at address, "HOST:PORT". It is for
-// webhooks and aggregated API servers that run on this machine, on which cluster IPs are not routed. The certificate must still be for
-// NAME.NAMESPACE.svc. The Service need not exist, and its endpoints are ignored. If address is empty, the setting is removed.
+// ServiceAddress makes the server connect to a service, "NAMESPACE/NAME" or "NAMESPACE/NAME:PORT", at address,
+// "HOST:PORT". Use it for webhooks and aggregated API servers that run on this machine, on which cluster IPs are not
+// routed. The certificate must still be for NAME.NAMESPACE.svc. The Service need not exist, and its endpoints are
+// ignored. If address is empty, the setting is removed. ServiceAddress returns an error if the service or the address
+// does not have this form.
 //
 //	srv.ServiceAddress("shop-system/shop-webhook-service", "127.0.0.1:9443")
 //
-// Options.ServiceAddresses sets addresses from the beginning.
+// Options.ServiceAddresses sets addresses when the server starts.
 func (s *Server) ServiceAddress(service, address string) error {
 	return s.outbound.SetAddress(service, address)
 }
 
-// ServiceCerts writes tls.crt, tls.key and ca.crt into a folder, which it creates if necessary: a certificate for all services that
-// have a ServiceAddress. It is signed by an authority of this server, which the server trusts wherever a caBundle is empty.
-// ServiceCerts does the work of cert-manager for a webhook server on the developer's machine. A webhook server that already runs must
-// reload the files. Options.ServiceCerts does it when the server starts.
+// ServiceCerts writes tls.crt, tls.key and ca.crt to a directory, which it creates if necessary: a certificate for all
+// services that have a ServiceAddress. It is signed by an authority of this server, which the server trusts if a
+// caBundle is empty. ServiceCerts replaces cert-manager for a webhook server on the developer's machine. A running
+// webhook server must reload the files. ServiceCerts returns an error if no service has a ServiceAddress, or if a file
+// cannot be written. Options.ServiceCerts does the same when the server starts.
 func (s *Server) ServiceCerts(dir string) error { return s.outbound.Services.WriteCerts(dir) }
 
-// ServiceCA returns the PEM certificate of the authority that signs for services, or nil if ServiceCerts was not called.
+// ServiceCA returns the PEM certificate of the authority that signs certificates for services, or nil if ServiceCerts
+// was not called.
 func (s *Server) ServiceCA() []byte { return s.outbound.Services.CA() }
 
-// Aggregate registers a handler in place of the aggregated API server that an APIService names. The APIService, VERSION.GROUP, is
-// created unless it exists. Before Aggregate returns, it sends the handler a discovery request: GET /apis/GROUP/VERSION must return an
-// APIResourceList. The handler gets requests as a real aggregated server does, with the user in X-Remote-User, X-Remote-Group and
-// X-Remote-Extra-…. Output after a Flush is streamed. The handler may use the server. A nil handler removes the registration.
+// Aggregate registers a handler as the aggregated API server of an APIService. It creates the APIService,
+// VERSION.GROUP, unless it exists. Before Aggregate returns, it sends the handler a discovery request: GET
+// /apis/GROUP/VERSION must return an APIResourceList. The handler receives requests like a real aggregated server, with
+// the user in X-Remote-User, X-Remote-Group and X-Remote-Extra-…. Output after a Flush is streamed. The handler may
+// send requests to the server. A nil handler removes the registration.
 //
 //	srv.Aggregate("v1beta1.metrics.k8s.io", metrics)
 //
-// It is safe in a testing/synctest bubble. A server with a Listener reaches aggregated servers that listen at the address of their
-// service (ServiceAddress).
+// Aggregate is safe in a testing/synctest bubble. A server with a Listener also connects to aggregated servers that
+// listen at the address of their service (ServiceAddress).
 func (s *Server) Aggregate(apiService string, handler http.Handler) {
 	version, group, ok := strings.Cut(apiService, ".")
 	if !ok || version == "" || group == "" {
@@ -71,10 +78,11 @@ func (s *Server) Aggregate(apiService string, handler http.Handler) {
 	}
 }
 
-// metricsService is the APIService for the usage of nodes and pods.
+// metricsService is the APIService for the resource usage of nodes and pods.
 const metricsService = "v1beta1.metrics.k8s.io"
 
-// serveMetrics creates that APIService in a server with nodes, unless it exists, and registers its handler.
+// serveMetrics registers the handler for metricsService and creates the APIService unless it exists. It is a no-op if
+// the server has no nodes.
 func (s *Server) serveMetrics() error {
 	if s.cluster.Nodes() == 0 {
 		return nil
@@ -97,7 +105,7 @@ func (s *Server) serveMetrics() error {
 	return err
 }
 
-// prepared applies the options for services and webhooks, and serves the nodes' metrics.
+// prepared applies the options for services and webhooks, and starts serving the nodes' metrics.
 func (s *Server) prepared() (*Server, error) {
 	err := s.prepareServices()
 	if err == nil {
@@ -111,7 +119,7 @@ func (s *Server) prepared() (*Server, error) {
 }
 
 func (s *Server) prepareServices() (err error) {
-	for service, address := range s.options.ServiceAddresses { // order does not matter
+	for service, address := range s.options.ServiceAddresses { // the order does not matter
 		if err := s.ServiceAddress(service, address); err != nil {
 			return err
 		}
@@ -122,15 +130,16 @@ func (s *Server) prepareServices() (err error) {
 	return s.ServiceCerts(s.options.ServiceCerts)
 }
 
-// AdmissionReview is a review of the API group admission.k8s.io as JSON: kind, apiVersion, and request or response.
-// Integers are int64.
+// AdmissionReview is an AdmissionReview of the API group admission.k8s.io as JSON: kind, apiVersion, and request or
+// response. Integers are int64.
 type AdmissionReview = map[string]any
 
-// Admit registers a Go function for the admission webhook with a name (webhooks[].name of a stored configuration), in place of a
-// server. The configuration decides when it is called. f returns the review that it got, or another one, with a response; uid, kind and
-// apiVersion are filled in. A nil f removes the registration. f may use the server. It is called in a goroutine of its own. If it takes
-// longer than timeoutSeconds of the webhook, counted on the server's clock, or if the request ends before (with the client's context,
-// or at its deadline), the call fails as a timeout: failurePolicy decides the outcome, and the later result of f is ignored.
+// Admit registers a Go function for an admission webhook, which replaces the webhook server. webhook is the name in a
+// stored configuration (webhooks[].name), which determines when the webhook is called. f returns the review that it
+// received, or a new one, with a response; uid, kind and apiVersion are filled in. A nil f removes the registration. f
+// may send requests to the server. It is called in a separate goroutine. If it takes longer than the webhook's
+// timeoutSeconds on the server's clock, or if the request ends first (with the client's context, or at its deadline),
+// the call fails as a timeout: failurePolicy decides the outcome, and the later result of f is ignored.
 //
 //	srv.Admit("check.example.com", func(review fake.AdmissionReview) fake.AdmissionReview {
 //		review["response"] = map[string]any{"allowed": false, "status": map[string]any{"message": "not today"}}
@@ -140,14 +149,14 @@ func (s *Server) Admit(webhook string, f func(AdmissionReview) AdmissionReview) 
 	s.cluster.Admit(webhook, f)
 }
 
-// AdmitThrough sets the transport to admission webhooks for which no function is registered: Network, or one that calls an
-// http.Handler. timeoutSeconds of a webhook, and the delay with which it asks for a retry (Retry-After), are in time of the server's
-// clock. Validating webhooks are called in parallel, each in a goroutine of its own, mutating ones one after the other. Without
-// AdmitThrough a server with a Listener uses Network, and another server calls no webhooks.
+// AdmitThrough sets the transport to admission webhooks for which no function is registered: Network, or one that calls
+// an http.Handler. A webhook's timeoutSeconds, and the delay after which it requests a retry (Retry-After), are on the
+// server's clock. Validating webhooks are called in parallel, each in a separate goroutine, mutating ones one after the
+// other. Without AdmitThrough, a server with a Listener uses Network, and any other server calls no webhooks.
 func (s *Server) AdmitThrough(transport http.RoundTripper) { s.outbound.AdmitThrough(transport) }
 
-// Convert registers the function that converts the objects of a CustomResourceDefinition between its versions, in place of a conversion
-// webhook and regardless of the definition's conversion strategy:
+// Convert registers the function that converts the objects of a CustomResourceDefinition between its versions. It
+// replaces a conversion webhook, regardless of the definition's conversion strategy:
 //
 //	srv.Convert("frobbers.example.com", func(obj map[string]any, apiVersion string) (map[string]any, error) {
 //		obj["apiVersion"] = apiVersion
@@ -155,16 +164,18 @@ func (s *Server) AdmitThrough(transport http.RoundTripper) { s.outbound.AdmitThr
 //		return obj, nil
 //	})
 //
-// The function may change and return its argument. Metadata other than labels and annotations is kept. An error is the answer to every
-// request that needs the conversion. The function must not send requests to the server. If f is nil, the registration is removed.
+// The function may modify and return its argument. Metadata other than labels and annotations is kept. If the function
+// returns an error, all requests that need the conversion fail with it. The function must not send requests to the
+// server. If f is nil, the registration is removed.
 func (s *Server) Convert(definition string, f func(obj map[string]any, apiVersion string) (map[string]any, error)) {
 	s.cluster.Convert(definition, f)
 }
 
-// ConvertThrough sets the transport for ConversionReviews to the webhooks that definitions name. A webhook in the test itself needs no
-// socket if the transport calls its handler. A webhook may send requests to the server, and a slow one delays only the requests that
-// need it, for at most 30 seconds of the server's clock. (Two rare operations call it while all other requests wait: an exact read of
-// the past, and the deletion of a definition with objects in an older storage version.) Its answer about an object is cached until the
-// object, the definition or the transport changes. Without ConvertThrough a server with a Listener uses Network, and another server
-// calls no webhooks.
+// ConvertThrough sets the transport for ConversionReviews to the webhooks of CustomResourceDefinitions. A webhook in
+// the test itself needs no socket if the transport calls its handler. A webhook may send requests to the server, and a
+// slow webhook delays only the requests that need it, for at most 30 seconds of the server's clock. (Two rare
+// operations call it while all other requests wait: an exact read of a past revision, and the deletion of a definition
+// with objects in an older storage version.) The conversion of an object is cached until the object, the definition or
+// the transport changes. Without ConvertThrough, a server with a Listener uses Network, and any other server calls no
+// webhooks.
 func (s *Server) ConvertThrough(transport http.RoundTripper) { s.outbound.ConvertThrough(transport) }

@@ -11,8 +11,8 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// A server with PeerProxy forwards requests for resources that only another server serves. Without it, and for resources that no server
-// serves, the answer is 404 (KEP-4020).
+// TestPeerProxy checks that a server with PeerProxy forwards requests for resources that only another server serves.
+// Without PeerProxy, and for resources that no server serves, the response is 404 (KEP-4020).
 func TestPeerProxy(t *testing.T) {
 	old := map[string]bool{"batch/v1/cronjobs": false}
 	for _, proxy := range []bool{false, true} {
@@ -45,13 +45,14 @@ func TestPeerProxy(t *testing.T) {
 				is.NoErr(err)
 				return strings.Contains(read(t, res.Body), `"cronjobs"`)
 			}
-			is.Equal(published(""), proxy)                // what all serve
-			is.Equal(published(";profile=nopeer"), false) // what this one serves
+			is.Equal(published(""), proxy)                // the resources of all servers
+			is.Equal(published(";profile=nopeer"), false) // the resources of this server
 		})
 	}
 }
 
-// A closed server does not listen, and a path with an empty group is not found.
+// TestLeftovers checks small cases that no other test covers: a closed server does not listen, and a path with an empty
+// group is not found.
 func TestLeftovers(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -62,7 +63,7 @@ func TestLeftovers(t *testing.T) {
 	c.do("POST", "/apis/apps/v1/namespaces/default/deployments", `{"metadata":{"name":"d"},"spec":{"selector":{"matchLabels":{"a":"b"}},
 		"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`)
 	code, _ = c.do("GET", "/apis/apps/v1/namespaces/default/deployments/d/scale?resourceVersion=x", "")
-	is.Equal(code, http.StatusInternalServerError) // as of any object
+	is.Equal(code, http.StatusInternalServerError) // as for any object
 	code, _ = c.do("GET", "/apis/apps/v1/namespaces/default/deployments/d/scale?resourceVersion=0", "")
 	is.Equal(code, http.StatusOK)
 	srv.Close()

@@ -10,7 +10,8 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// TestWithoutPlugins checks that without an admission plugin nothing else does its work.
+// TestWithoutPlugins checks that an admission plugin that is turned off has no effect: no other component sets the
+// fields that it would set.
 func TestWithoutPlugins(t *testing.T) {
 	const volume = `{"metadata":{"name":"a"},"spec":{"capacity":{"storage":"1Gi"},"accessModes":["ReadWriteOnce"],"hostPath":{"path":"/a"}}}`
 	const claim = `{"metadata":{"name":"a"},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}}`

@@ -12,7 +12,8 @@ import (
 	"github.com/kubesim/kubesim/sim/fault"
 )
 
-// API servers that start with existing data restore default roles and bindings, and keep additions to them.
+// TestDefaultPoliciesArePutBack checks that API servers that start with existing data restore default roles and
+// bindings, and keep additions to them.
 func TestDefaultPoliciesArePutBack(t *testing.T) {
 	is, dir := is.New(t), t.TempDir()
 	const roles, bindings = "/apis/rbac.authorization.k8s.io/v1/clusterroles/", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/"
@@ -50,15 +51,15 @@ func TestDefaultPoliciesArePutBack(t *testing.T) {
 	is.True(len(proxier.List("rules")) > 1 && len(proxier.List("rules")) <= 1+verbs) // missing rules are added one by one, after the existing ones
 	is.Equal(proxier.Objects("rules")[0].Strings("resources"), []string{"y"})
 	is.Equal(len(c.must("GET", bindings+"system:node-proxier", "").List("subjects")), 2)
-	is.Equal(len(c.must("GET", roles+"system:monitoring", "").List("rules")), 0) // it has opted out
+	is.Equal(len(c.must("GET", roles+"system:monitoring", "").List("rules")), 0) // this role has opted out
 	is.Equal(c.must("GET", bindings+"system:discovery", "").String("roleRef", "name"), "system:discovery")
 	is.Equal(c.must("GET", roles+"view", "").ResourceVersion(), untouched.ResourceVersion())
 	code, _ := c.do("GET", roles+"cluster-admin", "")
 	is.Equal(code, http.StatusOK)
 }
 
-// Older releases had one role or binding where there are two now. If the second is missing, it is copied from the first with its
-// changes before defaults are restored.
+// TestDefaultPoliciesAreSplit checks roles and bindings that were one in older releases and are two now. If the second
+// one is missing, it is copied from the first with its changes before the defaults are restored.
 func TestDefaultPoliciesAreSplit(t *testing.T) {
 	is, dir := is.New(t), t.TempDir()
 	const roles, bindings = "/apis/rbac.authorization.k8s.io/v1/clusterroles/", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/"
@@ -84,14 +85,15 @@ func TestDefaultPoliciesAreSplit(t *testing.T) {
 	is.Equal(len(viewer.List("subjects")), 1)
 	is.Equal(viewer.String("roleRef", "name"), "system:public-info-viewer")
 	rules := c.must("GET", roles+"system:aggregate-to-edit", "")
-	is.Equal(rules.Objects("rules")[0].Strings("resources"), []string{"y"}) // before those of the default
+	is.Equal(rules.Objects("rules")[0].Strings("resources"), []string{"y"}) // before the rules of the default
 	is.True(len(rules.List("rules")) > 1 && rules.Labels()["mine"] == "1" && rules.UID() != edit.UID())
 	is.Equal(rules.Labels()["rbac.authorization.k8s.io/aggregate-to-edit"], "true")
 	view := c.must("GET", roles+"system:aggregate-to-view", "")
-	is.True(len(view.List("rules")) > 1 && view.Labels()["mine"] == "") // view is aggregated already
+	is.True(len(view.List("rules")) > 1 && view.Labels()["mine"] == "") // view was already aggregated
 }
 
-// A replica that is restarted, by the test or by a fault, restores the default roles, as a real one does at each start.
+// TestDefaultPoliciesArePutBackByARestart checks that a replica that is restarted by the test or by a fault restores
+// the default roles, as a real one does at each start.
 func TestDefaultPoliciesArePutBackByARestart(t *testing.T) {
 	const role = "/apis/rbac.authorization.k8s.io/v1/clusterroles/system:discovery"
 	for name, restart := range map[string]func(*fake.Server){

@@ -12,7 +12,7 @@ import (
 
 const registration = "/apis/admissionregistration.k8s.io/v1/"
 
-// policy stores a policy of a kind and a binding of the same name.
+// policy stores a policy of a kind and a binding with the same name.
 func (c client) policy(kind, name, spec, binding string) {
 	c.t.Helper()
 	for path, body := range map[string]string{
@@ -39,7 +39,7 @@ func TestValidatingPolicy(t *testing.T) {
 		return c.do("POST", admittedMaps, `{"metadata":{"name":"`+name+`"},"data":{"a":"1","b":"2"}}`)
 	}
 	code, _ := try("a")
-	is.Equal(code, http.StatusCreated) // no parameters, and that is allowed
+	is.Equal(code, http.StatusCreated) // there are no parameters, and that is allowed
 	c.do("POST", "/api/v1/namespaces/kube-system/configmaps", `{"metadata":{"name":"free","labels":{"limits":"yes"}},"data":{"max":"1"}}`)
 	code, body := try("b")
 	is.Equal(code, http.StatusForbidden)
@@ -57,7 +57,7 @@ func TestValidatingPolicyOfAnotherVersion(t *testing.T) {
 	code, body := c.do("POST", "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers", `{"metadata":{"name":"h"},"spec":{"maxReplicas":3,
 		"scaleTargetRef":{"kind":"Deployment","name":"d","apiVersion":"apps/v1"},"metrics":[{"type":"Resource","resource":{"name":"cpu","target":{"type":"Utilization","averageUtilization":80}}}]}}`)
 	is.Equal(code, http.StatusUnprocessableEntity)
-	is.True(strings.Contains(body, "denied request: too busy")) // the expression saw the older version
+	is.True(strings.Contains(body, "denied request: too busy")) // the expression saw the object in the older version
 }
 
 func TestMutatingPolicyApplies(t *testing.T) {
@@ -91,7 +91,7 @@ func TestWebhookMatchConditions(t *testing.T) {
 		return c.do("POST", admittedMaps, `{"metadata":{"generateName":"x"},"data":{`+data+`}}`)
 	}
 	_, _ = try(`"check":"no"`)
-	is.Equal(asked, 0) // not this one
+	is.Equal(asked, 0) // the policy does not apply to this request
 	_, _ = try(`"check":"yes"`)
 	is.Equal(asked, 1)
 	code, body := try(`"other":"1"`)
@@ -99,7 +99,8 @@ func TestWebhookMatchConditions(t *testing.T) {
 	is.True(strings.Contains(body, `expression 'object.data.check == 'yes'' resulted in error: no such key: check`))
 }
 
-// A quota takes effect when its controller has filled in its status. The controller also subtracts deleted objects.
+// TestQuotaWaitsForItsController checks that a quota takes effect when its controller has filled in its status. The
+// controller also subtracts deleted objects.
 func TestQuotaWaitsForItsController(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}
@@ -110,11 +111,11 @@ func TestQuotaWaitsForItsController(t *testing.T) {
 		_, body := c.do("GET", quota, "")
 		return c.parse(body).String("status", "used", "count/configmaps")
 	}
-	is.Equal(used(), "") // no controller has counted
+	is.Equal(used(), "") // no controller has counted yet
 	code, _ := c.do("PUT", quota+"/status", `{"metadata":{"name":"q"},"status":{"hard":{"count/configmaps":"2"},"used":{"count/configmaps":"1"}}}`)
 	is.Equal(code, http.StatusOK)
 	c.create("b")
-	is.Equal(used(), "2") // admission counts on
+	is.Equal(used(), "2") // admission continues to count
 	code, body := c.do("POST", admittedMaps, `{"metadata":{"name":"c"}}`)
 	is.Equal(code, http.StatusForbidden)
 	is.True(strings.Contains(body, `exceeded quota: q, requested: count/configmaps=1, used: count/configmaps=2, limited: count/configmaps=2`))

@@ -11,8 +11,9 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// A server without --allow-privileged refuses privileged containers in every object that has a pod spec. The texts are those of
-// kube-apiserver v1.36.3 with --allow-privileged=false. By default a server allows them.
+// TestNoPrivileged checks that a server without --allow-privileged rejects privileged containers in every object that
+// has a pod spec. The expected messages are those of kube-apiserver v1.36.3 with --allow-privileged=false. By default a
+// server allows privileged containers.
 func TestNoPrivileged(t *testing.T) {
 	t.Parallel()
 	const (
@@ -41,7 +42,7 @@ func TestNoPrivileged(t *testing.T) {
 		is.Equal(code, http.StatusUnprocessableEntity)
 		container := c.at + ".containers[0].securityContext."
 		is.True(strings.Contains(refusing.parse(body).String("message"), "["+container+"privileged: Forbidden: disallowed by cluster policy, "+
-			container+user)) // before what else is wrong with the container
+			container+user)) // before other errors of the container
 
 		allowing := client{t, fake.RunT(t)}
 		code, _ = allowing.do("POST", c.path, `{"metadata":{"name":"p"},`+strings.ReplaceAll(c.body, "-1", "1")+`}`)
@@ -49,7 +50,7 @@ func TestNoPrivileged(t *testing.T) {
 	}
 }
 
-// Ephemeral containers and Windows host processes are refused, too.
+// TestNoPrivilegedLater checks that ephemeral containers and Windows host processes are rejected, too.
 func TestNoPrivilegedLater(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

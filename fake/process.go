@@ -12,7 +12,7 @@ import (
 	"github.com/kubesim/kubesim/fake/oracle"
 )
 
-// Process is a client that can crash and start again, as the container of an operator does.
+// Process is a client that can crash and restart, like the container of an operator.
 //
 //	p := srv.Process("operator", func(ctx context.Context, transport http.RoundTripper) error {
 //		manager, err := controllerruntime.NewManager(&rest.Config{Host: srv.URL(), Transport: transport, QPS: -1}, options)
@@ -28,12 +28,12 @@ type Process struct {
 	mu      sync.Mutex
 	life    *life // nil while the process is down
 	stopped bool
-	down    time.Duration // length of the next pause
+	down    time.Duration // the length of the next pause
 	stop    chan struct{} // closed to end the process
 	ended   chan struct{} // closed when the process has ended
 }
 
-// life is one run of a process, and its transport.
+// life is one run of a process. It is also the transport of the run's requests.
 type life struct {
 	process *Process
 	end     context.CancelFunc
@@ -43,13 +43,14 @@ type life struct {
 
 var errDead = errors.New("kubesim: the process has crashed")
 
-// restartAfter is the pause before a process that ended by itself is restarted, like a container that has ended once.
+// restartAfter is the pause before a process that has ended by itself is restarted, like a container that has ended
+// once.
 const restartAfter = 10 * time.Second
 
-// Process runs a client of the server in a goroutine, until the server's test ends. Its requests go through transport, which sets a
-// User-Agent that begins with name, so that faults and routes can match it. run must return when ctx ends. If it returns earlier, it is
-// called again ten seconds later, as a container is restarted. It may return an error if it met a fault (Faults, replicas). In a run
-// without faults an error fails the test.
+// Process runs a client of the server in a goroutine, until the server's test ends. It must send its requests through
+// transport, which makes the User-Agent begin with name, so that faults and routes can match it. run must return when
+// ctx is done. If it returns earlier, it is called again after ten seconds, like a container that is restarted. It may
+// return an error if a fault has occurred (Faults, replicas). In a run without faults, an error fails the test.
 //
 // The server's clock must advance by itself, so Process is for a testing/synctest bubble (Options.Clock).
 func (s *Server) Process(name string, run func(ctx context.Context, transport http.RoundTripper) error) *Process {
@@ -71,10 +72,10 @@ func (s *Server) Processes() []*Process {
 	return append([]*Process(nil), s.processes...)
 }
 
-// Name returns the prefix of the User-Agent of its requests.
+// Name returns the process's name, with which the User-Agent of its requests begins.
 func (p *Process) Name() string { return p.name }
 
-// loop runs one life after the other.
+// loop runs the process, and restarts it after a pause whenever it has ended.
 func (p *Process) loop() {
 	defer close(p.ended)
 	for {
@@ -94,7 +95,7 @@ func (p *Process) loop() {
 		p.life = nil
 		down := p.down
 		p.mu.Unlock()
-		if err != nil && unasked && !p.server.isTroubled() && p.server.test != nil {
+		if err != nil && unasked && !p.server.IsTroubled() && p.server.test != nil {
 			oracle.Errorf(p.server.test)("kubesim: the process %s ended: %v", p.name, err)
 		}
 		timer := p.server.cluster.Clock().NewTimer(down)
@@ -107,9 +108,9 @@ func (p *Process) loop() {
 	}
 }
 
-// Crash ends the process at any point of its work, and starts it again after down. All its requests fail from now on, including
-// requests in flight. If the process has already crashed and is still ending, Crash changes only the time; during the pause it has no
-// effect.
+// Crash ends the process immediately, and restarts it after down. From now on, all its requests fail, including
+// requests in flight. If the process has already crashed and is still ending, Crash changes only the time; during the
+// pause it has no effect.
 func (p *Process) Crash(down time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -119,7 +120,7 @@ func (p *Process) Crash(down time.Duration) {
 	}
 }
 
-// Stop ends the process gracefully and waits until it has ended. It is not started again.
+// Stop ends the process gracefully, by ending the context of run, and waits until run has returned. The process is not restarted.
 func (p *Process) Stop() {
 	p.mu.Lock()
 	if !p.stopped {
@@ -133,7 +134,7 @@ func (p *Process) Stop() {
 	<-p.ended
 }
 
-// die ends a life. It returns false if the life has already ended.
+// die ends the run: its context is done, and its requests fail. It returns false if the run had already ended.
 func (l *life) die() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -171,13 +172,13 @@ func (l *life) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// ClientClock returns the clock of the machine that a client runs on, the same one for each call with a name. It shows the server's
-// time until Jump sets it. Give it to the client in place of its own clock: a controller that takes a k8s.io/utils/clock gets
-// clock.As[kclock.Timer, kclock.Ticker]{Clock: srv.ClientClock("b")}.
+// ClientClock returns the clock of the machine on which a client runs. Calls with the same name return the same clock.
+// It shows the server's time until Jump changes it. Pass it to the client instead of a real clock: a controller that
+// takes a k8s.io/utils/clock gets clock.As[kclock.Timer, kclock.Ticker]{Clock: srv.ClientClock("b")}.
 //
-// A client that reads package time cannot be given another time of day. Times that it keeps only in memory have a monotonic reading,
-// which does not notice a jump on a real machine either. A jump breaks comparisons with a time that went through the API, such as a
-// lease's renewTime, or with one that was rounded (kubernetes/kubernetes#125761).
+// The clock of a client that uses package time cannot be changed. Times that it keeps only in memory have a monotonic
+// reading, which is not affected by a jump on a real machine either. A jump breaks comparisons with a time that went
+// through the API, such as a lease's renewTime, or with a time that was rounded (kubernetes/kubernetes#125761).
 func (s *Server) ClientClock(client string) *clock.Skewed {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -197,6 +198,6 @@ func (s *Server) HasClientClock(client string) bool {
 	return s.clocks[client] != nil
 }
 
-// Jump sets the clock of a client's machine forward by d, or back if d is negative. The server's time, timers and other clients are not
-// affected.
+// Jump moves the clock of a client's machine forward by d, or back if d is negative. It does not affect the server's
+// time, timers and other clients.
 func (s *Server) Jump(client string, d time.Duration) { s.ClientClock(client).Jump(d) }

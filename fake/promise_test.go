@@ -15,7 +15,7 @@ import (
 	"github.com/kubesim/kubesim/sim/controller"
 )
 
-// watched returns a server of a test that may fail, and a client.
+// watched returns a server of a test that may fail, that test, and a client.
 func watched(t *testing.T, o ...fake.Options) (*test, *fake.Server, client) {
 	t.Helper()
 	bad := &test{}
@@ -24,7 +24,7 @@ func watched(t *testing.T, o ...fake.Options) (*test, *fake.Server, client) {
 	return bad, srv, client{t, srv}
 }
 
-// atMost returns a check that fails if there are more objects than n.
+// atMost returns a check that fails if there are more than n objects of a resource.
 func atMost(n int, resource string) func(fake.View) error {
 	return func(view fake.View) error {
 		if all := view.List(resource, ""); len(all) > n {
@@ -57,7 +57,7 @@ func TestNever(t *testing.T) {
 	is.Equal(len(srv.Broken()), 1)
 }
 
-// A violation that exists at the beginning is found at once, also without a test.
+// TestNeverFromTheBeginning checks that a violation that exists at the beginning is found at once, even without a test.
 func TestNeverFromTheBeginning(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -69,7 +69,8 @@ func TestNeverFromTheBeginning(t *testing.T) {
 	is.True(strings.Contains(srv.Broken()[0].Error(), "never namespaces: there are 4: default and kube-node-lease\n    from the beginning"))
 }
 
-// A promise sees intermediate states that no client sees, and the writes that led to them.
+// TestNeverSeesEachWrite checks that a promise sees intermediate states that no client sees, and the writes that led to
+// them.
 func TestNeverSeesEachWrite(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -88,7 +89,7 @@ func TestNeverSeesEachWrite(t *testing.T) {
 		"delete configmaps a\nit is gone"})
 }
 
-// A resource may be named with its group or without.
+// TestView checks that a resource may be given with or without its group.
 func TestView(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -129,13 +130,13 @@ func TestEventually(t *testing.T) {
 	}
 	began := srv.Clock.Now()
 	is.NoErr(srv.Eventually("the pod runs", time.Minute, running))
-	is.True(srv.Clock.Now().Sub(began) < 5*time.Second) // no later than it was so
+	is.True(srv.Clock.Now().Sub(began) < 5*time.Second) // as soon as it was true
 	err := srv.Eventually("two pods", time.Minute, func(fake.View) error { return errors.New("there is one") })
 	is.Equal(err.Error(), "kubesim: eventually two pods: not after 1m0s: there is one")
 	is.True(strings.Contains(bad.log.String(), err.Error()))
 }
 
-// In a bubble Eventually does not have to advance the clock.
+// TestEventuallyInBubble checks that Eventually does not have to advance the clock in a bubble.
 func TestEventuallyInBubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
@@ -158,7 +159,8 @@ func TestEventuallyInBubble(t *testing.T) {
 
 const secretsPath = "/api/v1/namespaces/default/secrets"
 
-// Two clients that fight over a field are named, with the value that each of them sets, and then stopped.
+// TestLivelock checks that two clients that fight over a field are reported with the value that each of them sets, and
+// then stopped.
 func TestLivelock(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -189,11 +191,12 @@ func TestLivelock(t *testing.T) {
 	is.True(strings.Contains(log, "red (kubernetes-admin) patch configmaps default/a, revision"))
 	is.True(strings.Contains(log, `data.color: "red" → "blue"`))
 	is.True(strings.Contains(log, `data.color: "blue" → "red"`))
-	is.Equal(fight("red"), 429) // time can go on
+	is.Equal(fight("red"), 429) // time can advance
 	is.Equal(strings.Count(log, "livelock"), 1)
 }
 
-// A livelock is also found if objects that are created, deleted and created again have new names each time.
+// TestLivelockOfNames checks that a livelock is found even if objects that are created, deleted and created again have
+// new names each time.
 func TestLivelockOfNames(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -207,7 +210,8 @@ func TestLivelockOfNames(t *testing.T) {
 	is.True(strings.Contains(bad.log.String(), "a livelock: configmaps default/a"))
 }
 
-// By default, writes are counted only in a bubble, in which time advances when all goroutines wait.
+// TestLivelockByDefault checks that by default, writes are counted only in a bubble, in which time advances when all
+// goroutines wait.
 func TestLivelockByDefault(t *testing.T) {
 	write := func(c client) (code int) {
 		c.do("POST", mapsPath, `{"metadata":{"name":"a"}}`)
@@ -235,7 +239,7 @@ func TestLivelockByDefault(t *testing.T) {
 	})
 }
 
-// Creating many objects is not a livelock, nor is deleting them all.
+// TestNoLivelock checks that creating many objects is not a livelock, nor is deleting them all.
 func TestNoLivelock(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -19,7 +19,7 @@ import (
 	"github.com/kubesim/kubesim/sim/auth"
 )
 
-// certificateOf returns a certificate for a user, issued by another server, and its key.
+// certificateOf returns a certificate for a user that another server has issued, and its key.
 func certificateOf(t *testing.T, user string, seed uint64) (cert, key []byte) {
 	t.Helper()
 	cert, key, err := fake.RunT(t, fake.Options{Seed: seed, Clock: clock.System{}}).IssueCertificate(user)
@@ -27,14 +27,15 @@ func certificateOf(t *testing.T, user string, seed uint64) (cert, key []byte) {
 	return cert, key
 }
 
-// Certificate files are reloaded when they change, without a restart. An invalid file changes nothing.
+// TestCertificatesAreReadAgain checks that certificate files are reloaded when they change, without a restart. An
+// invalid file has no effect.
 func TestCertificatesAreReadAgain(t *testing.T) {
 	is, dir := is.New(t), t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }
 	written := time.Now().Add(-time.Hour)
 	write := func(name string, data []byte) {
 		is.NoErr(os.WriteFile(file(name), data, 0o600))
-		written = written.Add(time.Second) // a difference that every file system's clock can represent
+		written = written.Add(time.Second) // a difference that every file system can represent
 		is.NoErr(os.Chtimes(file(name), written, written))
 	}
 	certA, keyA := certificateOf(t, "a", 11)
@@ -66,7 +67,7 @@ func TestCertificatesAreReadAgain(t *testing.T) {
 	_, code = ask(certB, keyB)
 	is.Equal(code, http.StatusUnauthorized)
 
-	write("tls.crt", certB) // does not fit the key yet
+	write("tls.crt", certB) // does not match the key yet
 	served, _ = ask(certA, keyA)
 	is.True(bytes.Equal(served, leaf(certA)))
 	write("tls.key", keyB)
@@ -82,7 +83,7 @@ func TestCertificatesAreReadAgain(t *testing.T) {
 	_, code = ask(certB, keyB)
 	is.Equal(code, http.StatusOK)
 
-	// The ConfigMap for aggregated API servers has both certificates: the API server adds to it, and restores it.
+	// The ConfigMap for aggregated API servers contains both certificates: the API server adds its own and restores it.
 	const path = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication"
 	ca := func(method string) string {
 		r, err := http.NewRequest(method, srv.URL()+path, nil)

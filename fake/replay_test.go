@@ -12,7 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/trace"
 )
 
-// noise makes a run with faults: ten updates of one object, optionally with some requests of another client in between.
+// noise executes a run with faults: ten updates of one object, optionally with requests of another client between them.
 func noise(t *testing.T, o fake.Options, others bool) (codes string, srv *fake.Server) {
 	t.Helper()
 	o.Trace = 1000
@@ -37,7 +37,8 @@ func noise(t *testing.T, o fake.Options, others bool) (codes string, srv *fake.S
 	return codes, srv
 }
 
-// The trace of a run is sufficient to replay its faults, even with another seed and with requests of other clients in between.
+// TestReplay checks that the trace of a run is sufficient to replay its faults, even with another seed and with
+// requests of other clients between them.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -54,10 +55,11 @@ func TestReplay(t *testing.T) {
 	got, _ = noise(t, fake.Options{Seed: 6, Replay: decisions}, true)
 	is.Equal(got, want)
 	other, _ := noise(t, fake.Options{Seed: 6}, false)
-	is.True(other != want) // it would have been another one
+	is.True(other != want) // without the replay, the run is different
 }
 
-// A replica's transport leads to that replica, whatever the URL and the client.
+// TestReplicaTransport checks that the transport of a replica sends requests to that replica, whatever the URL and the
+// client are.
 func TestReplicaTransport(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

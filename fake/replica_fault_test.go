@@ -15,8 +15,8 @@ import (
 	"github.com/kubesim/kubesim/sim/trace"
 )
 
-// A commit can trigger faults that stop, disconnect, heal and restart a replica. The fault's point decides whether the replica has
-// already applied the commit.
+// TestFaultReplicas checks that a commit can trigger faults that stop, disconnect, heal and restart a replica. The
+// point of the fault determines whether the replica has already applied the commit.
 func TestFaultReplicas(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
@@ -42,19 +42,19 @@ func TestFaultReplicas(t *testing.T) {
 		)
 		for _, step := range [][2]string{
 			{"a", "a"},
-			{"b", "ab"}, // known, and the last that is
+			{"b", "ab"}, // applied, and the last one
 			{"c", "ab"},
 			{"d", "abcd"},
-			{"e", "abcd"}, // stopped before it was known
+			{"e", "abcd"}, // stopped before it was applied
 			{"f", "abcdef"},
 			{"g", "abcdef"},
 		} {
 			c.create(step[0])
-			is.Equal(known(), step[1]) // what the second replica knows
+			is.Equal(known(), step[1]) // the objects in the second replica
 		}
 		res := ask(t, srv, "kubelet/v1", "POST", mapsPath, `{"metadata":{"name":"x"}}`)
 		res.Body.Close()
-		is.Equal(res.StatusCode, http.StatusInternalServerError) // it cannot write while it is cut off
+		is.Equal(res.StatusCode, http.StatusInternalServerError) // it cannot write while it is disconnected
 		c.create("h")
 		is.Equal(known(), "abcdefgh") // a restart heals it
 
@@ -65,11 +65,11 @@ func TestFaultReplicas(t *testing.T) {
 			}
 		}
 		is.Equal(applied[1], 8)
-		is.True(applied[2] >= 6 && applied[2] < 8) // the restarted one was filled, and did not apply all
+		is.True(applied[2] >= 6 && applied[2] < 8) // the restarted replica was filled, and did not apply every commit
 	})
 }
 
-// A fault can be limited to the watches of one replica.
+// TestFaultOneReplica checks that a fault can be limited to the watches of one replica.
 func TestFaultOneReplica(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)

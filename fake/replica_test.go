@@ -22,7 +22,7 @@ import (
 
 const collection = "/api/v1/namespaces/default/configmaps"
 
-// guest is a named client that sends requests to one replica, or to the one it is routed to if n is 0.
+// guest is a client with a name. It sends requests to replica n, or to the replica that it is routed to if n is 0.
 type guest struct {
 	t     *testing.T
 	srv   *fake.Server
@@ -68,7 +68,7 @@ func (g guest) do(method, path, body string) (int, object.Object) {
 	return res.StatusCode, obj
 }
 
-// create makes a ConfigMap and returns its revision.
+// create creates a ConfigMap and returns its revision.
 func (g guest) create(name string) string {
 	g.t.Helper()
 	code, obj := g.do("POST", collection, `{"metadata":{"name":"`+name+`"}}`)
@@ -78,7 +78,7 @@ func (g guest) create(name string) string {
 	return obj.ResourceVersion()
 }
 
-// names returns the names of the ConfigMaps in a list ("a b"), or the code and the message of an error.
+// names returns the names of the ConfigMaps in a list, such as "a b", or the code and the reason of an error.
 func (g guest) names(query string) string {
 	g.t.Helper()
 	code, obj := g.do("GET", collection+query, "")
@@ -111,14 +111,15 @@ func pair(t *testing.T, options []fake.ReplicaOptions, f func(t *testing.T, srv 
 	})
 }
 
-// took returns the time that f takes.
+// took returns the duration of a call of f.
 func took(f func()) time.Duration {
 	began := time.Now()
 	f()
 	return time.Since(began)
 }
 
-// A replica that lags answers from its stale cache, waits 3 s for consistent reads, and catches up without a gap.
+// TestLag checks that a replica that lags responds from its stale cache, waits 3 s for consistent reads, and catches up
+// without a gap.
 func TestLag(t *testing.T) {
 	pair(t, nil, func(t *testing.T, srv *fake.Server, a, b guest) {
 		is := is.New(t)
@@ -131,11 +132,11 @@ func TestLag(t *testing.T) {
 		srv.Replica(2).Lag("configmaps")
 		rev := a.create("new")
 		is.Equal(a.names("?resourceVersion=0"), "new old") // the other replica is not affected
-		is.Equal(b.names("?resourceVersion=0"), "old")     // whatever the cache has
+		is.Equal(b.names("?resourceVersion=0"), "old")     // the objects in the cache
 		code, _ := b.do("GET", collection+"/new", "")
-		is.Equal(code, http.StatusOK) // a get asks the store
+		is.Equal(code, http.StatusOK) // a get reads from the store
 		code, _ = b.do("GET", collection+"/new?resourceVersion=0", "")
-		is.Equal(code, http.StatusNotFound) // unless it may be stale
+		is.Equal(code, http.StatusNotFound) // unless the client accepts old data
 		is.Equal(took(func() { is.Equal(b.names(""), "new old") }), 3*time.Second)
 		is.Equal(took(func() { is.Equal(b.names("?resourceVersion="+rev), "504 Timeout") }), 3*time.Second)
 		is.Equal(took(func() { // a watch-list needs the newest state
@@ -147,7 +148,7 @@ func TestLag(t *testing.T) {
 		a.do("DELETE", collection+"/old", "")
 		srv.Replica(2).Resume()
 		is.Equal(w.must("ADDED").Name(), "new")
-		is.Equal(w.must("DELETED").Name(), "old") // in order, each once
+		is.Equal(w.must("DELETED").Name(), "old") // in order, each event once
 		is.Equal(b.names("?resourceVersion=0"), "new")
 	})
 }
@@ -161,7 +162,7 @@ func number(t *testing.T, rev string) int {
 	return n
 }
 
-// A read that waits is answered as soon as the replica has caught up.
+// TestLagEnds checks that a read that waits gets its response as soon as the replica has caught up.
 func TestLagEnds(t *testing.T) {
 	pair(t, nil, func(t *testing.T, srv *fake.Server, a, b guest) {
 		is := is.New(t)
@@ -172,7 +173,7 @@ func TestLagEnds(t *testing.T) {
 	})
 }
 
-// A replica that lags does not know new custom resources either.
+// TestLagOfDefinitions checks that a replica that lags does not know new custom resources either.
 func TestLagOfDefinitions(t *testing.T) {
 	pair(t, nil, func(t *testing.T, srv *fake.Server, a, b guest) {
 		is := is.New(t)
@@ -185,7 +186,7 @@ func TestLagOfDefinitions(t *testing.T) {
 		code, _ = a.do("POST", widgets, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w"},"spec":{"x":1}}`)
 		is.Equal(code, http.StatusCreated)
 		res := b.send("GET", widgets, "")
-		is.Equal(res.StatusCode, http.StatusNotFound) // not served here yet
+		is.Equal(res.StatusCode, http.StatusNotFound) // not served by this replica yet
 		srv.Replica(2).Resume()
 		code, list := b.do("GET", widgets+"?resourceVersion=0", "")
 		is.Equal(code, http.StatusOK)
@@ -198,7 +199,7 @@ func TestLagOfDefinitions(t *testing.T) {
 	})
 }
 
-// A replica that cannot reach the store serves only its caches.
+// TestCut checks that a replica that cannot reach the store serves only its caches.
 func TestCut(t *testing.T) {
 	pair(t, nil, func(t *testing.T, srv *fake.Server, a, b guest) {
 		is := is.New(t)
@@ -216,22 +217,22 @@ func TestCut(t *testing.T) {
 		for _, r := range [][3]string{{"PATCH", "/old", `{"data":{"a":"b"}}`}, {"DELETE", "/old", ""}, {"DELETE", "/new", ""}, {"GET", "/old", ""}, {"GET", "", ""}} {
 			code, failed := b.do(r[0], collection+r[1], r[2])
 			is.Equal(code, http.StatusInternalServerError)
-			is.Equal(failed.String("reason"), "ServerTimeout") // nothing that needs the store
+			is.Equal(failed.String("reason"), "ServerTimeout") // nothing works that needs the store
 		}
 		code, _ = b.do("POST", collection, `{"metadata":{"name":"X"}}`)
-		is.Equal(code, http.StatusUnprocessableEntity)            // an invalid object is refused as always
-		is.Equal(b.names("?resourceVersion=0"), "old")            // cached reads go on
-		is.Equal(b.names("?resourceVersion="+rev), "504 Timeout") // but do not get newer
+		is.Equal(code, http.StatusUnprocessableEntity)            // an invalid object is rejected as always
+		is.Equal(b.names("?resourceVersion=0"), "old")            // reads from the cache still work
+		is.Equal(b.names("?resourceVersion="+rev), "504 Timeout") // but do not get newer data
 		is.Equal(b.watch(collection+"?watch=1").must("ERROR").String("message"), "Internal error occurred: etcdserver: request timed out")
 		srv.Replica(2).Resume()
-		is.Equal(w.must("ADDED").Name(), "new") // the watch has gone on
+		is.Equal(w.must("ADDED").Name(), "new") // the watch has continued
 		is.Equal(b.names(""), "new old")
 		code, _ = b.do("DELETE", collection+"/old", "")
 		is.Equal(code, http.StatusOK)
 	})
 }
 
-// Restart ends watches and refills all caches.
+// TestRestart checks that Restart ends watches and refills all caches.
 func TestRestart(t *testing.T) {
 	pair(t, nil, func(t *testing.T, srv *fake.Server, a, b guest) {
 		is := is.New(t)
@@ -243,12 +244,13 @@ func TestRestart(t *testing.T) {
 		_, ok := w.next()
 		is.True(!ok)
 		is.Equal(b.names("?resourceVersion=0"), "a b")
-		is.Equal(b.watch(collection+"?watch=1&resourceVersion="+before).must("ERROR").String("reason"), "Expired") // the cache is new
+		is.Equal(b.watch(collection+"?watch=1&resourceVersion="+before).must("ERROR").String("reason"), "Expired") // the new cache has no history
 		is.Equal(a.watch(collection+"?watch=1&resourceVersion="+before).must("ADDED").Name(), "b")
 	})
 }
 
-// A replica that missed compacted revisions starts again with empty caches; its watches end.
+// TestResumeAfterCompaction checks that a replica that missed compacted revisions starts again with empty caches, and
+// that its watches end.
 func TestResumeAfterCompaction(t *testing.T) {
 	for _, resources := range [][]string{nil, {"configmaps"}} {
 		pair(t, nil, func(t *testing.T, srv *fake.Server, a, b guest) {
@@ -269,7 +271,7 @@ func TestResumeAfterCompaction(t *testing.T) {
 	}
 }
 
-// Requests are routed by the prefix of their User-Agent.
+// TestRoute checks that requests are routed by the prefix of their User-Agent.
 func TestRoute(t *testing.T) {
 	pair(t, nil, func(t *testing.T, srv *fake.Server, a, _ guest) {
 		is := is.New(t)
@@ -281,11 +283,12 @@ func TestRoute(t *testing.T) {
 		client.agent = "operator/v2"
 		is.Equal(client.names(""), "")
 		client.agent = "other"
-		is.Equal(client.names(""), "") // replica 1
+		is.Equal(client.names(""), "") // sent to replica 1
 	})
 }
 
-// Held events are delivered all at once, only to the held client, and also those of watches opened meanwhile.
+// TestHold checks that held events are delivered all at once and only to the held client, including those of watches
+// that were opened in the meantime.
 func TestHold(t *testing.T) {
 	pair(t, nil, func(t *testing.T, srv *fake.Server, a, b guest) {
 		is := is.New(t)
@@ -305,7 +308,8 @@ func TestHold(t *testing.T) {
 	})
 }
 
-// A stalled watch delivers nothing until its connection breaks; CloseWatches ends a watch gracefully.
+// TestStall checks that a stalled watch delivers nothing until its connection breaks, while CloseWatches ends a watch
+// gracefully.
 func TestStall(t *testing.T) {
 	pair(t, nil, func(t *testing.T, srv *fake.Server, a, b guest) {
 		is := is.New(t)
@@ -326,7 +330,7 @@ func TestStall(t *testing.T) {
 	})
 }
 
-// A restored store assigns revisions again that it has already used.
+// TestRestore checks that a restored store assigns revisions again that it has already used.
 func TestRestore(t *testing.T) {
 	pair(t, nil, func(t *testing.T, srv *fake.Server, a, b guest) {
 		is := is.New(t)
@@ -335,7 +339,7 @@ func TestRestore(t *testing.T) {
 		lost := a.create("b")
 		is.NoErr(srv.Restore(backup))
 		is.Equal(b.names(""), "a")
-		is.Equal(b.create("c"), lost) // the same revision means something else now
+		is.Equal(b.create("c"), lost) // the revision is now that of another write
 		is.True(srv.Restore(backup+100) != nil)
 	})
 }

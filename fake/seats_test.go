@@ -10,8 +10,8 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// TestSeats checks the metric of the seats of each priority level against the figures of a real server. A client that adds a level
-// waits until the metric shows it.
+// TestSeats compares the metric of the seats of each priority level with the figures of a real server. A client that
+// adds a level waits until the metric shows the level.
 func TestSeats(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -35,5 +35,5 @@ func TestSeats(t *testing.T) {
 	bare := client{t, fake.RunT(t, fake.Options{Bare: true})}
 	_, body = bare.do("GET", "/metrics", "")
 	is.True(!strings.Contains(body, "apiserver_flowcontrol"))                                           // without levels there is no metric
-	is.True(strings.Contains(body, "\napiserver_validation_declarative_validation_mismatch_total 0\n")) // which upstream's suite asks for
+	is.True(strings.Contains(body, "\napiserver_validation_declarative_validation_mismatch_total 0\n")) // upstream's test suite reads this metric
 }

@@ -12,16 +12,17 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// Seed stores objects as they are, as WithObjects and WithStatusSubresource of controller-runtime's fake do: with their status, uid,
-// owners, finalizers, managed fields, times, generation and deletionTimestamp, and with the fields that a server derives, such as the
-// selector of a Job or the address of a Service. Each object is one commit. Missing fields get their defaults, and the values that a
-// server sets in every new object. Objects are validated as on an update, so that any object that a server may have stored can be
-// seeded. Unknown fields are an error. An object whose name exists is merged into the stored one. Admission plugins and webhooks are
-// not called. Missing namespaces are created. Objects without a namespace go to default.
+// Seed stores objects unchanged, like WithObjects and WithStatusSubresource of controller-runtime's fake client: with
+// their status, uid, owners, finalizers, managed fields, times, generation and deletionTimestamp, and with fields that
+// a server derives, such as the selector of a Job or the address of a Service. Each object is one commit. Missing
+// fields get their defaults, and the values that a server sets in every new object. Objects are validated as on an
+// update, so that any object that a server may have stored can be seeded. Unknown fields are an error. An existing
+// object is merged with the seeded one. Admission plugins and webhooks are not called. Missing namespaces are created.
+// Objects without a namespace are put into default.
 //
-// Objects are Go types that marshal to JSON, such as *corev1.Pod, *unstructured.Unstructured or map[string]any. If apiVersion and kind
-// are empty, they follow from the name of the Go type and its package (k8s.io/api/apps/v1). In a test that began with RunT an error
-// ends the test.
+// Objects are Go values that marshal to JSON, such as *corev1.Pod, *unstructured.Unstructured or map[string]any. If
+// apiVersion and kind are empty, they are derived from the name of the Go type and its package (k8s.io/api/apps/v1). In
+// a test that began with RunT, an error ends the test.
 func (s *Server) Seed(objects ...any) error {
 	l := s.loader()
 	for _, v := range objects {
@@ -62,7 +63,8 @@ func (l *loader) seed(obj object.Object) error {
 	return l.cluster.Seed(loadManager, as)
 }
 
-// object converts a Go value to an object with its kind.
+// object converts a Go value to an object. If the value has no apiVersion and kind, they are derived from its type; it
+// is an error if no served kind fits.
 func (l *loader) object(v any) (object.Object, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -87,8 +89,9 @@ func (l *loader) object(v any) (object.Object, error) {
 	return obj, nil
 }
 
-// kindOf returns the kind of a Go type. Among the kinds with its name it prefers the one whose version is the last part of the package
-// path, and whose group begins with the part before it.
+// kindOf returns the kind of a Go type. If several kinds have the type's name, it prefers one whose version is the last
+// element of the package path and whose group begins with the element before it. It returns an error if no API server
+// serves such a kind.
 func (l *loader) kindOf(t reflect.Type) (*resource.Definition, error) {
 	version, group := path.Base(t.PkgPath()), path.Base(path.Dir(t.PkgPath()))
 	if group == "core" {
@@ -122,11 +125,12 @@ func (l *loader) kindOf(t reflect.Type) (*resource.Definition, error) {
 // Kind is a kind that the server serves.
 type Kind struct {
 	Group, Version, Kind string
-	Resource, Singular   string // deployments, deployment
+	Resource, Singular   string // such as deployments, deployment
 	Namespaced           bool
 }
 
-// Kinds returns the kinds that are served now, including those of custom resources: the data for a RESTMapper, without discovery.
+// Kinds returns the currently served kinds, including those of custom resources. It provides the data for a RESTMapper,
+// without discovery.
 func (s *Server) Kinds() (all []Kind) {
 	s.cluster.EachServed(func(d *resource.Definition) bool {
 		all = append(all, Kind{Group: d.Group, Version: d.Version, Kind: d.Kind, Resource: d.Resource, Singular: d.Singular, Namespaced: d.Namespaced})

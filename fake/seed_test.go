@@ -13,14 +13,14 @@ import (
 	"github.com/kubesim/kubesim/sim/controller"
 )
 
-// Deployment is a stand-in for a type of k8s.io/api, which this module does not require.
+// Deployment replaces a type of k8s.io/api, which this module does not require.
 type Deployment struct {
 	Metadata map[string]any `json:"metadata"`
 	Spec     map[string]any `json:"spec"`
 	Status   map[string]any `json:"status"`
 }
 
-// Seed stores fields that no client can set, and fields that a server adds.
+// TestSeed checks that Seed stores fields that no client can set, and fields that a server adds.
 func TestSeed(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -42,13 +42,13 @@ func TestSeed(t *testing.T) {
 	is.Equal(d.Int64("status", "readyReplicas"), int64(1))
 	is.Equal(d.Int64("status", "observedGeneration"), int64(4))
 	is.Equal(d.Int64("spec", "replicas"), int64(1)) // a default
-	is.True(d.ResourceVersion() != "7")             // there is one history
+	is.True(d.ResourceVersion() != "7")             // the server assigns revisions
 
 	code, _ := c.do("GET", "/api/v1/namespaces/shop", "")
 	is.Equal(code, 200)
 	c.mergePatch("/apis/apps/v1/namespaces/shop/deployments/web", `{"metadata":{"finalizers":null}}`)
 	code, _ = c.do("GET", "/apis/apps/v1/namespaces/shop/deployments/web", "")
-	is.Equal(code, 404) // it was being deleted: the last finalizer ends that
+	is.Equal(code, 404) // it was being deleted, so removing the last finalizer deleted it
 
 	is.NoErr(srv.Seed(map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"name": "p"},
 		"spec": template["spec"], "status": map[string]any{"phase": "Failed", "reason": "Evicted"}}))
@@ -57,7 +57,7 @@ func TestSeed(t *testing.T) {
 	is.True(p.UID() != "")
 }
 
-// A custom resource is seeded like any other object, in its apiVersion.
+// TestSeedCustom checks that a custom resource is seeded like any other object, in its apiVersion.
 func TestSeedCustom(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -75,8 +75,8 @@ const siteCRD = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceD
 "spec":{"group":"web.example.com","scope":"Namespaced","names":{"plural":"sites","kind":"Site"},"versions":[{"name":"v1","served":true,"storage":true,
 "subresources":{"status":{}},"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}]}}`
 
-// A running Job, a Service with its address, a pod on a node and a terminating namespace are stored as they are, each in one commit:
-// watches see them once, with their own uids.
+// TestSeedLive checks that a running Job, a Service with its address, a pod on a node and a terminating namespace are
+// stored as they are, each in one commit. Watches see them once, with the given uids.
 func TestSeedLive(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -100,15 +100,15 @@ func TestSeedLive(t *testing.T) {
 	is.NoErr(srv.Seed(map[string]any{"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": "s"},
 		"spec": map[string]any{"clusterIP": "10.0.0.77", "clusterIPs": []string{"10.0.0.77"}, "ports": []any{map[string]any{"port": 80}}}}))
 	code, body := c.do("POST", "/api/v1/namespaces/default/services", `{"metadata":{"name":"t"},"spec":{"clusterIP":"10.0.0.77","ports":[{"port":80}]}}`)
-	is.Equal(code, 422) // the address is taken
+	is.Equal(code, 422) // the address is already in use
 	is.True(strings.Contains(body, "provided IP is already allocated"))
 	is.NoErr(srv.Seed(map[string]any{"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": "s", "labels": map[string]any{"a": "b"}}}))
 	s := c.parse(second(c.do("GET", "/api/v1/namespaces/default/services/s", "")))
-	is.Equal(s.String("spec", "clusterIP"), "10.0.0.77") // it is merged
+	is.Equal(s.String("spec", "clusterIP"), "10.0.0.77") // the fields are merged
 	is.Equal(s.Labels(), map[string]string{"a": "b"})
 }
 
-// A watch sees a seeded object once, as it is.
+// TestSeedIsOneEvent checks that a watch sees a seeded object once, in its complete state.
 func TestSeedIsOneEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
@@ -153,7 +153,8 @@ func TestSeedErrors(t *testing.T) {
 	}
 }
 
-// Dependents of an owner that was seeded with a uid stay, because the garbage collector finds the owner.
+// TestSeedOwners checks that dependents of an owner that was seeded with a uid are kept, because the garbage collector
+// finds the owner.
 func TestSeedOwners(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -168,7 +169,8 @@ func TestSeedOwners(t *testing.T) {
 	is.Equal(code, 404)
 }
 
-// A folder is loaded file by file, or as kustomize builds it if it has a kustomization.
+// TestLoadFolder checks that a folder is loaded file by file, or as kustomize builds it if the folder contains a
+// kustomization.
 func TestLoadFolder(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -1,14 +1,14 @@
-// Package fake is a Kubernetes API server for tests. Unmodified clients send requests to it in process, without sockets, binaries or
-// start-up time, and it answers as a real one does.
+// Package fake is a Kubernetes API server for tests. Unmodified clients send requests to it in process, without
+// sockets, binaries or start-up time, and it responds like a real API server.
 //
 //	func TestController(t *testing.T) {
 //		srv := fake.RunT(t)
 //		client := kubernetes.NewForConfigOrDie(&rest.Config{Host: srv.URL(), Transport: srv.Transport()})
 //		…
-//		srv.Clock.Advance(5 * time.Minute) // history expires, continue tokens die, bookmarks are sent
+//		srv.Clock.Advance(5 * time.Minute) // history and continue tokens expire, bookmarks are sent
 //	}
 //
-// Time does not advance until the test calls Clock.Advance. To test a controller with timers of its own, use the real clock
+// Time does not advance until the test calls Clock.Advance. To test a controller that uses timers, use the real clock
 // (clock.System) and run the test in a bubble, in which time is virtual:
 //
 //	synctest.Test(t, func(t *testing.T) {
@@ -32,6 +32,7 @@ import (
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake/answer"
+	"github.com/kubesim/kubesim/fake/audit"
 	"github.com/kubesim/kubesim/fake/control"
 	"github.com/kubesim/kubesim/fake/listen"
 	"github.com/kubesim/kubesim/fake/oracle"
@@ -45,21 +46,28 @@ import (
 // Options configure a Server. The zero value is right for most tests.
 type Options = config.Cluster
 
-// setup is the Options of one Server.
+// AuditOptions configure the audit log of a Server.
+type AuditOptions = config.Audit
+
+// setup contains the Options of one Server.
 type setup struct {
 	Options
 	admission *outbound.AdmissionConfig // the contents of the file Options.AdmissionConfig
-	services  *outbound.Services        // those of the origin if this server is a fork, or nil
+	audit     *audit.Log                // nil if there is none
+	services  *outbound.Services        // for a fork: those of the original server; otherwise nil
 	trial     Trial                     // the run of a test that can be repeated, or nil
+	begin     *sim.State                // the objects with which it starts (Prepare), or nil
 }
 
-// writesMax is the default of Options.MaxWritesPerInstant in a bubble, where time advances only when all goroutines wait.
+// writesMax is the default of Options.MaxWritesPerInstant in a bubble, in which time advances only when all goroutines
+// wait.
 const writesMax = 1000
 
-// afterBubbles is later than the time in any testing/synctest bubble, which begins in the year 2000, and earlier than any other.
+// afterBubbles is later than the time in any testing/synctest bubble, which begins in the year 2000, and earlier than
+// any real time.
 var afterBubbles = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// writesMax returns the most writes of one object at one instant, or -1 if there is no limit.
+// writesMax returns the maximum number of writes of one object at one instant, or -1 if there is no limit.
 func (o *setup) writesMax() int {
 	switch {
 	case o.MaxWritesPerInstant != 0:
@@ -83,13 +91,13 @@ type TB interface {
 
 // Server is a simulated API server.
 type Server struct {
-	// Oracles are the assertions of a test about the server.
+	// Oracles provides the assertions of a test about the server.
 	*Oracles
-	// Clock advances the server's time. It has no effect if Options.Clock is not a clock.Manual.
+	// Clock advances the server's time. It has no effect if Options.Clock is set to anything other than a clock.Manual.
 	Clock *clock.Manual
-	// Faults are the faults that requests and watches meet.
+	// Faults controls the faults of requests and watches.
 	Faults *Faults
-	// Controllers are the controllers that Options.Controllers names.
+	// Controllers gives access to the controllers that Options.Controllers selects.
 	Controllers *Controllers
 
 	options   setup
@@ -97,7 +105,7 @@ type Server struct {
 	handler   http.Handler
 	panel     *control.Panel
 	transport *transport
-	test      TB // or nil
+	test      TB // may be nil
 	outbound  *outbound.Outbound
 	life      context.Context // ends with Close
 	end       context.CancelFunc
@@ -108,11 +116,12 @@ type Server struct {
 	mu           sync.Mutex
 	listeners    []*Listener
 	authenticate atomic.Pointer[Authenticator]
-	clocks       map[string]*clock.Skewed // of the clients' machines
+	clocks       map[string]*clock.Skewed // the clocks of the clients' machines
 	processes    []*Process
 }
 
-// New starts a server. Call Close to end it.
+// New starts a server. Call Close to stop it. Only the first element of options is used. New returns an error if an
+// option is invalid, or if a file that it names cannot be used.
 func New(options ...Options) (*Server, error) {
 	var o setup
 	if len(options) > 0 {
@@ -121,7 +130,8 @@ func New(options ...Options) (*Server, error) {
 	return o.start()
 }
 
-// start starts a server.
+// start starts a server with the data that the options name: an archive, a snapshot, a data directory or a State.
+// Without any of them, the server is new.
 func (o *setup) start() (*Server, error) {
 	switch {
 	case o.Archive != "":
@@ -132,14 +142,23 @@ func (o *setup) start() (*Server, error) {
 	if o.Data != "" {
 		return o.overData()
 	}
-	s, err := o.fresh()
+	s, err := o.begun()
 	if err != nil {
 		return nil, err
 	}
 	return s.prepared()
 }
 
-// fresh returns a new server without stored data.
+// begun returns a new server. If begin is not nil, the server starts with that state.
+func (o *setup) begun() (*Server, error) {
+	if o.begin != nil {
+		return o.resume(o.begin)
+	}
+	return o.fresh()
+}
+
+// fresh returns a server with nothing but the objects that each new server has. It returns an error if an option is
+// invalid.
 func (o *setup) fresh() (*Server, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
@@ -151,7 +170,7 @@ func (o *setup) fresh() (*Server, error) {
 	return o.serve(cluster), nil
 }
 
-// complete sets the clock and reads files.
+// complete sets the default clock and reads files.
 func (o *setup) complete() error {
 	if o.Clock == nil {
 		o.Clock = clock.NewManual(clock.Epoch())
@@ -159,7 +178,7 @@ func (o *setup) complete() error {
 	return o.readFiles()
 }
 
-// readFiles reads AdmissionConfig. It returns an error if that file or a certificate is invalid.
+// readFiles reads AdmissionConfig and opens the audit log. It returns an error if a file or a certificate is invalid.
 func (o *setup) readFiles() (err error) {
 	o.admission = &outbound.AdmissionConfig{Plugins: o.Admission}
 	if o.AdmissionConfig != "" {
@@ -173,14 +192,20 @@ func (o *setup) readFiles() (err error) {
 		return fmt.Errorf("kubesim: %w", err)
 	}
 	signers := o.Signers()
-	_, err = listen.AuthoritiesOf(&signers)
-	return err
+	if _, err = listen.AuthoritiesOf(&signers); err != nil {
+		return err
+	}
+	if o.audit, err = audit.Open(&o.Audit); err != nil {
+		return fmt.Errorf("kubesim: %w", err)
+	}
+	return nil
 }
 
-// caFiles returns the files of certificate authorities, not yet read.
+// caFiles returns the files of certificate authorities without reading them.
 func (o *setup) caFiles() listen.CAFiles { return listen.NewCAFiles(o.ClientCAFile, o.ProxyCAFile) }
 
-// connect creates the handlers and the transport for requests to the Cluster. manual reports whether its clock is advanced by hand.
+// connect creates the handlers and the transport for requests to the Cluster. manual reports whether its clock is
+// manual.
 func (s *Server) connect(manual bool) {
 	api := answer.NewHandler(s.pick, s.client, 0, s.log)
 	s.panel = control.New(s.cluster, s, s.options.Trace > 0, s.life.Done())
@@ -192,9 +217,9 @@ func (s *Server) connect(manual bool) {
 	}
 }
 
-// withControl returns a handler that serves the API, and the simulator's control paths below /sim/v1/. Errors are plain text that
-// suggests a remedy. The API server that pick returns authorizes the sender of a control request. If pick is nil, all are allowed,
-// because a caller in the same process controls the server anyway.
+// withControl returns a handler that serves the API, and the simulator's control paths below /sim/v1/. Error messages
+// are plain text that suggests a remedy. The API server that pick returns authorizes the sender of a control request.
+// If pick is nil, all control requests are allowed, because a caller in the same process controls the server anyway.
 func (s *Server) withControl(api *answer.Handler, pick func(*http.Request) *apiserver.Server) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasPrefix(r.URL.Path, control.Prefix) {
@@ -211,8 +236,8 @@ func (s *Server) withControl(api *answer.Handler, pick func(*http.Request) *apis
 	})
 }
 
-// RunT starts a server for one test; t.Cleanup closes it. If the test fails, its log ends with the last steps of the trace and with the
-// command that replays the test. If the options have no seed, it comes from KUBESIM_SEED.
+// RunT starts a server for one test; t.Cleanup closes it. If the test fails, its log ends with the last steps of the
+// trace and with the command that replays the test. If the options have no seed, RunT uses that in KUBESIM_SEED.
 func RunT(t TB, options ...Options) *Server {
 	t.Helper()
 	var o setup
@@ -239,7 +264,7 @@ func RunT(t TB, options ...Options) *Server {
 	return s
 }
 
-// startFor starts a server for a test.
+// startFor starts a server that reports to t. A Trial of the options also begins.
 func (o *setup) startFor(t TB) (*Server, error) {
 	s, err := o.start()
 	if err != nil {
@@ -262,36 +287,37 @@ func (s *Server) Close() {
 	s.mu.Unlock()
 	var finish []func()
 	for _, l := range listeners {
-		finish = append(finish, l.Shut())
+		finish = append(finish, l.StopAccepting())
 	}
 	s.cluster.Close()
 	for _, f := range finish {
 		f()
 	}
 	s.journal.finish(s.cluster)
+	s.options.audit.Close()
 	if n := s.outbound.Caller.Wait(patience); n > 0 {
 		s.log("kubesim: Close: %d functions that answer webhooks, or transports to webhooks, have not returned in %v", n, patience)
 	}
 }
 
-// URL returns the Host of a client configuration. The name cannot be resolved: requests go through Transport.
+// URL returns the Host of a client configuration. The host name cannot be resolved: requests must go through Transport.
 func (s *Server) URL() string { return inProcessURL }
 
 const inProcessURL = "http://kubesim.invalid"
 
-// Transport returns a transport that carries requests to the server in process. It is safe in a testing/synctest bubble if the server
-// was created there.
+// Transport returns a transport that sends requests to the server in process. It is safe in a testing/synctest bubble
+// if the server was created in the same bubble.
 func (s *Server) Transport() http.RoundTripper { return s.transport }
 
-// Handler returns the handler of the API, and of the control paths below /sim/v1/, for programs with their own HTTP server. If requests
-// are authenticated, RBAC's nonResourceURLs decide who may use the control paths.
+// Handler returns the handler of the API, and of the control paths below /sim/v1/, for programs with their own HTTP
+// server. If requests are authenticated, RBAC's nonResourceURLs determine who may use the control paths.
 //
-//	POST compact               the store forgets all revisions before now
-//	POST expire                the store and every watch cache forget
+//	POST compact               compacts the store up to the current revision
+//	POST expire                removes the history of the store and of every watch cache
 //	GET  clock                 {"now":"2026-01-01T00:00:00Z","manual":true}
 //	POST clock/advance?d=5m    advances a manual clock
-//	GET  snapshot              the whole server with its history, as a file; POST takes the server back to one
-//	POST reset                 resets the server to its beginning, except the time
+//	GET  snapshot              the whole server with its history, as a file; POST returns the server to a snapshot
+//	POST reset                 resets the server to its initial state, except the time
 //	GET  faults                the faults as text; POST adds those in its body, DELETE clears them
 //	POST faults/release        delivers held watch events
 //	GET  replicas              the state of the API servers
@@ -303,13 +329,15 @@ func (s *Server) Handler() http.Handler { return s.handler }
 // Revision returns the newest revision of the store: the resourceVersion of the last write.
 func (s *Server) Revision() uint64 { return s.cluster.Revision() }
 
-// Compact makes the store forget all revisions before now, as the compaction every five minutes does.
+// Compact removes all revisions before the current one from the store, like the compaction every five minutes.
 func (s *Server) Compact() { s.cluster.Compact() }
 
-// Expire makes the store and every watch cache forget all history: a request that continues from an earlier revision gets 410.
+// Expire removes all history from the store and every watch cache: a request that continues from an earlier revision
+// gets 410.
 func (s *Server) Expire() { s.cluster.Expire() }
 
-// Reset returns the server to its initial state, except for its time. Open watches end.
+// Reset returns the server to its initial state, except for its time. Open watches end. If the server has a file
+// (Options.Data, Options.Archive), an error means that the file could not be rewritten.
 func (s *Server) Reset() error {
 	return errors.Join(s.cluster.Reset(), s.serveMetrics(), s.journal.rewrite(s.cluster))
 }

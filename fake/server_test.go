@@ -38,7 +38,8 @@ func ExampleNew() {
 	//   "metadata": {
 }
 
-// The same seed and the same requests give the same bytes; another seed gives other names.
+// TestDeterminism checks that the same seed and the same requests give the same bytes, while another seed gives other
+// names.
 func TestDeterminism(t *testing.T) {
 	is := is.New(t)
 	play := func(seed uint64) string {
@@ -60,7 +61,7 @@ func TestDeterminism(t *testing.T) {
 	is.True(play(7) != play(8)) // another seed, other uids
 }
 
-// Close ends watches, may be called twice, and the server still answers afterwards.
+// TestClose checks that Close ends watches and may be called twice, and that the server still responds afterwards.
 func TestClose(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}
@@ -73,7 +74,7 @@ func TestClose(t *testing.T) {
 	is.Equal(code, http.StatusOK)
 }
 
-// Reset returns everything to the beginning: the same writes get the same revisions again.
+// TestReset checks that Reset restores the initial state: the same writes get the same revisions again.
 func TestReset(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}
@@ -88,7 +89,8 @@ func TestReset(t *testing.T) {
 	is.Equal(again.UID(), first.UID())
 }
 
-// After Expire each request that continues from an earlier revision gets 410, wherever it is served.
+// TestExpire checks that after Expire, each request that continues from an earlier revision gets 410, wherever it is
+// served.
 func TestExpire(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}
@@ -96,12 +98,13 @@ func TestExpire(t *testing.T) {
 	c.create("b")
 	c.srv.Expire()
 	status := c.watch("&resourceVersion=" + before).must("ERROR")
-	is.Equal(status.String("reason"), "Expired") // a watch
+	is.Equal(status.String("reason"), "Expired") // to a watch
 	code, _ := c.do("GET", "/api/v1/namespaces/default/configmaps?resourceVersionMatch=Exact&resourceVersion="+before, "")
-	is.Equal(code, http.StatusGone) // an exact read
+	is.Equal(code, http.StatusGone) // to an exact read
 }
 
-// A watch whose client does not read is cut off, without an error event: it ends before the last event.
+// TestSlowReader checks that a watch whose client does not read is closed without an error event: it ends before the
+// last event.
 func TestSlowReader(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}
@@ -121,10 +124,10 @@ func TestSlowReader(t *testing.T) {
 		is.Equal(e.Type, "ADDED") // no error event
 		n++
 	}
-	is.True(n > 100 && n < writes) // some events, not all
+	is.True(n > 100 && n < writes) // some events, but not all
 }
 
-// Truncated and oversized bodies get the real server's errors.
+// TestBadBodies checks that truncated and oversized bodies get the real server's errors.
 func TestBadBodies(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}
@@ -140,7 +143,7 @@ func TestBadBodies(t *testing.T) {
 	is.NoErr(err)
 	res, err := c.srv.Transport().RoundTrip(r)
 	is.NoErr(err)
-	is.Equal(res.StatusCode, http.StatusInternalServerError) // a body that breaks off is no panic
+	is.Equal(res.StatusCode, http.StatusInternalServerError) // an incomplete body causes no panic
 }
 
 type broken struct{}

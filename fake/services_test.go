@@ -41,8 +41,9 @@ func free(t *testing.T) string {
 	return socket.Addr().String()
 }
 
-// An operator's manifests name a service and have no caBundle. The server reaches the service at its ServiceAddress, and trusts the
-// certificate that it made for it. The Service need not exist.
+// TestServiceAddress checks a webhook whose configuration names a service and has no caBundle, as in the manifests of
+// an operator. The server reaches the service at its ServiceAddress, and trusts the certificate that it has created for
+// the service. The Service need not exist.
 func TestServiceAddress(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -58,7 +59,7 @@ func TestServiceAddress(t *testing.T) {
 	x := target{t: t, url: l.URL()}
 	reviewed(x, `"service":{"namespace":"shop-system","name":"hooks","path":"/x"}`)
 	x.must("POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"x"}}`)
-	is.Equal(<-protos, "HTTP/1.1") // as to all services
+	is.Equal(<-protos, "HTTP/1.1") // as for all services
 
 	moved := free(t)
 	serveCerts(t, dir, moved, func(w http.ResponseWriter, q *http.Request) { protos <- "moved"; allow(w, q) })
@@ -77,10 +78,10 @@ func TestServiceAddress(t *testing.T) {
 		is.True(srv.ServiceAddress(wrong, at) != nil)
 	}
 	is.True(srv.ServiceAddress("a/b", "9443") != nil)
-	is.True(fake.RunT(t).ServiceCerts(dir) != nil) // for no service
+	is.True(fake.RunT(t).ServiceCerts(dir) != nil) // there is no service
 }
 
-// reviewed registers a webhook at a clientConfig for every new ConfigMap of the namespace default.
+// reviewed registers a webhook with a clientConfig for every new ConfigMap in the namespace default.
 func reviewed(x target, clientConfig string) {
 	x.t.Helper()
 	const configurations = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
@@ -90,7 +91,8 @@ func reviewed(x target, clientConfig string) {
 		"operations":["CREATE"],"resources":["configmaps"]}]}]}`, clientConfig))
 }
 
-// timeoutSeconds of a webhook over a socket is time of the server's clock.
+// TestWebhookTimeOverSocket checks that the timeoutSeconds of a webhook that is called over a socket are measured by
+// the server's clock.
 func TestWebhookTimeOverSocket(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -114,8 +116,8 @@ func TestWebhookTimeOverSocket(t *testing.T) {
 	is.True(strings.HasSuffix(text, "context deadline exceeded"))
 }
 
-// The file of --admission-control-config-file sets the server's credentials for webhooks: those of the kubeconfig user with the name of
-// the host.
+// TestAdmissionConfig checks that the file of --admission-control-config-file sets the server's credentials for
+// webhooks. They are those of the user in the kubeconfig with the name of the host.
 func TestAdmissionConfig(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -159,7 +161,7 @@ func TestAdmissionConfig(t *testing.T) {
 	x.url = l.URL()
 	reviewed(x, fmt.Sprintf(`"url":"https://127.0.0.1:%d/x","caBundle":%q`, port, made.ca))
 	x.must("POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"x"}}`)
-	is.Equal(<-shown, "HTTP/2.0 Bearer secret") // *.0.0.1 is one without a port: that is for 443
+	is.Equal(<-shown, "HTTP/2.0 Bearer secret") // *.0.0.1 is a name without a port, which is for 443
 
 	_, err = fake.New(fake.Options{AdmissionConfig: filepath.Join(dir, "none")})
 	is.True(err != nil)

@@ -14,7 +14,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Errors in a pod are found, however often the pod was updated before.
+// TestUpdatedPodIsStillValidated checks that errors in a pod are found, however often the pod was updated before.
 func TestUpdatedPodIsStillValidated(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -36,7 +36,7 @@ func TestUpdatedPodIsStillValidated(t *testing.T) {
 		list[0].(map[string]any)[name] = value
 		return list
 	}
-	for range 2 { // as it was created, and once it is settled and its image was changed
+	for range 2 { // as it was created, and then after it has settled and its image has been changed
 		for _, version := range []string{"1", "2", "3"} {
 			is.Equal(put(version, "metadata", "labels", "version"), http.StatusOK)
 		}
@@ -49,11 +49,12 @@ func TestUpdatedPodIsStillValidated(t *testing.T) {
 		is.Equal(c.parse(body).List("spec", "containers")[0].(map[string]any)["image"], "other")
 	}
 	_, read := c.do("GET", pods+"/p", "")
-	is.Equal(read, body) // the stored object equals the answer
+	is.Equal(read, body) // the stored object equals the one in the response
 }
 
-// Random writes have the same answers whether the server keeps the objects in memory between writes or must read them from the store.
-// The second server drops its memory before each write.
+// TestObjectsThatAreKeptAreThoseInTheStore checks that random writes get the same responses whether the server keeps
+// the objects in memory between writes or has to read them from the store. The second server clears its memory before
+// each write.
 func TestObjectsThatAreKeptAreThoseInTheStore(t *testing.T) {
 	writes := 150
 	if testing.Short() {
@@ -103,7 +104,7 @@ func TestObjectsThatAreKeptAreThoseInTheStore(t *testing.T) {
 	}
 }
 
-// change makes a random change or two.
+// change makes one or two random changes.
 func change(r *rand.Rand, obj object.Object) {
 	n := fmt.Sprint("v", r.Intn(3))
 	switch r.Intn(8) {
@@ -134,8 +135,9 @@ func change(r *rand.Rand, obj object.Object) {
 	}
 }
 
-// An updated object shares its unchanged parts with the object before it, and a fork has the same objects in memory. With the race
-// detector this test also finds a plugin, a default or a strategy that writes an equal value to a shared field.
+// TestForksChangeTheSameObjectAtTheSameTime checks that an updated object shares its unchanged parts with the object
+// before it, and that a fork has the same objects in memory. With the race detector this test also finds a plugin, a
+// default or a strategy that writes an equal value to a shared field.
 func TestForksChangeTheSameObjectAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	const replicated = `"selector":{"matchLabels":{"a":"b"}},"template":` + podTemplate
@@ -154,7 +156,7 @@ func TestForksChangeTheSameObjectAtTheSameTime(t *testing.T) {
 			is.Equal(code, http.StatusCreated)
 			first := c.parse(body)
 			change := func(c client, body, who string) {
-				is := is.NewRelaxed(t) // it may run beside the test
+				is := is.NewRelaxed(t) // it may run concurrently with the test
 				for n := range 5 {
 					obj := c.parse(body)
 					obj.Set(fmt.Sprint(who, n), "metadata", "labels", "version")

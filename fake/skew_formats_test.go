@@ -23,7 +23,7 @@ func TestSkewedFormats(t *testing.T) {
 		{services, service("wrong", `"1.2.3"`), "422 must be a valid IP", "422 must be a valid IP"},
 		{policies, policy, "201", "422 must not have leading 0s in IP"},
 		{"/apis/networking.k8s.io/v1/ipaddresses", `{"metadata":{"name":"010.1.2.3"},"spec":{"parentRef":{"resource":"services","name":"x"}}}`,
-			"422 must not have leading 0s", "422 must not have leading 0s"}, // newer than the gate
+			"422 must not have leading 0s", "422 must not have leading 0s"}, // newer than the feature gate
 	} {
 		for i, want := range []string{x.old, x.old, x.new} {
 			o := fake.ReplicaOptions{Version: []string{"1.34", "1.35", "1.36"}[i]}

@@ -19,7 +19,7 @@ const (
 	scalers = "namespaces/default/horizontalpodautoscalers"
 )
 
-// Each replica of a rolling upgrade reports its version and serves its own resources.
+// TestSkewedVersions checks that each replica of a rolling upgrade reports its version and serves its own resources.
 func TestSkewedVersions(t *testing.T) {
 	pair(t, []fake.ReplicaOptions{{}, {Version: "1.35"}}, func(t *testing.T, srv *fake.Server, a, b guest) {
 		is := is.New(t)
@@ -34,7 +34,8 @@ func TestSkewedVersions(t *testing.T) {
 	})
 }
 
-// A value that a release allows behind a feature gate: the older release refuses it in new objects and keeps it in stored ones.
+// TestSkewedValues checks that if a release allows a value behind a feature gate, an older release rejects the value in
+// new objects and keeps it in stored ones.
 func TestSkewedValues(t *testing.T) {
 	pair(t, []fake.ReplicaOptions{{}, {Version: "1.35"}}, func(t *testing.T, _ *fake.Server, a, b guest) {
 		is := is.New(t)
@@ -56,7 +57,8 @@ func TestSkewedValues(t *testing.T) {
 	})
 }
 
-// A field behind a feature gate that is off in an older release is dropped from new objects, and kept in stored ones.
+// TestSkewedGates checks that a field behind a feature gate that is off in an older release is dropped from new objects
+// and kept in stored ones.
 func TestSkewedGates(t *testing.T) {
 	pair(t, []fake.ReplicaOptions{{Version: "1.35"}, {Version: "1.34"}}, func(t *testing.T, _ *fake.Server, a, b guest) {
 		is := is.New(t)
@@ -72,8 +74,8 @@ func TestSkewedGates(t *testing.T) {
 	})
 }
 
-// Fields that a replica does not know are missing in its watches, and are dropped from the store when it writes, even if it changes
-// nothing else.
+// TestSkewedWatch checks that fields that a replica does not know are missing in its watches. They are dropped from the
+// store when the replica writes, even if it changes nothing else.
 func TestSkewedWatch(t *testing.T) {
 	pair(t, []fake.ReplicaOptions{{FeatureGates: map[string]bool{"VolumeLimitScaling": true}}, {Version: "1.35"}}, func(t *testing.T, _ *fake.Server, a, b guest) {
 		is := is.New(t)
@@ -88,11 +90,12 @@ func TestSkewedWatch(t *testing.T) {
 		_, after := b.do("PATCH", drivers+"/d", `{}`)
 		is.True(before.ResourceVersion() != after.ResourceVersion()) // it was written in the older form
 		_, again := b.do("PATCH", drivers+"/d", `{}`)
-		is.Equal(again.ResourceVersion(), after.ResourceVersion()) // and is in that form now
+		is.Equal(again.ResourceVersion(), after.ResourceVersion()) // it has that form now
 	})
 }
 
-// Every replica keeps a raw value as it was written, whichever replica wrote it, also in another storage version.
+// TestSkewedRawValues checks that every replica keeps a raw value as it was written, whichever replica wrote it, even
+// in another storage version.
 func TestSkewedRawValues(t *testing.T) {
 	replicas := []fake.ReplicaOptions{{StorageVersions: map[string]string{"controllerrevisions.apps": "apps/v1"}}, {Version: "1.35"}}
 	pair(t, replicas, func(t *testing.T, _ *fake.Server, a, b guest) {
@@ -111,13 +114,14 @@ func TestSkewedRawValues(t *testing.T) {
 			is.Equal([]any{code / 100, obj.String("message")}, []any{2, ""})
 			for _, reader := range []guest{a, b} {
 				code, _ = reader.do("PUT", revisions+"/r", body(i, shown))
-				is.Equal(code, http.StatusUnprocessableEntity) // the same without its spaces is something else
+				is.Equal(code, http.StatusUnprocessableEntity) // the same value without its spaces is a different value
 			}
 		}
 	})
 }
 
-// A replica can use another storage version than the others, and need not serve all of their resources.
+// TestStorageVersionsAndServe checks that a replica can use another storage version than the others, and need not serve
+// all of their resources.
 func TestStorageVersionsAndServe(t *testing.T) {
 	const storage = "horizontalpodautoscalers.autoscaling"
 	pair(t, []fake.ReplicaOptions{{StorageVersions: map[string]string{storage: "autoscaling/v1"}},
@@ -145,15 +149,15 @@ func TestStorageVersionsAndServe(t *testing.T) {
 		_, same := a.do("PATCH", "/apis/autoscaling/v2/"+scalers+"/h", `{}`)
 		is.Equal(same.ResourceVersion(), seen[0].ResourceVersion()) // nothing has changed
 		_, moved := b.do("PATCH", "/apis/autoscaling/v2/"+scalers+"/h", `{}`)
-		is.True(moved.ResourceVersion() != seen[0].ResourceVersion()) // stored in another version: a migration
+		is.True(moved.ResourceVersion() != seen[0].ResourceVersion()) // a migration: stored in another version
 		res := b.send("GET", "/apis/autoscaling/v1/"+scalers, "")
-		is.Equal(res.StatusCode, http.StatusNotFound) // turned off here
+		is.Equal(res.StatusCode, http.StatusNotFound) // turned off on this replica
 		code, _ = a.do("GET", "/apis/autoscaling/v1/"+scalers, "")
 		is.Equal(code, http.StatusOK)
 	})
 }
 
-// Invalid options are refused with a list of the valid values.
+// TestReplicaOptionErrors checks that invalid options are rejected with a list of the valid values.
 func TestReplicaOptionErrors(t *testing.T) {
 	for text, o := range map[string]fake.ReplicaOptions{ // order does not matter
 		`kubesim: there is no version "1.12"; there are ` + strings.Join(schema.Known(), ", "):                            {Version: "1.12"},
@@ -167,11 +171,11 @@ func TestReplicaOptionErrors(t *testing.T) {
 	}
 	is := is.New(t)
 	_, err := fake.New(fake.Options{Replicas: []fake.ReplicaOptions{{FeatureGates: map[string]bool{"Nope": true}}}})
-	is.True(err != nil) // an unknown gate
+	is.True(err != nil) // an unknown feature gate
 }
 
-// Servers of 1.36 and 1.37 on one store: a kind that only the newer one serves, its defaults and quota, and the version information of
-// each.
+// TestSkewedWithNewer checks servers of 1.36 and 1.37 that share a store: a kind that only the newer server serves, its
+// defaults and quota, and the version information of each server.
 func TestSkewedWithNewer(t *testing.T) {
 	pair(t, []fake.ReplicaOptions{{}, {Version: "1.37"}}, func(t *testing.T, srv *fake.Server, a, b guest) {
 		is := is.New(t)
@@ -192,13 +196,13 @@ func TestSkewedWithNewer(t *testing.T) {
 		is.Equal(obj.Int64("metadata", "generation"), int64(1)) // HPAGeneration
 		code, obj = a.do("PATCH", "/apis/autoscaling/v2/"+scalers+"/new", `{"spec":{"maxReplicas":3}}`)
 		is.Equal(code, http.StatusOK)
-		is.Equal(obj.Int64("metadata", "generation"), int64(1)) // an older server does not count
+		is.Equal(obj.Int64("metadata", "generation"), int64(1)) // an older server does not count generations
 		code, obj = b.do("PATCH", "/apis/autoscaling/v2/"+scalers+"/new", `{"spec":{"maxReplicas":4}}`)
 		is.Equal(code, http.StatusOK)
 		is.Equal(obj.Int64("metadata", "generation"), int64(2))
 		_, failed := a.do("PATCH", "/apis/autoscaling/v2/"+scalers+"/new", `{"spec":{"minReplicas":0}}`)
-		is.True(strings.Contains(failed.String("message"), "spec.minReplicas: Invalid value: 0")) // HPAScaleToZero is off there
+		is.True(strings.Contains(failed.String("message"), "spec.minReplicas: Invalid value: 0")) // HPAScaleToZero is off on this server
 		_, failed = b.do("PATCH", "/apis/autoscaling/v2/"+scalers+"/new", `{"spec":{"minReplicas":0}}`)
-		is.True(!strings.Contains(failed.String("message"), "spec.minReplicas")) // and on here
+		is.True(!strings.Contains(failed.String("message"), "spec.minReplicas")) // the newer server has the gate enabled
 	})
 }

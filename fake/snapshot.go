@@ -7,9 +7,9 @@ import (
 	"github.com/kubesim/kubesim/sim/archive"
 )
 
-// Snapshot returns the server with its history as the contents of a file, for Options.Snapshot, for `kubesim serve --archive`, or for
-// package archive, which can also open it at an older revision. It does not contain open watches, waiting requests and registered
-// functions.
+// Snapshot returns the server and its history as the contents of a file, for Options.Snapshot, for `kubesim serve
+// --archive`, or for package archive, which can also open it at an older revision. The snapshot does not contain open
+// watches, waiting requests and registered functions.
 func (s *Server) Snapshot() ([]byte, error) {
 	var b bytes.Buffer
 	if err := archive.Write(&b, s.cluster); err != nil {
@@ -18,7 +18,7 @@ func (s *Server) Snapshot() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Save writes a snapshot to a file atomically.
+// Save writes a snapshot to a file, which it replaces atomically. If that fails, an existing file is unchanged.
 func (s *Server) Save(path string) error {
 	if err := archive.Save(path, s.cluster); err != nil {
 		return fmt.Errorf("kubesim: %w", err)
@@ -26,7 +26,7 @@ func (s *Server) Save(path string) error {
 	return nil
 }
 
-// load starts a server from its snapshot.
+// load starts a server from Options.Snapshot. It returns an error if the snapshot cannot be read, or see from.
 func (o setup) load() (*Server, error) {
 	a, err := archive.Read(bytes.NewReader(o.Snapshot))
 	if err != nil {
@@ -39,7 +39,8 @@ func (o setup) load() (*Server, error) {
 	return s.prepared()
 }
 
-// from returns a server with the state of an archive.
+// from returns a server with the state and the saved options of an archive. It returns an error if the clock is behind
+// the archive's time.
 func (o setup) from(a *archive.Archive) (*Server, error) {
 	if o.Clock != nil && o.Clock.Now().Before(a.Info().Time) {
 		return nil, fmt.Errorf("its time is %v, and the clock is at %v: time would go back", a.Info().Time, o.Clock.Now())
@@ -59,8 +60,9 @@ func (o setup) from(a *archive.Archive) (*Server, error) {
 	return o.serve(c), nil
 }
 
-// Recall returns the server to one of its snapshots, or to that of a server with the same number of replicas. Open watches end. Time
-// does not go back; it must not be before that of the snapshot.
+// Recall returns the server to the state of a snapshot of itself, or of a server with the same number of replicas. Open
+// watches end. A manual clock that is behind the snapshot's time advances to it; any other clock must not be behind it.
+// Recall returns an error if the snapshot does not fit the server.
 func (s *Server) Recall(snapshot []byte) error {
 	a, err := archive.Read(bytes.NewReader(snapshot))
 	if err == nil {

@@ -20,8 +20,8 @@ func load(t *testing.T, snapshot []byte) *fake.Server {
 	return fake.RunT(t, fake.Options{Snapshot: snapshot})
 }
 
-// A server that was saved and loaded continues like the original, byte for byte: lists and watches of old revisions, continue tokens,
-// field managers, lagging replicas, faults and the trace.
+// TestSnapshot checks that a server that was saved and loaded continues like the original, byte for byte: lists and
+// watches of old revisions, continue tokens, field managers, lagging replicas, faults and the trace.
 func TestSnapshot(t *testing.T) {
 	t.Parallel()
 	seeds(t, 4, func(t *testing.T, seed uint64) {
@@ -35,7 +35,7 @@ func TestSnapshot(t *testing.T) {
 		loaded := a.at(load(t, saved))
 		again, err := loaded.srv.Snapshot()
 		is.NoErr(err)
-		is.True(bytes.Equal(again, saved)) // and is saved alike
+		is.True(bytes.Equal(again, saved)) // its snapshot is the same
 		got := loaded.do(after)
 		want := a.do(after)
 		if at := difference(got, want); at >= 0 {
@@ -45,7 +45,7 @@ func TestSnapshot(t *testing.T) {
 	})
 }
 
-// difference returns an index a little before the first difference of two texts, or -1.
+// difference returns an index shortly before the first difference of two texts, or -1 if they are equal.
 func difference(a, b string) int {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {
@@ -58,7 +58,8 @@ func difference(a, b string) int {
 	return -1
 }
 
-// Over HTTP a server returns its snapshot and loads it again. A snapshot that cannot be loaded is refused with a reason.
+// TestServeSnapshot checks that a server returns its snapshot over HTTP and loads it again. A snapshot that cannot be
+// loaded is rejected with a reason.
 func TestServeSnapshot(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -77,9 +78,9 @@ func TestServeSnapshot(t *testing.T) {
 	is.Equal(got, want)
 	w.must("ADDED")
 	_, open := w.next()
-	is.True(!open) // the watch is over
+	is.True(!open) // the watch has ended
 	c.create("c")
-	is.Equal(srv.Revision(), uint64(4006)) // b's revision is given out again
+	is.Equal(srv.Revision(), uint64(4006)) // the revision of b is used again
 	for body, want := range map[string]string{
 		"":                   "the body is empty",
 		saved[:len(saved)-9]: "is cut off",
@@ -93,7 +94,7 @@ func TestServeSnapshot(t *testing.T) {
 			t.Errorf("%s, want %s", text, want)
 		}
 	}
-	is.Equal(srv.Revision(), uint64(4006)) // nothing has happened
+	is.Equal(srv.Revision(), uint64(4006)) // nothing has changed
 }
 
 func snapshotOf(t *testing.T, o fake.Options) []byte {

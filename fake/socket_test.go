@@ -16,7 +16,8 @@ import (
 	"github.com/kubesim/kubesim/fake/listen"
 )
 
-// listening serves a server on connections in memory until the end of the test, and returns a function that connects to it and sends a text.
+// listening serves a server on connections in memory until the end of the test. The returned function connects to it
+// and sends a text.
 func listening(t *testing.T) func(text string) net.Conn {
 	s := RunT(t, Options{Clock: clock.System{}})
 	socket := listen.NewMemory()
@@ -36,7 +37,8 @@ func listening(t *testing.T) func(text string) net.Conn {
 	}
 }
 
-// The server does not wait for a client that sends half a header, half a body or nothing more. A watch may stay open.
+// TestTimeouts checks that the server does not wait for a client that sends half a header, half a body or nothing more.
+// A watch may stay open.
 func TestTimeouts(t *testing.T) {
 	t.Parallel()
 	const half = "POST /api/v1/namespaces/default/configmaps HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\n{"
@@ -72,7 +74,7 @@ func TestTimeouts(t *testing.T) {
 			conn := connect("GET /api/v1/namespaces/default/configmaps?watch=1&timeoutSeconds=7200 HTTP/1.1\r\nHost: localhost\r\n\r\n")
 			res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 			is.NoErr(err)
-			time.Sleep(time.Hour) // of the bubble's time
+			time.Sleep(time.Hour) // in the bubble's time
 			const body = `{"metadata":{"name":"a"}}`
 			_, err = http.ReadResponse(bufio.NewReader(connect("POST /api/v1/namespaces/default/configmaps HTTP/1.1\r\nHost: localhost\r\n"+
 				"Content-Type: application/json\r\nContent-Length: 25\r\n\r\n"+body)), nil)

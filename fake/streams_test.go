@@ -21,7 +21,7 @@ import (
 
 const counting = `"containers":[{"name":"c","image":"busybox","command":["sh","-c","i=0; while true; do echo $i; i=$((i+1)); sleep 1; done"]}]`
 
-// logs returns a log.
+// logs returns the log of a pod.
 func (c client) logs(pod, query string) string {
 	c.t.Helper()
 	_, text := c.do("GET", inPods+"/"+pod+"/log?"+query, "")
@@ -43,7 +43,7 @@ func TestLogs(t *testing.T) {
 		c.bound("crash", `"containers":[{"name":"c","image":"busybox","command":["sh","-c","echo dying; exit 1"]}]`,
 			`"kubesim.io/log":"+0s started\nand more"`)
 		c.later(2*time.Second, "crash")
-		is.Equal(c.logs("crash", ""), "dying\n+0s started\nand more\n") // of the last that ran
+		is.Equal(c.logs("crash", ""), "dying\n+0s started\nand more\n") // the log of the last container that ran
 		is.Equal(c.logs("crash", "previous=true"), "dying\n+0s started\nand more\n")
 
 		c.must("POST", inPods, `{"metadata":{"name":"unbound"},"spec":{`+oneContainer+`}}`)
@@ -64,7 +64,7 @@ func message(body string) string {
 	return strings.ReplaceAll(rest, `\"`, `"`)
 }
 
-// A followed log continues until its container ends.
+// TestLogsFollow checks that a followed log continues until its container ends.
 func TestLogsFollow(t *testing.T) {
 	onNodes(t, fake.Options{}, func(t *testing.T, is *is.I, c client) {
 		c.bound("count", strings.Replace(counting, "while true", "while [ $i -lt 5 ]", 1))
@@ -91,7 +91,7 @@ func TestLogsFollow(t *testing.T) {
 	})
 }
 
-// dialed returns a server with a listener and running pods of each kind.
+// dialed returns the address of a server with a listener and running pods of each kind.
 func dialed(t *testing.T) (host string) {
 	t.Helper()
 	is := is.New(t)
@@ -145,7 +145,8 @@ func TestExecOverWebSocket(t *testing.T) {
 	}
 }
 
-// over opens an SPDY connection.
+// over upgrades a connection to SPDY with a request for a pod's path, and checks the response. If path is "", the
+// connection is already upgraded.
 func over(t *testing.T, conn net.Conn, host, path, protocol string) *spdystream.Connection {
 	t.Helper()
 	is := is.New(t)
@@ -166,7 +167,7 @@ func over(t *testing.T, conn net.Conn, host, path, protocol string) *spdystream.
 	return c
 }
 
-// open opens a stream.
+// open opens a stream of a kind such as "stdout". headers are more of its headers: names, each with a value.
 func open(t *testing.T, c *spdystream.Connection, kind string, headers ...string) *spdystream.Stream {
 	t.Helper()
 	h := http.Header{"Streamtype": {kind}}
@@ -193,7 +194,8 @@ func TestExecOverSPDY(t *testing.T) {
 	is.True(strings.Contains(string(text), `"NonZeroExitCode"`))
 }
 
-// forwarded sends a request to a port of the pod through a connection, and returns the answer and the text of the error stream.
+// forwarded sends a request to a port of the pod through a connection. It returns the response and the text of the
+// error stream.
 func forwarded(t *testing.T, c *spdystream.Connection, port, id string) (answer, failure string) {
 	t.Helper()
 	is := is.New(t)
@@ -233,7 +235,7 @@ func TestPortForward(t *testing.T) {
 	}
 }
 
-// inMessages is the client side of a connection in the messages of a WebSocket.
+// inMessages is the client side of a connection whose data is sent in messages of a WebSocket.
 type inMessages struct {
 	*websocket.Conn
 	left []byte
@@ -258,12 +260,12 @@ func (m *inMessages) Write(p []byte) (int, error) {
 
 func (m *inMessages) SetDeadline(time.Time) error { return nil }
 
-// metrics.k8s.io has the usage of nodes and pods, as kubectl top requests it.
+// TestMetrics checks that the API metrics.k8s.io returns the usage of nodes and pods, as kubectl top requests it.
 func TestMetrics(t *testing.T) {
 	onNodes(t, fake.Options{}, func(t *testing.T, is *is.I, c client) {
 		const metrics = "/apis/metrics.k8s.io/v1beta1"
 		c.bound("web", oneContainer, `"kubesim.io/cpu":"250m"`, `"kubesim.io/memory":"1Gi"`)
-		is.Equal(len(c.must("GET", metrics+"/pods", "").List("items")), 0) // it does not run yet
+		is.Equal(len(c.must("GET", metrics+"/pods", "").List("items")), 0) // the pod is not running yet
 		c.later(time.Second, "web")
 		pod := c.must("GET", metrics+"/namespaces/default/pods/web", "")
 		is.Equal(pod.Objects("containers")[0].Map("usage"), map[string]any{"cpu": "250m", "memory": "1Gi"})

@@ -23,18 +23,18 @@ func bubble(t *testing.T, f func(t *testing.T, is *is.I, c client)) {
 	})
 }
 
-// These times were measured on a real server: with a timeout of 130 s, bookmarks are sent after one and two minutes and two seconds
-// before the end, even if nothing has changed.
+// TestBookmarks checks that bookmarks are sent at the times that were measured on a real server: with a timeout of 130
+// s, after one and two minutes and two seconds before the end, even if nothing has changed.
 func TestBookmarks(t *testing.T) {
 	bubble(t, func(t *testing.T, is *is.I, c client) {
 		c.create("a")
 		start := time.Now()
 		w := c.watch("&allowWatchBookmarks=true&timeoutSeconds=130")
 		w.must("ADDED")
-		is.Equal(w.must("BOOKMARK").Annotations()["k8s.io/initial-events-end"], "true") // the state ends with a marked bookmark
+		is.Equal(w.must("BOOKMARK").Annotations()["k8s.io/initial-events-end"], "true") // the initial state ends with a marked bookmark
 		for _, at := range []time.Duration{60, 120, 128} {
 			is.Equal(len(w.must("BOOKMARK").Annotations()), 0) // later bookmarks are not marked
-			is.Equal(time.Since(start), at*time.Second)        // and come at these times
+			is.Equal(time.Since(start), at*time.Second)        // they arrive at these times
 		}
 		_, ok := w.next()
 		is.True(!ok)                                 // then the stream ends
@@ -42,7 +42,7 @@ func TestBookmarks(t *testing.T) {
 	})
 }
 
-// Without a timeout of its own a watch lasts between half an hour and an hour.
+// TestWatchTimeout checks that a watch without a timeout of its own lasts between half an hour and an hour.
 func TestWatchTimeout(t *testing.T) {
 	bubble(t, func(t *testing.T, is *is.I, c client) {
 		start := time.Now()
@@ -53,7 +53,7 @@ func TestWatchTimeout(t *testing.T) {
 	})
 }
 
-// A read of a future revision waits three seconds for it.
+// TestFutureRevision checks that a read of a future revision waits three seconds for it.
 func TestFutureRevision(t *testing.T) {
 	bubble(t, func(t *testing.T, is *is.I, c client) {
 		start := time.Now()
@@ -65,7 +65,8 @@ func TestFutureRevision(t *testing.T) {
 	})
 }
 
-// A read of a revision that is written while it waits is answered at once.
+// TestFutureRevisionArrives checks that a read that waits for a revision gets its response as soon as the revision is
+// written.
 func TestFutureRevisionArrives(t *testing.T) {
 	bubble(t, func(t *testing.T, is *is.I, c client) {
 		next := c.srv.Revision() + 1
@@ -79,7 +80,7 @@ func TestFutureRevisionArrives(t *testing.T) {
 	})
 }
 
-// A waiting read ends with its context, and a watch with its connection.
+// TestContext checks that a read that waits ends with its context, and that a watch ends with its connection.
 func TestContext(t *testing.T) {
 	bubble(t, func(t *testing.T, is *is.I, c client) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
@@ -93,12 +94,12 @@ func TestContext(t *testing.T) {
 		res := c.get(ctx, "/api/v1/namespaces/default/configmaps?watch=1")
 		cancel()
 		_, err = res.Body.Read(make([]byte, 1))
-		is.True(errors.Is(err, context.Canceled)) // a read of the stream ends, too
+		is.True(errors.Is(err, context.Canceled)) // a read of the stream also ends
 	})
 }
 
-// Every five minutes the store is compacted to its revision of five minutes earlier, so a continue token lives for five to ten minutes.
-// Watch caches drop old snapshots at the same time.
+// TestTokensExpire checks that every five minutes the store is compacted to its revision of five minutes earlier, so a
+// continue token is valid for five to ten minutes. Watch caches drop old snapshots at the same time.
 func TestTokensExpire(t *testing.T) {
 	bubble(t, func(t *testing.T, is *is.I, c client) {
 		c.create("a")
@@ -108,18 +109,18 @@ func TestTokensExpire(t *testing.T) {
 		c.create("c")
 		time.Sleep(5 * time.Minute)
 		code, _ := c.do("GET", next, "")
-		is.Equal(code, http.StatusOK) // still there
+		is.Equal(code, http.StatusOK) // it is still valid
 		time.Sleep(5*time.Minute + 15*time.Second)
 		code, body = c.do("GET", next, "")
 		is.Equal(code, http.StatusGone)
 		token := c.parse(body).String("metadata", "continue")
 		code, body = c.do("GET", "/api/v1/namespaces/default/configmaps?continue="+token, "")
-		is.Equal(code, http.StatusOK)                 // the token in the answer carries on
+		is.Equal(code, http.StatusOK)                 // the token in the response continues
 		is.Equal(len(c.parse(body).List("items")), 2) // with the current objects: b and c
 	})
 }
 
-// A manual clock does not advance by itself: a request waits until the test advances it.
+// TestManualClock checks that a manual clock does not advance by itself: a request waits until the test advances it.
 func TestManualClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
@@ -131,6 +132,6 @@ func TestManualClock(t *testing.T) {
 		c.srv.Clock.Advance(3 * time.Second)
 		synctest.Wait()
 		is.Equal(code, http.StatusGatewayTimeout)
-		is.Equal(c.create("a").String("metadata", "creationTimestamp"), "2026-01-01T00:00:03Z") // all times are the clock's
+		is.Equal(c.create("a").String("metadata", "creationTimestamp"), "2026-01-01T00:00:03Z") // all times are those of the clock
 	})
 }

@@ -12,34 +12,36 @@ import (
 )
 
 const (
-	// tailRecords is the number of records that a test without a trace keeps, and tailSteps the number of their steps that it prints
-	// when it fails.
+	// tailRecords is the number of records kept for a test without a trace, and tailSteps is the number of steps
+	// printed if the test fails.
 	tailRecords = 1000
 	tailSteps   = 20
 
-	// seedVariable is the environment variable with the seed of tests that set none.
+	// seedVariable is the environment variable with the seed of tests that do not set one.
 	seedVariable = "KUBESIM_SEED"
-	// reportVariable selects the report of failing tests: by object, or in order.
+	// reportVariable selects the kind of report for failing tests: by object, or in order.
 	reportVariable = "KUBESIM_REPORT"
 	reportByObject = "objects"
 )
 
-// Trace returns a copy of the trace, which goes back as far as Options.Trace says. A Server of RunT always keeps the end of its trace.
+// Trace returns a copy of the trace. Its length is limited by Options.Trace. A Server of RunT always keeps the end of
+// its trace.
 //
 //	srv.Trace().JSONL(), srv.Trace().Timeline(), srv.Trace().Mermaid()
 func (s *Server) Trace() *trace.Log { return s.cluster.Trace() }
 
-// TryTrace is Trace, or nil if the server's lock is held: the caller does not wait for it.
+// TryTrace is like Trace, but returns nil if the server's lock is held.
 func (s *Server) TryTrace() *trace.Log { return s.cluster.TryTrace() }
 
-// Report returns a report of the trace, as a failing test prints it: the last steps, 0 for all, in order or by object. A step is a
-// request with its answer, its writes and the watches that were notified. A violation for which the test failed (Never,
-// MaxWritesPerInstant, FailOnWarning) is marked, with the steps that led to it. See trace.Log's Report.
+// Report returns a report of the trace, like the one that a failing test prints. It contains the last steps, or all if
+// steps is 0, in order or by object. A step is a request with its response, its writes and the watches that were
+// notified. A violation for which the test failed (Never, MaxWritesPerInstant, FailOnWarning) is marked, with the steps
+// that led to it. See trace.Log's Report.
 func (s *Server) Report(steps int, byObject bool) string {
 	return s.Trace().Report(trace.ReportOptions{Lines: steps, ByObject: byObject, Marked: s.Marks()})
 }
 
-// forTest sets the defaults of a test: the end of the trace, and the seed from the environment.
+// forTest sets the defaults for a test: a short trace, and the seed from the environment.
 func (o *setup) forTest() {
 	if o.Trace == 0 {
 		o.Trace, o.NoHashes = tailRecords, true
@@ -49,7 +51,7 @@ func (o *setup) forTest() {
 	}
 }
 
-// report prints, if the test failed, the end of the trace and the command to reproduce it.
+// report logs the end of the trace and the command to reproduce it, if the test failed.
 func (s *Server) report(t TB) {
 	if f, ok := t.(interface{ Failed() bool }); !ok || !f.Failed() {
 		return
@@ -68,10 +70,10 @@ func (s *Server) report(t TB) {
 	t.Logf("kubesim: to replay: %s=%d go test -count=1 -run '%s'", seedVariable, max(s.options.Seed, 1), name)
 }
 
-// patience is the real time that a request may wait for a manual clock before watchdog writes to the test's log.
+// patience is the real time that a request may wait for a manual clock before watchdog logs a message.
 const patience = 10 * time.Second
 
-// log writes to the log of the server's test, or with package log if there is no test.
+// log writes to the log of the server's test, or to package log if there is no test.
 func (s *Server) log(format string, args ...any) {
 	if s.test != nil {
 		s.test.Logf(format, args...)
@@ -80,7 +82,7 @@ func (s *Server) log(format string, args ...any) {
 	log.Printf(format, args...)
 }
 
-// watchdog notes in the test's log that a request waits for simulated time.
+// watchdog logs a message in the test if a request waits too long for simulated time.
 func (s *Server) watchdog(r *http.Request) (answered func()) {
 	if s.test == nil {
 		return func() {}

@@ -21,7 +21,7 @@ import (
 	"github.com/kubesim/kubesim/sim/trace"
 )
 
-// test is a test that may have failed.
+// test is a fake.TB that records whether it has failed, and its log.
 type test struct {
 	failed   bool
 	log      strings.Builder
@@ -43,12 +43,12 @@ func (t *test) end() string {
 	return t.log.String()
 }
 
-// A failing test prints the last steps, its faults and the command that replays it.
+// TestFailureReport checks that a failing test prints the last steps, its faults and the command that replays it.
 func TestFailureReport(t *testing.T) {
 	is := is.New(t)
 	good := &test{}
 	(client{t, fake.RunT(good)}).create("a")
-	is.Equal(good.end(), "") // nothing to say
+	is.Equal(good.end(), "") // it prints nothing
 
 	bad := &test{failed: true}
 	srv := fake.RunT(bad, fake.Options{Seed: 7})
@@ -58,20 +58,20 @@ func TestFailureReport(t *testing.T) {
 		c.create(fmt.Sprint("a", i))
 	}
 	log := bad.end()
-	is.True(strings.Contains(log, "KUBESIM_SEED=7 go test -count=1 -run '^TestOperator$/^scales_down$'")) // the line that replays
+	is.True(strings.Contains(log, "KUBESIM_SEED=7 go test -count=1 -run '^TestOperator$/^scales_down$'")) // the command that replays the test
 	is.True(strings.Contains(log, "on update configmaps do fail Conflict"))
 	is.True(strings.Contains(log, "create configmaps default/a59 → 201\n"))
-	is.True(strings.Count(log, "\n") < 60) // the end only
+	is.True(strings.Count(log, "\n") < 60) // only the end
 }
 
-// A test without a seed uses the seed of the environment.
+// TestSeedFromEnvironment checks that a test without a seed uses the seed in the environment.
 func TestSeedFromEnvironment(t *testing.T) {
 	is := is.New(t)
 	uid := func(o fake.Options) string { return (client{t, fake.RunT(t, o)}).create("a").UID() }
 	one, seven := uid(fake.Options{}), uid(fake.Options{Seed: 7})
 	t.Setenv("KUBESIM_SEED", "7")
 	is.Equal(uid(fake.Options{}), seven)
-	is.Equal(uid(fake.Options{Seed: 1}), one) // the test's own counts more
+	is.Equal(uid(fake.Options{Seed: 1}), one) // the test's own seed takes precedence
 }
 
 // work sends some writes and watches.
@@ -128,7 +128,7 @@ request.answered get /apis ◀ request.arrived get`))
 	is.True(strings.Contains(log.Mermaid(), "sequenceDiagram\n"))
 }
 
-// The same requests produce the same trace; in another order they lead to the same outcome.
+// TestTraceHashes checks that the same requests produce the same trace. In another order they lead to the same outcome.
 func TestTraceHashes(t *testing.T) {
 	is := is.New(t)
 	run := func(o fake.Options, names ...string) *trace.Log {
@@ -148,7 +148,7 @@ func TestTraceHashes(t *testing.T) {
 	is.Equal(run(fake.Options{}, "a").Hash, "")                                 // hashes are computed only on request
 }
 
-// After a reset a server's trace is equal to that of a new one.
+// TestTraceReset checks that after a reset, the trace of a server is equal to that of a new server.
 func TestTraceReset(t *testing.T) {
 	is := is.New(t)
 	srv := fake.RunT(t, fake.Options{Trace: 100})
@@ -158,7 +158,7 @@ func TestTraceReset(t *testing.T) {
 	srv.Faults.Add(fault.On("*", "*").Compact())
 	work(t, srv, "b")
 	is.NoErr(srv.Reset())
-	is.Equal(srv.Faults.String(), "") // faults are gone
+	is.Equal(srv.Faults.String(), "") // the faults were removed
 	work(t, srv, "a")
 	is.Equal(srv.Trace().Hash, want.Hash)
 }
@@ -185,11 +185,12 @@ func TestServeTrace(t *testing.T) {
 	defer none.Close()
 	code, text = client{t, none}.do("GET", "/sim/v1/trace?follow=1", "")
 	is.Equal(code, http.StatusConflict)
-	is.True(strings.Contains(text, "records none")) // and says how to change that
+	is.True(strings.Contains(text, "does not record a trace")) // it also explains how to change that
 	is.Equal(len(none.Trace().Records), 0)
 }
 
-// A follower gets past and future records, in process and over a socket, until the server ends.
+// TestFollowTrace checks that a follower gets past and future records, in process and over a socket, until the server
+// is closed.
 func TestFollowTrace(t *testing.T) {
 	is := is.New(t)
 	srv, err := fake.New(fake.Options{Trace: 100})
@@ -209,8 +210,8 @@ func TestFollowTrace(t *testing.T) {
 		is.NoErr(err)
 		lines := bufio.NewScanner(res.Body)
 		is.True(lines.Scan())
-		is.True(strings.HasPrefix(lines.Text(), `{"trace":1,"seed":1,"versions":["v1.36.3"],"go":"go1.`)) // of which run
-		for n := 1; n <= want+3; n++ {                                                                    // a get is three records
+		is.True(strings.HasPrefix(lines.Text(), `{"trace":1,"seed":1,"versions":["v1.36.3"],"go":"go1.`)) // the run that the records belong to
+		for n := 1; n <= want+3; n++ {                                                                    // a get has three records
 			if n == want+1 {
 				c.do("GET", mapsPath+"/a", "")
 			}
@@ -222,14 +223,14 @@ func TestFollowTrace(t *testing.T) {
 		want += 3
 		defer res.Body.Close()
 		defer func() {
-			for lines.Scan() { // until the server has ended
+			for lines.Scan() { // until the server is closed
 			}
 		}()
 	}
 	srv.Close()
 }
 
-// Over a socket a truncated body breaks the connection, too.
+// TestTruncateOverSocket checks that a truncated body also breaks the connection over a socket.
 func TestTruncateOverSocket(t *testing.T) {
 	is := is.New(t)
 	srv, err := fake.New()
@@ -243,7 +244,7 @@ func TestTruncateOverSocket(t *testing.T) {
 		is.NoErr(err)
 		data, err := io.ReadAll(res.Body)
 		is.Equal(len(data), 10)
-		is.True(err != nil) // not the whole body
+		is.True(err != nil) // the body is incomplete
 		res.Body.Close()
 	}
 }
@@ -261,7 +262,8 @@ func trusting(t *testing.T, l *fake.Listener) *http.Client {
 	return &http.Client{Transport: network}
 }
 
-// A violation for which a test failed is marked, with the steps that led to it, even if it is far back.
+// TestReportMarksWhatWentWrong checks that a violation that makes a test fail is marked, with the steps that led to it,
+// even if it is far back.
 func TestReportMarksWhatWentWrong(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -285,14 +287,14 @@ func TestReportMarksWhatWentWrong(t *testing.T) {
 	is.True(strings.Contains(log, `data.color: "blue" → "red"`))
 	is.True(strings.Contains(log, "»"))
 	is.True(strings.Contains(log, "painter/v1 get configmaps default/a → 200"))
-	is.True(!strings.Contains(log, "default/b0")) // only the end of the rest
+	is.True(!strings.Contains(log, "default/b0")) // only the end of the other steps
 	is.True(strings.Contains(log, "default/b49"))
 	is.True(strings.Contains(log, "replicaset-controller (system:serviceaccount:kube-system:replicaset-controller) writes"))
 	is.True(strings.Contains(srv.Report(0, false), "kubesim-load (admin) create configmaps default/a → 201")) // the client of LoadData has a name
 	is.True(strings.Contains(srv.Report(0, true), "\nconfigmaps default/b7\n"))
 }
 
-// The report of a refused request names the missing definition or rule.
+// TestReportSaysWhatIsMissing checks that the report of a rejected request names the missing definition or rule.
 func TestReportSaysWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubesim/kubesim/fake/answer"
 	"github.com/kubesim/kubesim/fake/control"
+	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/fault"
@@ -20,17 +21,17 @@ import (
 //	client ─ RoundTrip ─▶ Trial, if there is one ─▶ answer.RoundTrip ─▶ the API server that pick returns
 //	                                              └ control, below /sim/v1/
 type transport struct {
-	pick    func(*http.Request) *apiserver.Server   // returns the API server of a request
-	pinned  bool                                    // pick decides alone, also in a trial
-	control *control.Panel                          // answers below control.Prefix
-	client  func(*http.Request) *auth.Client        // returns how the sender of a request is authenticated
+	pick    func(*http.Request) *apiserver.Server   // returns the API server for a request
+	pinned  bool                                    // always use pick, even in a trial
+	control *control.Panel                          // serves requests below control.Prefix
+	client  func(*http.Request) *auth.Client        // returns the identity of a request's sender
 	waiting func(r *http.Request) (answered func()) // called for a request that has to wait, if not nil
 	trial   Trial                                   // if not nil, handles each request and may add faults
 	own     func() *apiserver.Server                // returns the test's own API server in a trial
-	logf    func(format string, args ...any)        // where a panic is reported
+	logf    func(format string, args ...any)        // logs a panic
 }
 
-// RoundTrip answers one request and closes its body.
+// RoundTrip implements http.RoundTripper.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if t.trial == nil {
 		return t.answer(r, false)
@@ -43,7 +44,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	})
 }
 
-// direct returns a transport that leads to the test's own API server, unless t or a URL names another one.
+// direct returns a transport to the test's own API server, unless t or the URL selects another one.
 func (t *transport) direct() *transport {
 	if t.pinned {
 		return t
@@ -58,7 +59,7 @@ func (t *transport) direct() *transport {
 	return &direct
 }
 
-// answer is RoundTrip without the trial. A spared request meets no faults.
+// answer is like RoundTrip, but without the trial. If spared is true, no faults apply.
 func (t *transport) answer(r *http.Request, spared bool) (*http.Response, error) {
 	if r.Body != nil {
 		defer r.Body.Close()
@@ -77,7 +78,7 @@ func (t *transport) answer(r *http.Request, spared bool) (*http.Response, error)
 	return answer.RoundTrip(t.pick(r), r, q, t.waiting, t.logf)
 }
 
-// controlled answers a request to the simulator itself.
+// controlled returns the response to a request below /sim/v1. Its body may be a stream that ends with the request's context.
 func (t *transport) controlled(r *http.Request, q *apiserver.Request) (*http.Response, error) {
 	if t.control.Follows(r) {
 		return &http.Response{Status: "200 OK", StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, ContentLength: -1,
@@ -99,31 +100,44 @@ type Trial interface {
 	// Begin is called when the server has started, and End before a server of RunT is closed.
 	Begin(*Server)
 	End(*Server)
-	// RoundTrip returns the answer to a request, for which it calls answer. A spared request meets no faults, and goes to the last API
-	// server unless its transport or its URL names another one.
+	// RoundTrip returns the response to a request. It calls answer to process the request. If spared is true, no faults
+	// apply, and the request goes to the last API server unless its transport or its URL selects another one.
 	RoundTrip(r *http.Request, answer func(r *http.Request, spared bool) (*http.Response, error)) (*http.Response, error)
 	// Fork returns the trial of a fork of the server.
 	Fork() Trial
-	// IsOwn reports whether the calling goroutine runs the test itself, or works for it.
+	// IsOwn reports whether the calling goroutine runs the test itself, or acts for it.
 	IsOwn() bool
-	// Adopt makes the calling goroutine work for the test itself until done is called.
+	// Adopt makes the calling goroutine act for the test itself until done is called.
 	Adopt() (done func())
-	// Heal cancels the faults that are planned for later.
+	// Heal cancels the planned faults.
 	Heal()
-	// IsTroubled reports whether a step of a plan was done.
+	// IsTroubled reports whether a step of a plan has run.
 	IsTroubled() bool
-	// Plan returns the lines of the plan. If ok is false, there is none.
+	// Plan returns the lines of the plan. If there is no plan, ok is false.
 	Plan() (lines string, ok bool)
 }
 
-// RunTrial starts a server for one run of a test, and passes it to Trial.Begin. The trial closes it.
-func RunTrial(t TB, o Options, trial Trial) error {
-	_, err := (&setup{Options: o, trial: trial}).startFor(t)
+// RunTrial starts a server for one run of a test, and passes it to Trial.Begin. The trial must close it. If begin is not nil, the
+// server starts with the objects of that state (Prepare). RunTrial returns an error if the server cannot be started.
+func RunTrial(t TB, o Options, trial Trial, begin *sim.State) error {
+	_, err := (&setup{Options: o, trial: trial, begin: begin}).startFor(t)
 	return err
 }
 
-// Heal ends all faults: it removes them and delivers held events, API servers catch up, and the remaining steps of an Explore plan are
-// cancelled. Call it and let time pass before you check the final state.
+// Prepare starts a server, calls f with it, and returns the server's state, from which RunTrial can start any number of servers.
+// The server's clock is manual. Prepare returns an error if the server cannot be started.
+func Prepare(t TB, o Options, f func(*Server)) (*sim.State, error) {
+	s, err := (&setup{Options: o}).startFor(t)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	f(s)
+	return s.cluster.State(), nil
+}
+
+// Heal ends all faults: it removes them, delivers held events, lets API servers catch up, and cancels the remaining
+// steps of an Explore plan. Call it and let time pass before you check the final state.
 func (s *Server) Heal() {
 	if t := s.options.trial; t != nil {
 		t.Heal()
@@ -137,8 +151,8 @@ func (s *Server) Heal() {
 // ownServer returns the last API server, which the test itself uses in a trial.
 func (s *Server) ownServer() *apiserver.Server { return s.cluster.Server(s.cluster.Replicas()) }
 
-// isTroubled reports whether a fault occurred that a client has to handle.
-func (s *Server) isTroubled() bool {
+// IsTroubled reports whether a fault has occurred that a client must handle, in this server or by a step of an Explore plan.
+func (s *Server) IsTroubled() bool {
 	if t := s.options.trial; t != nil && t.IsTroubled() {
 		return true
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// While its cache is being filled a resource serves no watches and few lists. The longer that takes, the longer is the Retry-After
-// (https://github.com/operator-framework/java-operator-sdk/issues/2526).
+// TestUnready checks that while its cache is being filled, a resource serves no watches and only few lists. The longer
+// that takes, the longer is the Retry-After (https://github.com/operator-framework/java-operator-sdk/issues/2526).
 func TestUnready(t *testing.T) {
 	pair(t, nil, func(t *testing.T, srv *fake.Server, a, b guest) {
 		is := is.New(t)
@@ -29,7 +29,7 @@ func TestUnready(t *testing.T) {
 		}
 		for path, want := range map[string]string{
 			collection:              "429 1",
-			collection + "?limit=5": "200 ", // the store answers
+			collection + "?limit=5": "200 ", // the response is from the store
 			collection + "?limit=5&labelSelector=a%3Db":                                    "429 1",
 			collection + "?resourceVersion=0":                                              "429 1",
 			collection + "?resourceVersionMatch=Exact&resourceVersion=" + rev:              "200 ",
@@ -39,7 +39,7 @@ func TestUnready(t *testing.T) {
 			collection + "/x":                                                              "200 ",
 			collection + "/x?resourceVersion=0":                                            "200 ",
 			"/api/v1/namespaces/default/secrets?resourceVersion=0":                         "200 ", // another cache
-			"/api/v1/namespaces/default/events?watch=1&resourceVersion=0&timeoutSeconds=1": "200 ", // has none
+			"/api/v1/namespaces/default/events?watch=1&resourceVersion=0&timeoutSeconds=1": "200 ", // events have no cache
 		} {
 			if got := status(path); got != want {
 				t.Errorf("%s: %s, want %s", path, got, want)
@@ -60,7 +60,7 @@ func TestUnready(t *testing.T) {
 	})
 }
 
-// A fork, and a server from a snapshot, become ready at the same time as the original.
+// TestUnreadySaved checks that a fork and a server from a snapshot become ready at the same time as the original.
 func TestUnreadySaved(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

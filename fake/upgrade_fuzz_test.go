@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// upgradeRequests are requests that upgrade their connection to a session's protocol, so that HTTP ends.
+// upgradeRequests are requests that upgrade their connection to the protocol of a session, so it is no longer an HTTP
+// connection.
 var upgradeRequests = []string{
 	"exec?command=cat&stdin=1&stdout=1 HTTP/1.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n" +
 		"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: v5.channel.k8s.io\r\n",
@@ -20,7 +21,8 @@ var upgradeRequests = []string{
 	"portforward HTTP/1.1\r\nUpgrade: SPDY/3.1\r\nConnection: Upgrade\r\nX-Stream-Protocol-Version: portforward.k8s.io\r\n",
 }
 
-// FuzzUpgrade sends arbitrary bytes on the connection of a session, over WebSocket and over SPDY. The server must survive them.
+// FuzzUpgrade sends arbitrary bytes on the connection of a session, over WebSocket and over SPDY. The server must
+// survive them.
 func FuzzUpgrade(f *testing.F) {
 	for i := range upgradeRequests {
 		f.Add(byte(i), []byte("\x81\x85\x00\x00\x00\x00\x00echo"))
@@ -50,7 +52,7 @@ func FuzzUpgrade(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		_ = conn.SetDeadline(time.Now().Add(time.Minute)) // on a busy machine
+		_ = conn.SetDeadline(time.Now().Add(time.Minute)) // enough for a busy machine
 		head := "GET " + pods + "/p/" + upgradeRequests[int(which)%len(upgradeRequests)] + "Host: localhost\r\n\r\n"
 		_, err = io.WriteString(conn, head)
 		if err != nil {
@@ -61,14 +63,14 @@ func FuzzUpgrade(f *testing.F) {
 			t.Fatal(res, err)
 		}
 		_ = conn.SetDeadline(time.Now().Add(time.Second))
-		_, _ = conn.Write(data) // the server may hang up
+		_, _ = conn.Write(data) // the server may close the connection
 		_ = conn.(*net.TCPConn).CloseWrite()
 		_, _ = io.Copy(io.Discard, conn)
 		send(t, srv, "GET", "/livez", "")
 	})
 }
 
-// send returns the body of an answer in process.
+// send sends a request in process and returns the body of the response.
 func send(t testing.TB, srv *Server, method, path, body string) string {
 	q, err := http.NewRequest(method, srv.URL()+path, strings.NewReader(body))
 	if err != nil {

@@ -25,7 +25,7 @@ import (
 
 const configMaps = "/api/v1/namespaces/default/configmaps"
 
-// Events are deleted an hour after their last write, and watches see it.
+// TestEventsExpire checks that events are deleted an hour after their last write, and that watches see the deletion.
 func TestEventsExpire(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}
@@ -40,17 +40,18 @@ func TestEventsExpire(t *testing.T) {
 	is.Equal(code, http.StatusOK) // b was written again
 	w.must("MODIFIED")
 	c.srv.Clock.Advance(time.Minute)
-	is.Equal(w.must("DELETED").Name(), "a") // its hour is over
+	is.Equal(w.must("DELETED").Name(), "a") // an hour after its last write
 	code, _ = c.do("GET", events+"/a", "")
 	is.Equal(code, http.StatusNotFound)
 	code, _ = c.do("GET", events+"/b", "")
-	is.Equal(code, http.StatusOK) // the other one's has begun anew
+	is.Equal(code, http.StatusOK) // the hour of b has begun again
 	c.srv.Clock.Advance(59 * time.Minute)
 	code, _ = c.do("GET", events+"/b", "")
 	is.Equal(code, http.StatusNotFound)
 }
 
-// After a reset an event lives for an hour again, even if an event of the same name and revision existed before.
+// TestEventsExpireAfterReset checks that after a reset, an event is kept for an hour again, even if an event with the
+// same name and revision existed before.
 func TestEventsExpireAfterReset(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}
@@ -64,7 +65,7 @@ func TestEventsExpireAfterReset(t *testing.T) {
 	}
 }
 
-// Generated names are unique.
+// TestGenerateNameUnique checks that generated names are unique.
 func TestGenerateNameUnique(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}
@@ -78,7 +79,8 @@ func TestGenerateNameUnique(t *testing.T) {
 	}
 }
 
-// A deletion of a collection deletes exactly the objects that a list with the same options returns.
+// TestDeleteCollection checks that a deletion of a collection deletes exactly the objects that a list with the same
+// options returns.
 func TestDeleteCollection(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}
@@ -109,7 +111,8 @@ func TestDeleteCollection(t *testing.T) {
 	}
 }
 
-// An object with finalizers stays until the last of them is removed; its dependents are not affected.
+// TestFinalizers checks that an object with finalizers is kept until the last of them is removed, and that its
+// dependents are not affected.
 func TestFinalizers(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}
@@ -127,7 +130,7 @@ func TestFinalizers(t *testing.T) {
 	code, body = c.do("DELETE", configMaps+"/owner?propagationPolicy=Foreground", "")
 	is.Equal(code, http.StatusOK)
 	deleting := c.parse(body)
-	is.Equal(deleting.Finalizers(), []string{"example.com/a", "example.com/b", "foregroundDeletion"}) // the garbage collector's is added
+	is.Equal(deleting.Finalizers(), []string{"example.com/a", "example.com/b", "foregroundDeletion"}) // the finalizer for the garbage collector is added
 	is.True(deleting.DeletionTimestamp() != "")
 	code, body = c.do("DELETE", configMaps+"/owner", "")
 	is.Equal(code, http.StatusOK)
@@ -136,18 +139,19 @@ func TestFinalizers(t *testing.T) {
 	is.Equal(code, http.StatusUnprocessableEntity) // no finalizer can be added now
 	code, body = c.do("POST", configMaps, `{"metadata":{"name":"owner"}}`)
 	is.Equal(code, http.StatusConflict)
-	is.True(strings.Contains(body, "object is being deleted")) // the name is still taken
+	is.True(strings.Contains(body, "object is being deleted")) // the name is still in use
 	code, _ = finalizers(`["example.com/b"]`)
 	is.Equal(code, http.StatusOK)
 	code, _ = finalizers(`[]`)
 	is.Equal(code, http.StatusOK)
 	code, _ = c.do("GET", configMaps+"/owner", "")
-	is.Equal(code, http.StatusNotFound) // the last finalizer is gone, and with it the object
+	is.Equal(code, http.StatusNotFound) // removing the last finalizer has deleted the object
 	_, body = c.do("GET", configMaps+"/child", "")
-	is.Equal(len(c.parse(body).List("metadata", "ownerReferences")), 1) // a server alone collects no garbage
+	is.Equal(len(c.parse(body).List("metadata", "ownerReferences")), 1) // a server without controllers collects no garbage
 }
 
-// An object of the maximum size cannot be deleted, because the deletion would add to it: the error explains why.
+// TestDeleteTooLarge checks that an object of the maximum size cannot be deleted, because the deletion would make it
+// larger. The error explains why.
 func TestDeleteTooLarge(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}
@@ -157,8 +161,10 @@ func TestDeleteTooLarge(t *testing.T) {
 			n, strings.Repeat("x", n)))
 		return code
 	}
-	stored, refused := 1<<20, 1536<<10
-	for refused-stored > 1 { // find the greatest pod that is stored
+	const limit = 1536 << 10 // of a request to etcd; the rest of the pod takes less than 4 KiB
+	stored, refused := limit-4<<10, limit
+	is.Equal(create(stored), http.StatusCreated)
+	for refused-stored > 1 { // find the largest pod that is stored
 		if n := (stored + refused) / 2; create(n) == http.StatusCreated {
 			stored = n
 		} else {
@@ -170,7 +176,7 @@ func TestDeleteTooLarge(t *testing.T) {
 	is.True(strings.Contains(body, "request is too large"))
 }
 
-// Numbers of any size in a query get an answer, even if they overflow.
+// TestHugeNumbers checks that numbers of any size in a query get a response, even if they overflow.
 func TestHugeNumbers(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}
@@ -181,7 +187,7 @@ func TestHugeNumbers(t *testing.T) {
 			is.NoErr(err)
 			res, err := c.srv.Transport().RoundTrip(r)
 			is.NoErr(err)
-			is.True(res.StatusCode == http.StatusOK || res.StatusCode == http.StatusBadRequest) // an answer
+			is.True(res.StatusCode == http.StatusOK || res.StatusCode == http.StatusBadRequest) // there is a response
 			c.srv.Clock.Advance(time.Minute)
 			is.NoErr(res.Body.Close())
 		}
@@ -190,7 +196,7 @@ func TestHugeNumbers(t *testing.T) {
 	}
 }
 
-// A request that waits when the server is reset or closed gets an answer.
+// TestWaitingEnds checks that a request that waits when the server is reset or closed gets a response.
 func TestWaitingEnds(t *testing.T) {
 	for name, end := range map[string]func(*fake.Server){
 		"reset": func(s *fake.Server) { _ = s.Reset() }, "close": func(s *fake.Server) { s.Close() },
@@ -207,7 +213,7 @@ func TestWaitingEnds(t *testing.T) {
 				end(c.srv)
 				synctest.Wait()
 				is.Equal(code, http.StatusGatewayTimeout) // the read
-				w.must("ERROR")                           // the watch that waits for its state
+				w.must("ERROR")                           // the watch that waits for its initial state
 				_, ok := w.next()
 				is.True(!ok)
 				is.Equal(time.Since(start), time.Duration(0)) // at once
@@ -216,18 +222,18 @@ func TestWaitingEnds(t *testing.T) {
 	}
 }
 
-// A watch that has ended while it waited for its initial state does not start any more.
+// TestWatchEndsBeforeItBegins checks that a watch that has ended while it waited for its initial state never starts.
 func TestWatchEndsBeforeItBegins(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}
 	w := c.watch("&sendInitialEvents=1&resourceVersionMatch=NotOlderThan&timeoutSeconds=1&resourceVersion=" + rev(c.srv.Revision()+1))
 	c.srv.Clock.Advance(time.Second)
-	c.create("a") // the revision it waited for
+	c.create("a") // the revision that the watch has waited for
 	_, ok := w.next()
-	is.True(!ok) // it is over
+	is.True(!ok) // it has ended
 }
 
-// Watches stream over HTTP/1.1 and HTTP/2, event by event.
+// TestWatchOverNetwork checks that watches are streamed over HTTP/1.1 and HTTP/2, event by event.
 func TestWatchOverNetwork(t *testing.T) {
 	for _, secure := range []bool{false, true} {
 		t.Run(fmt.Sprint("tls ", secure), func(t *testing.T) {
@@ -239,7 +245,7 @@ func TestWatchOverNetwork(t *testing.T) {
 			defer network.CloseIdleConnections()
 			if secure {
 				pool := x509.NewCertPool()
-				is.True(pool.AppendCertsFromPEM(l.CA())) // its own certificate
+				is.True(pool.AppendCertsFromPEM(l.CA())) // the server's own certificate
 				network.TLSClientConfig = &tls.Config{RootCAs: pool}
 			}
 			r, err := http.NewRequestWithContext(t.Context(), "GET", l.URL()+configMaps+"?watch=1", nil)
@@ -251,19 +257,19 @@ func TestWatchOverNetwork(t *testing.T) {
 			scan := bufio.NewScanner(res.Body)
 			for i := range 20 {
 				c.create(fmt.Sprint("c", i))
-				is.True(scan.Scan()) // arrives before the next one is made
+				is.True(scan.Scan()) // arrives before the next object is created
 				var e event
 				is.NoErr(json.Unmarshal(scan.Bytes(), &e))
 				is.Equal(e.meta().Name(), fmt.Sprint("c", i))
 			}
 			c.srv.Close()
 			is.True(!scan.Scan())
-			is.NoErr(scan.Err()) // the stream ends in order
+			is.NoErr(scan.Err()) // the stream ends without an error
 		})
 	}
 }
 
-// Large answers are compressed for clients that accept gzip.
+// TestGzipOverNetwork checks that large responses are compressed for clients that accept gzip.
 func TestGzipOverNetwork(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}
@@ -288,7 +294,8 @@ func TestGzipOverNetwork(t *testing.T) {
 	is.True(string(body) == plain) // the same list
 }
 
-// HEAD is served by documents only, without a body; a resource has no HEAD and no OPTIONS.
+// TestHeadAndOptions checks that HEAD is served only for documents, without a body. A resource supports neither HEAD
+// nor OPTIONS.
 func TestHeadAndOptions(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}
@@ -299,12 +306,13 @@ func TestHeadAndOptions(t *testing.T) {
 	for _, method := range []string{"HEAD", "OPTIONS", "TRACE", "CONNECT", "NONSENSE"} {
 		for _, path := range []string{configMaps, configMaps + "/a", "/api/v1/namespaces/default/pods/p/exec", "/apis/apps/v1/deployments"} {
 			code, _ := c.do(method, path, "")
-			is.True(code == http.StatusMethodNotAllowed || code == http.StatusNotFound) // an answer, and no success
+			is.True(code == http.StatusMethodNotAllowed || code == http.StatusNotFound) // a response, but not a success
 		}
 	}
 }
 
-// A connection that sends garbage after good requests gets its answers, then 400; headers without end get 431.
+// TestGarbageOverNetwork checks that a connection that sends garbage after valid requests gets the responses to them
+// and then 400. Headers without an end get 431.
 func TestGarbageOverNetwork(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}
@@ -318,7 +326,7 @@ func TestGarbageOverNetwork(t *testing.T) {
 	is.Equal(code, http.StatusOK) // other clients are not affected
 }
 
-// raw sends bytes over a connection of its own and returns the codes of the answers.
+// raw sends bytes over a separate connection and returns the codes of the responses.
 func (c client) raw(l *fake.Listener, text string) []int {
 	c.t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(l.URL(), "http://"))
@@ -327,7 +335,7 @@ func (c client) raw(l *fake.Listener, text string) []int {
 	}
 	defer conn.Close()
 	go func() {
-		_, _ = io.Copy(conn, bytes.NewReader([]byte(text))) // the server may hang up before it has read all
+		_, _ = io.Copy(conn, bytes.NewReader([]byte(text))) // the server may close the connection before it has read everything
 		_ = conn.(*net.TCPConn).CloseWrite()
 	}()
 	var codes []int
@@ -336,7 +344,7 @@ func (c client) raw(l *fake.Listener, text string) []int {
 		if err != nil {
 			return codes
 		}
-		_, _ = io.Copy(io.Discard, res.Body) // a broken end shows with the next answer
+		_, _ = io.Copy(io.Discard, res.Body) // an incomplete body causes an error in the next response
 		codes = append(codes, res.StatusCode)
 	}
 }

@@ -44,15 +44,16 @@ var walked = []string{
 	"text/html",
 }
 
-// TestWalk checks that the server's answer to a GET of any path that it advertises can be decoded as its headers say: every document of
-// /, and a collection and an object of every resource of discovery. Objects are so long that their answers are compressed.
+// TestWalk checks that the server's response to a GET of any path that it advertises can be decoded in the way its
+// headers describe: every document of /, and a collection and an object of every resource in discovery. The objects are
+// so long that the responses with them are compressed.
 func TestWalk(t *testing.T) {
 	t.Parallel()
 	srv := fake.RunT(t)
 	c := client{t, srv}
 	listener, err := srv.Listen(fake.ListenOptions{})
 	is.New(t).NoErr(err)
-	transport := &http.Transport{DisableCompression: true} // which would decode by itself, once
+	transport := &http.Transport{DisableCompression: true} // otherwise it would decode by itself, once
 	defer transport.CloseIdleConnections()
 	w := &walker{t: t, url: listener.URL(), client: &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse
@@ -63,17 +64,18 @@ func TestWalk(t *testing.T) {
 	}
 	for i, path := range paths {
 		for j, accept := range walked {
-			if testing.Short() && (i+j)%12 != 0 {
+			if testing.Short() && (i+j)%17 != 0 {
 				continue
 			}
 			w.ask(path, accept, "")
 			w.ask(path, accept, "gzip")
 		}
 	}
-	is.New(t).True(w.compressed > 80) // answers came compressed
+	is.New(t).True(w.compressed > 80) // responses were compressed
 }
 
-// documentPaths are the paths of all documents that are not resources. /openapi/v3/ is listed, but is only a prefix of paths.
+// documentPaths returns the paths of all documents that are not resources. /openapi/v3/ is listed, but is only a prefix
+// of paths.
 func (c client) documentPaths() []string {
 	_, text := c.do("GET", "/", "")
 	paths := []string{"/"}
@@ -90,7 +92,8 @@ func (c client) documentPaths() []string {
 	return paths
 }
 
-// long creates an object with an annotation of 140,000 bytes, and returns the paths of its collection and of itself.
+// long creates an object with an annotation of 140,000 bytes, and returns the paths of its collection and of the
+// object.
 func (c client) long(s served) []string {
 	c.t.Helper()
 	if s.resource == "componentstatuses" {
@@ -109,24 +112,24 @@ func (c client) long(s served) []string {
 		body += "," + m.body
 	}
 	code, text := c.do("POST", s.collection(), body+"}")
-	if code != http.StatusCreated && code != http.StatusConflict { // in another version of its group it is there already
+	if code != http.StatusCreated && code != http.StatusConflict { // it may already exist in another version of its group
 		c.t.Fatalf("POST %s: %d %s", s.collection(), code, text)
 	}
 	return []string{s.collection(), s.collection() + "/" + name}
 }
 
-// walker requests paths and decodes the answers.
+// walker requests paths and decodes the responses.
 type walker struct {
 	t          *testing.T
 	url        string
 	client     *http.Client
-	compressed int            // answers
-	plain      map[string]any // what each path answered in JSON
+	compressed int            // number of compressed responses
+	plain      map[string]any // the response of each path in JSON
 
 	decoded map[[2]string]bool // content types and bodies that were decoded before
 }
 
-// ask requests a path and decodes the answer, which must be equal in each format that contains all of it.
+// ask requests a path and decodes the response, which must be equal in each format that contains all of it.
 func (w *walker) ask(path, accept, encoding string) {
 	w.t.Helper()
 	r, err := http.NewRequest("GET", w.url+path, nil)
@@ -155,7 +158,7 @@ func (w *walker) ask(path, accept, encoding string) {
 	switch res.StatusCode {
 	case http.StatusOK:
 	case http.StatusNotAcceptable:
-		anything := strings.HasPrefix(path, "/api") && !strings.Contains(accept, "as=") // a list is no PartialObjectMetadata
+		anything := strings.HasPrefix(path, "/api") && !strings.Contains(accept, "as=") // a list is not a PartialObjectMetadata
 		if accept == "" || anything && strings.HasSuffix(accept, "application/json") {
 			wrong("JSON is always acceptable")
 		}
@@ -185,7 +188,7 @@ func (w *walker) ask(path, accept, encoding string) {
 	}
 }
 
-// unpack undoes the content encoding, which must be one that the client accepts, and must be applied once.
+// unpack reverses the content encoding, which must be one that the client accepts, and must be applied only once.
 func (w *walker) unpack(header http.Header, body []byte, accepted string) ([]byte, error) {
 	if vary := header.Values("Vary"); len(slices.Compact(slices.Sorted(slices.Values(vary)))) != len(vary) {
 		return nil, fmt.Errorf("Vary repeats itself: %q", vary)
@@ -207,7 +210,7 @@ func (w *walker) unpack(header http.Header, body []byte, accepted string) ([]byt
 	return io.ReadAll(z)
 }
 
-// decode parses a body according to its content type. It returns the value of JSON and YAML.
+// decode parses a body according to its content type. It returns the value for JSON and YAML.
 func decode(contentType string, body []byte) (any, error) {
 	if len(body) == 0 {
 		return nil, nil

@@ -20,8 +20,8 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// The guarantees of a watch (API concepts, "Efficient detection of changes"), each a function that returns how a stream violates it.
-// They are checked over random histories.
+// The guarantees of a watch (API concepts, "Efficient detection of changes") are functions, each of which returns how a
+// stream violates the guarantee. They are checked over random histories.
 
 // open opens a watch.
 func (c client) open(path string) *stream {
@@ -74,7 +74,7 @@ func changes(events []event) []event {
 // print formats an event for a comparison.
 func (e event) print() string { return e.Type + " " + item(e.meta()) }
 
-// equalStreams describes the first difference of two streams.
+// equalStreams returns an error that describes the first difference of two streams.
 func equalStreams(got, want []event) error {
 	for i := range max(len(got), len(want)) {
 		switch {
@@ -89,7 +89,7 @@ func equalStreams(got, want []event) error {
 	return nil
 }
 
-// ordered: events are in the order of their revisions.
+// ordered checks that events are in the order of their revisions.
 func ordered(events []event) error {
 	last := uint64(0)
 	for i, e := range events {
@@ -101,7 +101,7 @@ func ordered(events []event) error {
 	return nil
 }
 
-// unique: no event is delivered twice.
+// unique checks that no event is delivered twice.
 func unique(events []event) error {
 	seen := map[uint64]bool{}
 	for i, e := range changes(events) {
@@ -113,7 +113,7 @@ func unique(events []event) error {
 	return nil
 }
 
-// monotone: the revisions of one object grow, and it is added before it is changed or deleted.
+// monotone checks that the revisions of each object increase, and that it is added before it is changed or deleted.
 func monotone(events []event) error {
 	there, last := map[string]bool{}, map[string]uint64{}
 	for i, e := range changes(events) {
@@ -129,12 +129,13 @@ func monotone(events []event) error {
 	return nil
 }
 
-// reliable: there is no gap; the stream is every write of the list after a revision.
+// reliable checks that there is no gap: the stream consists of every write of the list after a revision.
 func reliable(events []event, m *model, list string, after uint64) error {
 	return equalStreams(changes(events), m.events(list, after, func(object.Object) bool { return true }))
 }
 
-// filtered: an object that begins to match is added, one that no longer matches is deleted, with its last matching state.
+// filtered checks that an object that begins to match is added, and that one that no longer matches is deleted, with
+// its last matching state.
 func filtered(events []event, m *model, list string, after uint64, match func(object.Object) bool) error {
 	return equalStreams(changes(events), m.events(list, after, match))
 }
@@ -166,7 +167,7 @@ func (m *model) events(list string, after uint64, match func(object.Object) bool
 	return all
 }
 
-// bookmarkable: nothing older than a bookmark comes after it, and nothing newer before it.
+// bookmarkable checks that nothing older than a bookmark is delivered after it, and nothing newer before it.
 func bookmarkable(events []event) error {
 	last, marks := uint64(0), 0
 	for i, e := range events {
@@ -187,7 +188,8 @@ func bookmarkable(events []event) error {
 	return nil
 }
 
-// initialEventsEnd: the initial state ends with one marked bookmark, and only ADDED precedes it.
+// initialEventsEnd checks that the initial state ends with exactly one marked bookmark, and that only ADDED precedes
+// it.
 func initialEventsEnd(events []event) error {
 	ends := 0
 	for i, e := range events {
@@ -203,7 +205,7 @@ func initialEventsEnd(events []event) error {
 	return nil
 }
 
-// playWatched plays random operations with some time between them, so that bookmarks come among the events.
+// playWatched plays random operations with some time between them, so that there are bookmarks among the events.
 func (c client) playWatched(random *rand.Rand, m *model, rounds int) {
 	for range rounds {
 		m.writes = append(m.writes, c.play(randomOps(random, 30)).writes...)
@@ -211,7 +213,7 @@ func (c client) playWatched(random *rand.Rand, m *model, rounds int) {
 	}
 }
 
-// A watch from before the first write keeps every guarantee about order and completeness.
+// TestWatchPromises checks that a watch from before the first write keeps every guarantee about order and completeness.
 func TestWatchPromises(t *testing.T) {
 	seeds(t, 5, func(t *testing.T, seed uint64) {
 		is := is.New(t)
@@ -235,7 +237,8 @@ func TestWatchPromises(t *testing.T) {
 	})
 }
 
-// resumable: a watch that begins at the revision of any event or bookmark continues with the next event.
+// TestWatchResumable checks that a watch that begins at the revision of any event or bookmark continues with the next
+// event.
 func TestWatchResumable(t *testing.T) {
 	seeds(t, 3, func(t *testing.T, seed uint64) {
 		is := is.New(t)
@@ -257,7 +260,8 @@ func TestWatchResumable(t *testing.T) {
 	})
 }
 
-// A watch with a selector sees objects come and go as they begin and cease to match.
+// TestWatchFiltered checks that a watch with a selector sees objects added and deleted as they begin and cease to
+// match.
 func TestWatchFiltered(t *testing.T) {
 	seeds(t, 5, func(t *testing.T, seed uint64) {
 		is := is.New(t)
@@ -296,7 +300,8 @@ func TestWatchFiltered(t *testing.T) {
 	})
 }
 
-// A watch that requests the initial events gets them, then the bookmark that ends them once, and then every event.
+// TestWatchInitialEvents checks that a watch that requests the initial events gets them, then once the bookmark that
+// ends them, and then every event.
 func TestWatchInitialEvents(t *testing.T) {
 	seeds(t, 5, func(t *testing.T, seed uint64) {
 		is := is.New(t)
@@ -320,13 +325,14 @@ func TestWatchInitialEvents(t *testing.T) {
 				events = events[1:]
 			}
 			is.Equal(state, m.at(path, at))         // the state when the watch began
-			is.NoErr(reliable(events, m, path, at)) // and what came after it
+			is.NoErr(reliable(events, m, path, at)) // and the events after it
 			is.NoErr(bookmarkable(events))
 		}
 	})
 }
 
-// A watch without a timeout of its own ends between MinRequestTimeout and twice that.
+// TestMinRequestTimeout checks that a watch without a timeout of its own ends between MinRequestTimeout and twice that
+// time.
 func TestMinRequestTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)

@@ -48,7 +48,7 @@ func aTarget(t *testing.T, o fake.Options) target {
 	return target{t: t, url: l.URL()}
 }
 
-// do sends a request and returns code and body of the answer.
+// do sends a request and returns the code and the body of the response.
 func (x target) do(method, path, body string) (int, string) {
 	x.t.Helper()
 	q, err := http.NewRequestWithContext(x.t.Context(), method, x.url+path, strings.NewReader(body))
@@ -71,8 +71,8 @@ func (x target) do(method, path, body string) (int, string) {
 	return a.StatusCode, string(data)
 }
 
-// message sends a request until it fails, and returns the message of the Status. A real server needs a moment until it knows a new
-// webhook.
+// message sends a request until it fails, and returns the message of the Status. A real server needs a moment until it
+// knows a new webhook.
 func (x target) message(method, path, body string) string {
 	x.t.Helper()
 	for range 500 {
@@ -89,7 +89,7 @@ func (x target) message(method, path, body string) string {
 	return ""
 }
 
-// must sends a request that succeeds, or that fails because of the objects that exist already or do not exist.
+// must sends a request that succeeds, or that fails because its object already exists or does not exist.
 func (x target) must(method, path, body string) {
 	x.t.Helper()
 	if code, answer := x.do(method, path, body); code >= 300 && code != http.StatusConflict && code != http.StatusNotFound {
@@ -97,13 +97,13 @@ func (x target) must(method, path, body string) {
 	}
 }
 
-// issued is an authority and a certificate for a host that it has signed.
+// issued is the certificate of an authority, and a certificate for a host that the authority has signed.
 type issued struct {
 	ca   string // base64 of PEM
 	leaf tls.Certificate
 }
 
-// issue makes a certificate that is valid until a time.
+// issue creates a certificate that is valid until a time.
 func issue(t *testing.T, host string, until time.Time) issued {
 	t.Helper()
 	is := is.New(t)
@@ -141,7 +141,7 @@ func (x issued) listen(t *testing.T, h http.HandlerFunc, options ...func(*tls.Co
 		change(far.TLS)
 	}
 	far.EnableHTTP2 = true
-	far.Config.ErrorLog = log.New(io.Discard, "", 0) // handshakes are to fail
+	far.Config.ErrorLog = log.New(io.Discard, "", 0) // handshakes are expected to fail
 	far.StartTLS()
 	t.Cleanup(func() { far.CloseClientConnections(); far.Close() })
 	return far.Listener.Addr().(*net.TCPAddr).Port
@@ -163,7 +163,7 @@ func allow(w http.ResponseWriter, q *http.Request) {
 // badBundle is PEM that is not a certificate.
 var badBundle = base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("no")}))
 
-// failures are webhooks that cannot be called: the clientConfig, the services it needs, and the error message.
+// failures returns webhooks that cannot be called: the clientConfig, the services that it needs, and the error message.
 func failures(t *testing.T, ended chan struct{}) map[string][3]string {
 	t.Helper()
 	never := time.Now().AddDate(10, 0, 0)
@@ -215,7 +215,8 @@ func failures(t *testing.T, ended chan struct{}) map[string][3]string {
 	}
 }
 
-// The error for a webhook that cannot be called is that of the real server. With KUBESIM_TARGET the test runs against the real server.
+// TestWebhookFailures checks that the error for a webhook that cannot be called is that of the real server. With
+// KUBESIM_TARGET, the test runs against the real server.
 func TestWebhookFailures(t *testing.T) {
 	t.Parallel()
 	x := aTarget(t, fake.Options{Clock: clock.System{}})
@@ -254,7 +255,8 @@ func masked(text string) string {
 	return text
 }
 
-// The same for conversion webhooks, which have 30 seconds.
+// TestConversionFailures checks that the errors for conversion webhooks, which have 30 seconds, are also those of the
+// real server.
 func TestConversionFailures(t *testing.T) {
 	t.Parallel()
 	x := aTarget(t, fake.Options{Clock: clock.System{}})

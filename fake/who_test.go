@@ -49,7 +49,7 @@ func (c *caller) do(method, path, body string) (int, string) {
 	return res.StatusCode, string(data)
 }
 
-// who returns the answer's code and the user's name and groups.
+// who returns the code of the response and the name and groups of the user.
 func (c *caller) who() (int, string) {
 	c.t.Helper()
 	code, text := c.do("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", `{}`)
@@ -79,8 +79,8 @@ func showing(t *testing.T, l *fake.Listener, cert, key []byte) *http.Client {
 	return &http.Client{Transport: transport}
 }
 
-// A certificate that the server issued names the user of a listener's client. A fork accepts it, too, and the same seed gives the same
-// certificate.
+// TestIssueCertificate checks that a certificate that the server has issued identifies the user of a client of a
+// listener. A fork also accepts it, and the same seed gives the same certificate.
 func TestIssueCertificate(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -116,10 +116,10 @@ func TestIssueCertificate(t *testing.T) {
 
 	srv.Clock.Advance(366 * 24 * time.Hour)
 	code, _ = (&caller{t: t, url: l.URL(), client: showing(t, l, cert, key)}).who()
-	is.Equal(code, http.StatusUnauthorized) // its year is over
+	is.Equal(code, http.StatusUnauthorized) // the certificate expired after a year
 }
 
-// A test's own authenticator is called first, however a request arrives.
+// TestAuthenticate checks that a test's own authenticator is called first, however a request arrives.
 func TestAuthenticate(t *testing.T) {
 	t.Parallel()
 	authenticate := func(r *http.Request) (auth.User, bool, error) {
@@ -150,14 +150,14 @@ func TestAuthenticate(t *testing.T) {
 				is := is.New(t)
 				c.header = http.Header{"X-Test-User": {"tess"}, "Authorization": {"Bearer nonsense"}}
 				_, who := c.who()
-				is.Equal(who, "tess testers,system:authenticated") // the token is not looked at
+				is.Equal(who, "tess testers,system:authenticated") // the token is ignored
 				code, _ := c.do("GET", "/api/v1/pods", "")
 				is.Equal(code, map[auth.Mode]int{auth.AlwaysAllow: http.StatusOK, auth.RBAC: http.StatusForbidden}[mode])
 				c.header.Set("X-Test-User", "nobody")
 				code, _ = c.who()
 				is.Equal(code, http.StatusUnauthorized)
 				c.header = http.Header{"Authorization": {"Bearer alicetoken"}}
-				_, who = c.who() // the others are asked
+				_, who = c.who() // the other authenticators are called
 				is.Equal(who, map[auth.Mode]string{auth.AlwaysAllow: "kubernetes-admin system:masters,system:authenticated",
 					auth.RBAC: "alice dev,system:authenticated"}[mode])
 			})
@@ -165,12 +165,12 @@ func TestAuthenticate(t *testing.T) {
 	}
 }
 
-// Authorizers are called in their order, and requests are authenticated for them.
+// TestAuthorizers checks that authorizers are called in their order, and that requests are authenticated for them.
 func TestAuthorizers(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		authorizers     []string
-		alice, stranger int // asking for pods
+		alice, stranger int // expected codes of a request for pods
 		why             string
 	}{
 		{[]string{"AlwaysAllow"}, http.StatusOK, http.StatusUnauthorized, ""},
@@ -204,7 +204,7 @@ func TestAuthorizers(t *testing.T) {
 	}
 }
 
-// Without anonymous users every request without credentials is refused.
+// TestNoAnonymous checks that without anonymous users, every request without credentials is rejected.
 func TestNoAnonymous(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -214,7 +214,7 @@ func TestNoAnonymous(t *testing.T) {
 	is.Equal(code, http.StatusUnauthorized)
 }
 
-// The options for authentication and authorization are part of a snapshot.
+// TestSnapshotKeepsWho checks that the options for authentication and authorization are part of a snapshot.
 func TestSnapshotKeepsWho(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -10,9 +10,11 @@ import (
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/registry"
+	"github.com/kubesim/kubesim/sim/status"
 )
 
-// New returns a Cluster that holds what a real one holds as soon as its API servers have started (package boot).
+// New returns a Cluster with the objects that a real one contains as soon as its API servers have started (package boot). It
+// returns an error if an option is invalid.
 func New(o Options) (*Cluster, error) {
 	if err := check(&o); err != nil {
 		return nil, fmt.Errorf("kubesim: %w", err)
@@ -36,7 +38,8 @@ func New(o Options) (*Cluster, error) {
 	return c, nil
 }
 
-// Reset restores the Cluster to the state in which New returned it, except for its time, which continues. Open watches end.
+// Reset restores the Cluster to the state in which New returned it. Only the clock continues. Open watches end. An error means that
+// the API servers could not start again.
 func (c *Cluster) Reset() (err error) {
 	c.do(func() {
 		c.observer.Flush()
@@ -53,7 +56,7 @@ func (c *Cluster) Reset() (err error) {
 	return nil
 }
 
-// startLocked starts the API servers, and then controllers and kubelets, which begin with the existing objects. Without
+// startLocked starts the API servers, followed by controllers and kubelets, which begin with the existing objects. Without
 // Options.Controllers no controller would change anything.
 func (c *Cluster) startLocked() error {
 	err := c.bootLocked()
@@ -63,8 +66,8 @@ func (c *Cluster) startLocked() error {
 	return err
 }
 
-// runs reports whether there are controllers or kubelets that are to be started.
-func (c *Cluster) runs() bool { return c.options.Controllers != nil || c.options.Nodes > 0 }
+// runs reports whether the Cluster has controllers or kubelets.
+func (c *Cluster) runs() bool { return c.options.Controllers != nil || c.options.Kubelets() > 0 }
 
 // bootLocked fills the store with the objects that API servers create when they start, and starts the replicas. Their caches
 // contain the events of these objects, as if the servers had been running.
@@ -77,7 +80,7 @@ func (c *Cluster) bootLocked() error {
 		return err
 	}
 	o := boot.Options{Minor: c.servers.First().Minor(), At: c.clock.Now(), Port: cmp.Or(c.options.Port, boot.Port), Aggregate: !c.options.NoControllers,
-		Authentication: published, ServiceCIDR: c.options.ServicePrefix(), Last: bootRevision}
+		Authentication: published, ServiceCIDR: c.options.ServicePrefix(), Served: c.servers.GroupVersions(), Last: bootRevision}
 	for i := range c.servers.Len() {
 		address := fmt.Sprint(boot.AddressBase, i+1)
 		if i == 0 {
@@ -93,29 +96,35 @@ func (c *Cluster) bootLocked() error {
 	now := c.clock.Now()
 	return store.Events(store.Compacted(), func(e *mvcc.Event) bool {
 		c.history.Remember(e.Rev)
-		view, _ := store.At(e.Rev) // it is there: the store yields its commit
+		view, _ := store.At(e.Rev) // no error: the store has just yielded this commit
 		c.servers.Committed(commit.Of(e, view, now, c.servers))
 		return true
 	})
 }
 
-// bareNamespaces are there even if nothing else is.
+// bareNamespaces exist even with Options.Bare.
 var bareNamespaces = []string{"default", "kube-node-lease", "kube-public", "kube-system"}
 
-// bootBareLocked makes the namespaces.
+// bootBareLocked creates only the namespaces.
 func (c *Cluster) bootBareLocked() error {
 	c.servers.Restart(c.history.Begin(mvcc.New(bootRevision - uint64(len(bareNamespaces)))))
-	first := c.servers.First()
-	d := first.Definition("namespaces")
 	for _, name := range bareNamespaces {
-		q := &registry.Request{Definition: d, Name: name, Manager: registry.Loopback(nil, d, "", name).Manager}
-		obj := object.Object{"kind": d.Kind, "apiVersion": d.GV(), "metadata": map[string]any{"name": name}}
-		if d.Default != nil {
-			d.Default(obj)
-		}
-		if _, s := first.API().Registry.Create(q, obj); s != nil {
+		if s := c.createNamespace(name); s != nil {
 			return s
 		}
 	}
 	return nil
+}
+
+// createNamespace creates a namespace, like an API server that starts.
+func (c *Cluster) createNamespace(name string) *status.Status {
+	first := c.servers.First()
+	d := first.Definition("namespaces")
+	q := &registry.Request{Definition: d, Name: name, Manager: registry.Loopback(nil, d, "", name).Manager}
+	obj := object.Object{"kind": d.Kind, "apiVersion": d.GV(), "metadata": map[string]any{"name": name}}
+	if d.Default != nil {
+		d.Default(obj)
+	}
+	_, s := first.API().Registry.Create(q, obj)
+	return s
 }

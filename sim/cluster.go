@@ -1,5 +1,4 @@
-// Package sim is a simulated Kubernetes cluster as far as its API servers go: one store, one clock, one seed, and one
-// or more API servers over it.
+// Package sim simulates the API servers of a Kubernetes cluster: one store, one clock, one seed, and one or more API servers.
 //
 //	          Cluster ─ one lock, one Clock, one seed
 //	client ─▶ Replica 1: apiserver ─▶ registry ─┐
@@ -8,18 +7,18 @@
 //	            watch caches ◀──────────────────┘
 //
 // The path of a write: apiserver (authentication, authorization, routing) → codec.Decode → registry (managed fields, admission,
-// strategy, validation) → mvcc.Put, one revision → the answer's bytes are complete, the lock is released → the client.
+// strategy, validation) → mvcc.Put, one revision → the response is complete, the lock is released → the client.
 //
 // The path of a watch event: a commit → each replica's watch cache applies it → each watch decides between ADDED, MODIFIED, DELETED
-// and nothing → a frame, encoded once for all → the watch's queue → the connection.
+// and nothing → a frame, encoded once for all watches → the watch's queue → the connection.
 //
-// A Cluster consists of these parts, each in a package that can be read alone: commit.Log (the store, and the listeners to its
-// commits), history (when commits were made, compaction, leases), replica (the API servers), observe (trace and faults), aggregator
-// (aggregated API servers), controller (controllers of servers and of the controller manager). This package creates them, and has
-// the one lock: its methods lock it and call the part that does the work.
+// A Cluster consists of these parts, each in a package that can be read alone: commit.Log (the store and the listeners to its
+// commits), history (times of commits, compaction, leases), replica (the API servers), observe (trace and faults), aggregator
+// (aggregated API servers), controller (controllers of API servers and of the controller manager). This package creates them and
+// owns the lock: its methods acquire the lock and call the responsible part.
 //
-// The same seed and the same requests in the same order give the same bytes. Time, randomness and names come from the
-// Cluster only; nothing in it blocks and nothing runs by itself.
+// The same seed and the same requests in the same order produce the same bytes. Time, randomness and names come only from the
+// Cluster. Nothing in it blocks, and nothing runs in the background.
 package sim
 
 import (
@@ -41,21 +40,21 @@ import (
 	"github.com/kubesim/kubesim/sim/replica"
 )
 
-// bootRevision is the revision of the last object that is there from the beginning: high enough that a resourceVersion
-// is not taken for some other small number.
+// bootRevision is the revision of the last initial object. It is high enough that a resourceVersion is not confused with another
+// small number.
 const bootRevision = 4004
 
 // Cluster is a simulated cluster. It is safe for concurrent use.
 type Cluster struct {
 	lock     lock
-	options  Options // with the seed of now
+	options  Options // with the current seed
 	signers  auth.Signers
 	clock    clock.Clock
 	schedule *clock.Schedule
 	random   *random.Streams
 	tokens   *token.Authority
 
-	log         *commit.Log // the store, and the listeners to its commits
+	log         *commit.Log // the store and the listeners to its commits
 	history     *history.History
 	observer    *observe.Observer
 	followers   followers
@@ -65,7 +64,7 @@ type Cluster struct {
 	nodes       *kubelet.Nodes
 }
 
-// create returns a Cluster with an empty store, whose API servers have yet to start.
+// create returns a Cluster with an empty store. Its API servers have not been started.
 func create(o Options) (*Cluster, error) {
 	made, err := replica.Profiles(o.Replicas)
 	if err != nil {
@@ -95,11 +94,11 @@ func create(o Options) (*Cluster, error) {
 	return c, nil
 }
 
-// whole is the Cluster once create has returned, for parts that are made before the parts they use.
+// whole provides access to the Cluster for parts that are created before the parts that they use.
 type whole struct{ c *Cluster }
 
-// Committed implements commit.Listener: it notifies the parts in their order. The servers are last, because a deletecollection that
-// has waited for the commit writes the next one.
+// Committed implements commit.Listener. It notifies the parts in a fixed order. The servers are last, because a deletecollection
+// that was waiting for this commit then makes the next one.
 func (w whole) Committed(x *commit.Commit) {
 	w.c.history.Committed(x)
 	w.c.observer.Committed(x)
@@ -123,11 +122,11 @@ func (w whole) Aggregator() *aggregator.Aggregator { return w.c.aggregator }
 // Listener implements replica.Cluster.
 func (w whole) Listener() replica.Listener { return w.c.observer }
 
-// loops are what API servers and controllers do by themselves.
+// loops returns all controllers: those of the API servers and those of the controller manager.
 func (c *Cluster) loops() []controller.Controller {
 	var all []controller.Controller
 	if !c.options.NoControllers {
-		all, _ = manager.New(c.options.Controllers, c.flags()) // Options.check has looked at the names
+		all, _ = manager.New(c.options.Controllers, c.flags()) // Options.check has checked the names
 	}
 	all = append(all, c.nodes.Controllers()...)
 	all = append(all, c.aggregator.Controller())
@@ -144,22 +143,22 @@ func (c *Cluster) holds(lease string) bool {
 	return false
 }
 
-// flags are the settings of the Cluster that controllers need and that are not in its API.
+// flags returns those settings of the Cluster that controllers need and cannot read from its API.
 func (c *Cluster) flags() manager.Flags {
 	f := manager.Flags{RootCA: &c.options.RootCA, Tokens: c.tokens, Seed: &c.options.Seed}
-	if c.options.Nodes > 0 {
+	if c.options.Kubelets() > 0 {
 		f.Kubelets = c.nodes
 	}
 	return f
 }
 
-// SigningSeed is the seed of the key that certificates of the Cluster are signed with. ok is false if no controller signs any.
+// SigningSeed returns the seed of the key that signs certificates of the Cluster. If no controller signs certificates, ok is false.
 func (c *Cluster) SigningSeed() (seed uint64, ok bool) {
 	c.do(func() { seed, ok = c.options.Seed, c.controllers.Has("certificatesigningrequest-signing-controller") })
 	return seed, ok
 }
 
-// PublishCA sets Options.RootCA, and lets controllers publish it.
+// PublishCA sets Options.RootCA, which controllers then publish.
 func (c *Cluster) PublishCA(bundle string) {
 	c.do(func() {
 		c.options.RootCA = bundle
@@ -167,8 +166,8 @@ func (c *Cluster) PublishCA(bundle string) {
 	})
 }
 
-// PublishSigners sets the authorities whose certificates are trusted from now on: the API servers publish them. A restart goes back
-// to the Options.
+// PublishSigners sets the authorities whose certificates are trusted from now on, which the API servers then publish. A restart
+// resets them to the Options.
 func (c *Cluster) PublishSigners(s auth.Signers) {
 	c.do(func() {
 		c.signers = s
@@ -181,7 +180,7 @@ func (c *Cluster) resetLocked() {
 	c.log.Begin(mvcc.New(bootRevision))
 	c.random.Begin(c.options.Seed)
 	c.history.Reset()
-	_ = c.controllers.Load(nil) // to do nothing cannot fail
+	_ = c.controllers.Load(nil) // without a state it cannot fail
 	c.servers.Reset()
 	c.aggregator.Reset()
 }
@@ -192,20 +191,21 @@ func (c *Cluster) Clock() clock.Clock { return c.clock }
 // Revision returns the newest revision of the store.
 func (c *Cluster) Revision() uint64 { return under(c, func() uint64 { return c.log.Store.Rev() }) }
 
-// Close ends every watch and every read that waits. A closed Cluster still answers.
+// Close ends all watches and waiting reads. A closed Cluster can still be used.
 func (c *Cluster) Close() {
 	c.do(func() {
 		c.observer.Flush()
 		c.servers.End()
 		c.nodes.End()
 		c.schedule.Stop()
+		c.lock.close()
 	})
 }
 
-// do runs f under the lock.
+// do runs f with the lock held.
 func (c *Cluster) do(f func()) { c.lock.Do(f) }
 
-// under is do for an f that returns something.
+// under calls f with the lock held and returns its result.
 func under[T any](c *Cluster, f func() T) (result T) {
 	c.do(func() { result = f() })
 	return result

@@ -11,22 +11,26 @@ import (
 )
 
 const (
-	// rest is the time in which nothing may be due if controllers are to count as settled: less than the 15 s between two checks of
-	// an autoscaler, and more than the pause before a retry that can succeed.
+	// rest is the time for which nothing must become due before the controllers count as settled. It is less than the 15 s between
+	// two checks of an autoscaler, and more than the delay before a retry that can succeed.
 	rest = 10 * time.Second
-	// settleMax is the time in which controllers have to settle.
+	// settleMax is the maximum time that controllers may take to settle.
 	settleMax = 10 * time.Minute
+	// settleQuiet is the time after which controllers count as settled if they only try again what has no effect, such as to empty a
+	// namespace in which an object waits for a finalizer.
+	settleQuiet = time.Minute
 )
 
-// Control calls f with the manager of the Cluster's controllers: to inspect their pending work, to stop, delay or crash one of
-// them, or to decide in which order they run. The Cluster's lock is held: f must not send requests to the Cluster.
+// Control calls f with the manager of the Cluster's controllers, for example to inspect their pending work, to stop, delay or crash
+// one of them, or to determine the order in which they run. The Cluster's lock is held: f must not send requests to the Cluster.
 func (c *Cluster) Control(f func(*controller.Manager)) {
 	c.do(func() { f(c.controllers) })
 }
 
-// Settle lets controllers work, and time pass, until they have nothing to do for the next ten seconds, upkeep such as the
-// heartbeats of nodes aside. It advances a clock.Manual and waits for any other clock. If the controllers do not settle within ten
-// minutes, the error names the remaining items. If ctx ends first, Settle returns its error.
+// Settle lets controllers run, and advances the clock, until nothing is due within the next ten seconds, except for periodic upkeep
+// such as node heartbeats, or until no controller has written anything for a minute. It advances a clock.Manual, and waits for any
+// other clock. If the controllers do not settle within ten minutes, Settle returns an error that names the remaining items. If ctx is
+// done first, it returns the error of ctx.
 func (c *Cluster) Settle(ctx context.Context) error {
 	for began := c.clock.Now(); ; {
 		moving := c.Moving()
@@ -36,6 +40,8 @@ func (c *Cluster) Settle(ctx context.Context) error {
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
+		case moving[0].At.After(now) && now.Sub(c.lastEffect(began)) >= settleQuiet:
+			return nil
 		case now.Sub(began) > settleMax || !moving[0].At.After(now):
 			return unsettled(moving, now.Sub(began))
 		}
@@ -43,8 +49,17 @@ func (c *Cluster) Settle(ctx context.Context) error {
 	}
 }
 
-// Moving lets controllers do everything that is due, including items that wait for a step, and returns the items that are due in
-// the next ten seconds, upkeep aside: the earliest first. An item that is still due now will never come to rest.
+// lastEffect returns the time of the last reconcile that has written something, but not before a given time.
+func (c *Cluster) lastEffect(since time.Time) time.Time {
+	if wrote := under(c, c.controllers.Wrote); wrote.After(since) {
+		return wrote
+	}
+	return since
+}
+
+// Moving lets controllers process everything that is due, including items that are waiting for a step. It returns the items that
+// are due within the next ten seconds, earliest first, except for periodic upkeep. If an item is still due now, the controllers
+// will never settle.
 func (c *Cluster) Moving() (moving []controller.Waiting) {
 	c.do(func() {
 		c.controllers.ReconcileAll()
@@ -53,7 +68,7 @@ func (c *Cluster) Moving() (moving []controller.Waiting) {
 	return moving
 }
 
-// pass lets time pass.
+// pass advances a clock.Manual by d, or waits until d has passed.
 func (c *Cluster) pass(ctx context.Context, d time.Duration) {
 	if k, ok := c.clock.(*clock.Manual); ok {
 		k.Advance(d)
@@ -62,7 +77,7 @@ func (c *Cluster) pass(ctx context.Context, d time.Duration) {
 	c.lock.Wait(ctx, d)
 }
 
-// unsettled returns the error that names the remaining items.
+// unsettled returns an error that names the items which are still due.
 func unsettled(moving []controller.Waiting, after time.Duration) error {
 	const named = 10
 	var text []string

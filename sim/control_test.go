@@ -24,8 +24,8 @@ func ask(c *sim.Cluster, method, path, body string) (text string) {
 	return text
 }
 
-// A fork has a copy of the controllers' pending work, memory and faults: a definition whose controller was stopped is established
-// in the fork when it is started there, and only there.
+// A fork has a copy of the controllers' pending work, internal state and disturbances: a definition whose controller was stopped is
+// established in the fork when the controller is started there, and only in the fork.
 func TestForkOfControllers(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -48,7 +48,8 @@ func TestForkOfControllers(t *testing.T) {
 	is.Equal(f.Revision(), c.Revision()) // the same commits, at another time
 }
 
-// A State contains the waiting requests and their start times: the fork checks again at the same time as the Cluster.
+// A State contains the start times of waiting reconciles, so that the finalizer of a definition gives up in a fork at the same time
+// as in the Cluster.
 func TestForkOfFinalizing(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// answered sends a request to the first API server of a cluster. Package fake does that over HTTP.
+// answered sends a request to the first API server of a cluster. Package fake does the same over HTTP.
 func answered(c *sim.Cluster, method, path, body string) (code int, obj object.Object) {
 	q := &apiserver.Request{Method: method, Path: path, Query: url.Values{}, Body: []byte(body), BodyExpected: body != "", Header: wire.Header{"Content-Type": {"application/json"}}}
 	c.Server(1).Start(q, func(a *apiserver.Answer) {
@@ -20,7 +20,7 @@ func answered(c *sim.Cluster, method, path, body string) (code int, obj object.O
 	return code, obj
 }
 
-// filled is a cluster with a ConfigMap.
+// filled returns a cluster with a ConfigMap.
 func filled() *sim.Cluster {
 	c, err := sim.New(sim.Options{Bare: true})
 	if err != nil {
@@ -40,7 +40,7 @@ func ExampleNew() {
 	// Output: 201 token-bmt8p 4005 4005
 }
 
-// Load continues as the cluster would have: the same request gets the same answer, uid included.
+// Load continues like the original cluster: the same request gets the same response, including the uid.
 func ExampleLoad() {
 	c := filled()
 	again, err := sim.Load(c.State(), nil)
@@ -53,7 +53,7 @@ func ExampleLoad() {
 	// Output: true true
 }
 
-// Resume starts other API servers, here of an older version, over the stored objects.
+// Resume starts new API servers, here of an older version, with the stored objects.
 func ExampleResume() {
 	c, err := sim.Resume(filled().State(), sim.Options{Bare: true, Replicas: []sim.ReplicaOptions{{Version: "1.35"}}})
 	if err != nil {
@@ -65,10 +65,10 @@ func ExampleResume() {
 	// Output: 35 map[color:red]
 }
 
-// StateAfterRestart returns the state of a cluster whose processes have ended: the stored objects, without the memory of the processes.
+// StateAfterRestart returns the state of a cluster whose processes have ended: the stored objects, without the processes' memory.
 func ExampleStateAfterRestart() {
 	c := filled()
-	c.Hold("operator") // its watches get no events
+	c.Hold("operator") // its watches receive no events
 	before := c.State()
 	after := sim.StateAfterRestart(before, before.Options)
 	fmt.Println(len(before.Servers.Held), len(after.Servers.Held))

@@ -5,13 +5,13 @@ import (
 	"github.com/kubesim/kubesim/sim/trace"
 )
 
-// Commit is one write of the store, as functions registered with OnCommit see it.
+// Commit is a write to the store. It is passed to functions that are registered with OnCommit.
 type Commit struct {
 	Rev       uint64
-	Resource  string // deployments.apps
+	Resource  string // such as deployments.apps
 	Namespace string
 	Name      string
-	Object    []byte // as printed; nil if it was deleted
+	Object    []byte // JSON; nil if it was deleted
 }
 
 // followers are the functions registered with OnCommit.
@@ -27,7 +27,7 @@ func (x *followers) Committed(c *commit.Commit) {
 	}
 	told := Commit{Rev: c.Rev, Namespace: c.Namespace, Name: c.Name}
 	if !c.Deleted() {
-		told.Object = c.Item().Bytes
+		told.Object = c.Item().Bytes()
 	}
 	told.Resource = trace.What(d.Group, d.Resource, "", "")
 	for _, f := range x.list {

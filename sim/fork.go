@@ -9,12 +9,12 @@ import (
 	"github.com/kubesim/kubesim/sim/observe"
 )
 
-// Fork returns a copy of this Cluster that is independent from here on: neither sees writes to the other. Their histories share
-// memory. Open watches and waiting requests stay with this Cluster. The fork has everything else: definitions, rights, lagging
-// replicas, faults and how often they have happened, the trace so far.
+// Fork returns an independent copy of this Cluster: later writes to one of them do not affect the other. Their histories share
+// memory. Open watches and waiting requests remain with this Cluster. The fork has copies of everything else: definitions, rights,
+// lagging replicas, faults and their counters, and the trace so far.
 //
-// The fork of a Cluster with a clock.Manual has its own one, which stands at the same instant; any other clock is shared. If a fork
-// and this Cluster get the same requests at the same times, they answer with the same bytes.
+// The fork of a Cluster with a clock.Manual has its own clock with the same time; any other clock is shared. If the fork and this
+// Cluster get the same requests at the same times, they return the same bytes.
 func (c *Cluster) Fork() (f *Cluster) {
 	var err error
 	c.do(func() { f, err = c.forkLocked(c.stateLocked()) })
@@ -24,9 +24,10 @@ func (c *Cluster) Fork() (f *Cluster) {
 	return f
 }
 
-// ForkAt is Fork at a revision that the store still has. At an older revision than the newest the fork is the Cluster as it was
-// when the revision had just been written: its objects, its time (of a clock.Manual) and its random numbers, so that the same
-// requests get the same bytes as then. But its replicas are newly started, its trace is empty, and there are no faults.
+// ForkAt is like Fork, but at a revision that the store still has. If the revision is not the newest, the fork has the state of the
+// Cluster immediately after that commit: its objects, its time (of a clock.Manual) and its random numbers, so that the same
+// requests result in the same bytes as then. However, its replicas are newly started, its trace is empty, and it has no faults.
+// ForkAt returns an error if the store does not have the revision.
 func (c *Cluster) ForkAt(rev uint64) (f *Cluster, err error) {
 	c.do(func() {
 		s := c.stateLocked()
@@ -40,7 +41,7 @@ func (c *Cluster) ForkAt(rev uint64) (f *Cluster, err error) {
 	return f, err
 }
 
-// forkLocked loads a state of the Cluster with all that its program has registered.
+// forkLocked loads a state of the Cluster, with all functions that its program has registered.
 func (c *Cluster) forkLocked(s *State) (*Cluster, error) {
 	k := c.clock
 	if _, manual := k.(*clock.Manual); manual {
@@ -49,7 +50,7 @@ func (c *Cluster) forkLocked(s *State) (*Cluster, error) {
 	return load(s, k, c.servers)
 }
 
-// rewindLocked makes a state of now what it was when a revision had just been written.
+// rewindLocked changes s, the current state, to the state immediately after the commit of a revision.
 func (c *Cluster) rewindLocked(s *State, rev uint64) (err error) {
 	_, manual := c.clock.(*clock.Manual)
 	if s.History, err = c.history.StateAt(rev, manual); err != nil {
@@ -63,18 +64,18 @@ func (c *Cluster) rewindLocked(s *State, rev uint64) (err error) {
 	return nil
 }
 
-// Recall restores a State, except that the clock does not go back: it continues where it is, or, if it is a clock.Manual that is
-// behind, at the time of the State. Open watches end. Recall refuses the State of a Cluster with other replicas or other rights,
-// and a State from the future.
+// Recall restores a State, except that the clock does not go back: it continues from the current time or, if it is a clock.Manual
+// that is behind, from the time of the State. Open watches end. Recall returns an error if the State is from the future, or if it
+// belongs to a Cluster with other replicas or other rights.
 func (c *Cluster) Recall(s *State) (err error) {
 	at := s.History.Now
 	if m, ok := c.clock.(*clock.Manual); ok {
-		m.AdvanceTo(at) // without the lock: timers take it
+		m.AdvanceTo(at) // without the lock, which timers acquire
 	}
 	if c.clock.Now().Before(at) {
 		return fmt.Errorf("recall: the state is of %v, and the clock only at %v", at, c.clock.Now())
 	}
-	f, err := Load(s, clock.NewManual(at)) // whether it can be loaded
+	f, err := Load(s, clock.NewManual(at)) // checks that it can be loaded
 	if err != nil {
 		return fmt.Errorf("recall: %w", err)
 	}
@@ -91,7 +92,7 @@ func (c *Cluster) Recall(s *State) (err error) {
 	return err
 }
 
-// recallLocked restores a state that fits the current replicas.
+// recallLocked restores a state whose replicas match those of the Cluster.
 func (c *Cluster) recallLocked(s *State) error {
 	c.observer.Flush()
 	c.servers.End()
@@ -100,5 +101,5 @@ func (c *Cluster) recallLocked(s *State) error {
 	c.options.Seed = s.Options.Seed
 	c.resetLocked()
 	c.observer.Reset()
-	return c.loadLocked(s, false)
+	return c.loadLocked(s, s.Unread)
 }

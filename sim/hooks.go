@@ -3,6 +3,7 @@ package sim
 import (
 	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/aggregator"
+	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/crd"
 	"github.com/kubesim/kubesim/sim/object"
@@ -10,9 +11,9 @@ import (
 	"github.com/kubesim/kubesim/sim/webhook"
 )
 
-// Convert registers a function that converts the objects of the CustomResourceDefinition with the name, whatever its
-// spec.conversion is; nil removes it. f may change and return its argument. It is called with the Cluster's lock held, so it must
-// not send requests to the Cluster; a webhook (ConvertThrough) may.
+// Convert registers a function that converts the objects of the named CustomResourceDefinition, whatever its spec.conversion is. If
+// f is nil, it removes the function. f may modify and return its argument. It is called with the Cluster's lock held, so it must
+// not send requests to the Cluster, unlike a webhook (ConvertThrough).
 func (c *Cluster) Convert(definition string, f func(obj map[string]any, apiVersion string) (map[string]any, error)) {
 	var convert crd.Converter
 	if f != nil {
@@ -24,35 +25,42 @@ func (c *Cluster) Convert(definition string, f func(obj map[string]any, apiVersi
 	})
 }
 
-// ConvertThrough sets the function that calls conversion webhooks. If call is nil, they are not called. It is called without the
-// Cluster's lock: a webhook may send requests to the Cluster, and a slow one holds up only the request that needs it. An exception is
-// a conversion that no request waits for, which calls it under the lock: a controller deletes an object that is stored in an older
-// version, or a watch cache of limited size has forgotten a result. It is called when an object is written, for the watch caches, from
-// which lists and watches are served, and by each get, as in a real server.
+// ConvertThrough sets the function that calls conversion webhooks. If call is nil, they are not called. call is invoked without the
+// Cluster's lock: a webhook may send requests to the Cluster, and a slow one delays only the request that needs it. However, the
+// lock is held if no request needs the conversion: if a controller deletes an object that is stored in an older version, or if a
+// watch cache of limited size has dropped a result. As in a real server, call is invoked for each write, to fill the watch caches
+// that serve lists and watches, and for each get.
 func (c *Cluster) ConvertThrough(call webhook.Call) {
 	c.do(func() {
 		c.servers.Conversions.Through(call)
-		c.servers.Reread()
+		if c.servers.CallWebhooksToConvert() {
+			c.servers.Reread()
+		}
 	})
 }
 
-// Admit registers a function that answers the admission webhook with the name (webhooks[].name of a configuration) in place of its
-// server; nil removes it. f gets an AdmissionReview as JSON and returns it, or another one, with a response; fields of the request
-// that the response omits are filled in. f is called without the Cluster's lock: it may send requests to the Cluster.
+// Admit registers a function that handles the named admission webhook (webhooks[].name of a configuration) instead of its server.
+// If f is nil, it removes the function. f receives an AdmissionReview as JSON and returns it, or another one, with a response;
+// fields of the request that are missing from the result are filled in. f is called without the Cluster's lock and may send
+// requests to the Cluster.
 func (c *Cluster) Admit(webhook string, f func(review map[string]any) map[string]any) {
 	c.do(func() { c.servers.Webhooks.Register(webhook, admission.Handler(f)) })
 }
 
-// Calls sets how admission webhooks are called.
+// Calls configures how admission webhooks are called.
 func (c *Cluster) Calls(set func(*replica.Calls)) { c.do(func() { set(&c.servers.Webhooks.Calls) }) }
 
-// AggregateThrough sets the Proxy that reaches aggregated API servers. After a Load their availability stays as loaded until a
-// related object changes, or Recheck is called.
+// Audit sets the auditor of requests to the API servers. The Cluster's controllers and kubelets send no requests, so their writes
+// are not audited.
+func (c *Cluster) Audit(a apiserver.Auditor) { c.do(func() { c.servers.Audit(a) }) }
+
+// AggregateThrough sets the Proxy for aggregated API servers. After a Load, the availability of the servers does not change until a
+// related object changes or Recheck is called.
 func (c *Cluster) AggregateThrough(a Aggregator) {
 	c.do(func() { c.aggregator.Through(a) })
 }
 
-// Recheck has all aggregated API servers looked at: they may be reached in another way.
+// Recheck checks all aggregated API servers again, because their addresses may have changed.
 func (c *Cluster) Recheck() {
 	c.do(func() {
 		for _, name := range c.aggregator.Known() {
@@ -61,8 +69,8 @@ func (c *Cluster) Recheck() {
 	})
 }
 
-// ServiceAddress returns the HOST:PORT at which an API server reaches a port of a service: its cluster IP, or its external name
-// (k8s.io/apiserver, proxy.ResolveCluster). The errors are those of the real server.
+// ServiceAddress returns the HOST:PORT at which an API server reaches a service port: its cluster IP or external name
+// (k8s.io/apiserver, proxy.ResolveCluster). It returns the real server's errors.
 func (c *Cluster) ServiceAddress(namespace, name string, port int64) (address string, err error) {
 	c.do(func() { address, err = aggregator.Address(c.servers.First().Reader(), namespace, name, port) })
 	return address, err

@@ -9,16 +9,17 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// ListAt returns stored objects of one resource as they were at a revision (0 is the newest), in the order of their keys, without a
-// request. A namespace or a name that is not "" selects objects. They are in the version that is d's hub. It fails if the revision
-// has been compacted, or is in the future.
+// ListAt returns the stored objects of a resource at a revision (0 is the newest), sorted by key, without a request. A namespace or
+// name other than "" restricts the result. The objects are in the hub version of d. If the revision is compacted or in the future,
+// ListAt returns an error.
 func (c *Cluster) ListAt(d *resource.Definition, namespace, name string, rev uint64) (all []object.Object, err error) {
 	c.do(func() { all, err = c.listAtLocked(d, namespace, name, rev) })
 	return all, err
 }
 
-// ListFirstAt is ListAt for the first objects whose names begin with prefix, and returns how many objects there are: only the first
-// ones are read.
+// ListFirstAt is like ListAt, but returns only the first objects whose names begin with prefix, and the number of all such objects.
+// most is the maximum number of objects. Only the returned objects are decoded. If the revision is compacted or in the future, it
+// returns an error.
 func (c *Cluster) ListFirstAt(d *resource.Definition, namespace, prefix string, most int, rev uint64) (first []object.Object, all int, err error) {
 	c.do(func() {
 		view, at := c.log.Store.At(rev)

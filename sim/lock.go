@@ -14,17 +14,22 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// lock is the Cluster's lock. Lock first does all work that has become due. Unlock runs the reactions of servers and controllers to
-// the changes made under the lock. A function that needs the lock has the suffix Locked if a function of the same name takes the
-// lock.
+// lock is the Cluster's lock. Lock first processes everything that has become due. Unlock runs the reactions of servers and
+// controllers to the changes made under the lock. A function that requires the lock has the suffix Locked if a function of the same
+// name acquires it.
 //
-//	Lock ─▶ compactions that are due ─▶ … ─▶ what faults put off ─▶ default roles of servers that started ─▶ reconcile until nothing is due ─▶ Unlock ─▶ ask others
+//	Lock ─▶ due compactions ─▶ … ─▶ effects that faults delayed ─▶ default roles of restarted servers ─▶ reconcile until nothing is due ─▶ Unlock ─▶ checks of aggregated servers
+//
+// If the cluster has a Progress, other requests are served after every hundred reconciles. The reconciling goroutine then also
+// performs the reconciles that these requests cause.
 type lock struct {
 	mu sync.Mutex
 	parts
+	reconciling bool // a goroutine reconciles until nothing is due; it may have released the lock
+	closed      bool
 }
 
-// parts are what Lock and Unlock work on.
+// parts contains the parts of the Cluster that Lock and Unlock use.
 type parts struct {
 	schedule    *clock.Schedule
 	history     *history.History
@@ -33,18 +38,18 @@ type parts struct {
 	controllers *controller.Manager
 	aggregator  *aggregator.Aggregator
 	writeGap    time.Duration // Options.WriteGap
-	bare        bool          // Options.Bare: API servers have no default roles to put back
+	bare        bool          // Options.Bare: API servers do not restore default roles
 }
 
-// Do runs f under the lock.
+// Do runs f with the lock held.
 func (l *lock) Do(f func()) {
 	l.Lock()
 	defer l.Unlock()
 	f()
 }
 
-// TryDo runs f under the lock for a caller outside of the Cluster's time: nothing that is due is done before it or after it. If the
-// lock is held, TryDo returns false at once and does not run f.
+// TryDo runs f with the lock held, but does not process anything that is due, neither before nor after f. It is for callers that
+// must not affect the simulation. If the lock is already held, TryDo immediately returns false, without running f.
 func (l *lock) TryDo(f func()) bool {
 	if !l.mu.TryLock() {
 		return false
@@ -70,12 +75,12 @@ func (t timerLock) Lock() {
 	t.history.CatchUp()
 }
 
-// Unlock runs the reactions of API servers and controllers to the changes made under the lock, and releases it. Their requests to
-// aggregated servers are sent after that.
+// Unlock implements sync.Locker. It runs the reactions of API servers and controllers to the changes made under the lock, releases
+// the lock, and then sends requests to aggregated servers.
 func (l *lock) Unlock() {
 	l.observer.After()
-	_ = l.putBackPolicies() // the real server logs the error and goes on
-	l.controllers.Run()
+	_ = l.putBackPolicies() // the real server only logs the error
+	l.reconcile()
 	asks := l.aggregator.TakeAsks()
 	l.mu.Unlock()
 	for _, ask := range asks {
@@ -83,12 +88,36 @@ func (l *lock) Unlock() {
 	}
 }
 
-// putBackPolicies lets each API server that has been started since the last call put back the default roles and bindings.
+// reconcile runs the controllers until nothing is due, unless another goroutine does so already.
+func (l *lock) reconcile() {
+	if l.reconciling {
+		return
+	}
+	l.reconciling = true
+	l.controllers.Run(l.letOthers)
+	l.reconciling = false
+}
+
+// letOthers releases the lock for waiting requests. It returns false if the Cluster was closed in the meantime.
+func (l *lock) letOthers() bool {
+	l.mu.Unlock()
+	l.mu.Lock() // a sync.Mutex is handed over to a goroutine that has waited for more than a millisecond
+	l.history.CatchUp()
+	return !l.closed
+}
+
+// close makes a reconciling goroutine return the next time it would release the lock.
+func (l *lock) close() { l.closed = true }
+
+// putBackPolicies restores the default roles and bindings of each API server that was restarted since the last call. It returns the
+// first error. If several servers have one minor version, only the first can find something to restore.
 func (l *lock) putBackPolicies() *status.Status {
+	minor := ""
 	for _, server := range l.servers.TakeStarted() {
-		if l.bare {
+		if l.bare || server.Minor() == minor {
 			continue
 		}
+		minor = server.Minor()
 		if s := putBackPolicies(server); s != nil {
 			return s
 		}
@@ -96,14 +125,14 @@ func (l *lock) putBackPolicies() *status.Status {
 	return nil
 }
 
-// Unlocked calls f without the lock, in the middle of a request.
+// Unlocked calls f without the lock during a request.
 func (l *lock) Unlocked(f func()) {
 	l.mu.Unlock()
 	defer l.Lock()
 	f()
 }
 
-// Wait returns when t of the Cluster's time has passed, or ctx ends. It is called without the lock.
+// Wait waits until t has passed on the Cluster's clock or ctx is done. It is called without the lock.
 func (l *lock) Wait(ctx context.Context, t time.Duration) {
 	passed := make(chan struct{})
 	var stop func()
@@ -115,7 +144,7 @@ func (l *lock) Wait(ctx context.Context, t time.Duration) {
 	}
 }
 
-// Within returns a context that ends when t of the Cluster's time has passed. It is called without the lock.
+// Within returns a context that is done when t has passed on the Cluster's clock. It is called without the lock.
 func (l *lock) Within(t time.Duration) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	var forget func()
@@ -126,7 +155,7 @@ func (l *lock) Within(t time.Duration) (context.Context, func()) {
 	}
 }
 
-// Pause lets the time between two writes of one request pass.
+// Pause waits for the configured time between two writes of one request.
 func (l *lock) Pause() {
 	if l.writeGap > 0 {
 		l.Unlocked(func() { l.Wait(context.Background(), l.writeGap) })

@@ -6,7 +6,7 @@ import (
 	"github.com/kubesim/kubesim/sim/boot"
 )
 
-// host returns the name of the machine of a server, counted from 0.
+// host returns the name of the machine on which a server runs. Servers are counted from 0 here.
 func host(i int) string {
 	if i == 0 {
 		return boot.Host

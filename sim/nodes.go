@@ -2,15 +2,15 @@ package sim
 
 import "github.com/kubesim/kubesim/sim/object"
 
-// Nodes returns the number of nodes that run pods.
-func (c *Cluster) Nodes() int { return c.options.Nodes }
+// Nodes returns the number of simulated nodes, which run pods.
+func (c *Cluster) Nodes() int { return c.options.Kubelets() }
 
-// PodMetrics returns the usage of the containers of a namespace, or of all namespaces if it is "", as objects of
+// PodMetrics returns the resource usage of the containers in a namespace, or in all namespaces if namespace is "", as objects of
 // metrics.k8s.io/v1beta1.
 func (c *Cluster) PodMetrics(namespace string) (all []object.Object) {
 	c.do(func() { all = c.nodes.PodMetrics(namespace) })
 	return all
 }
 
-// NodeMetrics returns what each node uses: objects of metrics.k8s.io/v1beta1.
+// NodeMetrics returns the resource usage of each node, as objects of metrics.k8s.io/v1beta1.
 func (c *Cluster) NodeMetrics() []object.Object { return under(c, c.nodes.NodeMetrics) }

@@ -10,22 +10,22 @@ import (
 	"github.com/kubesim/kubesim/sim/trace"
 )
 
-// AddFaults adds faults after the existing ones. It refuses all of them if one of them can never happen.
+// AddFaults appends faults to the existing ones. If one of them can never occur, it returns an error and adds none.
 func (c *Cluster) AddFaults(faults ...fault.Fault) (err error) {
 	c.do(func() { err = c.observer.Add(faults...) })
 	return err
 }
 
-// ClearFaults takes all faults away and releases what they hold.
+// ClearFaults removes all faults and releases the events that they are holding.
 func (c *Cluster) ClearFaults() { c.do(c.observer.Clear) }
 
-// ReleaseFaults sends the watch events that a fault holds.
+// ReleaseFaults sends the watch events that faults are holding.
 func (c *Cluster) ReleaseFaults() { c.do(c.observer.Release) }
 
-// Faults returns the current faults as text, each with its progress. fault.Parse reads it.
+// Faults returns the current faults and their statistics as text, which fault.Parse can parse.
 func (c *Cluster) Faults() string { return under(c, c.observer.Faults) }
 
-// FaultDecisions returns the decisions about faults, and how many older decisions were forgotten.
+// FaultDecisions returns the most recent decisions about faults, and the number of older decisions that were dropped.
 func (c *Cluster) FaultDecisions() (list []fault.Decision, forgotten uint64) {
 	c.do(func() { list, forgotten = c.observer.Decisions() })
 	return list, forgotten
@@ -34,37 +34,38 @@ func (c *Cluster) FaultDecisions() (list []fault.Decision, forgotten uint64) {
 // Trace returns a copy of the trace. It is empty if Options.Trace disables it.
 func (c *Cluster) Trace() *trace.Log { return under(c, c.observer.Trace) }
 
-// TryTrace is Trace without advancing the Cluster: no work that is due is done first. It returns nil if the Cluster is locked.
+// TryTrace is like Trace, but does not process anything that is due. If the Cluster is locked, it returns nil.
 func (c *Cluster) TryTrace() (l *trace.Log) {
 	c.lock.TryDo(func() { l = c.observer.Trace() })
 	return l
 }
 
-// TraceHeader returns the description of the run for a trace that is not complete yet.
+// TraceHeader returns the header of the trace so far.
 func (c *Cluster) TraceHeader() trace.Header { return under(c, c.observer.Header) }
 
-// TraceSince returns the records after number n that are still there, and the number of the newest. After a Reset the numbers start
-// over.
+// TraceSince returns the retained records after number n, and the number of the newest record. Reset restarts the numbering.
 func (c *Cluster) TraceSince(n uint64) (records []trace.Record, newest uint64) {
 	c.do(func() { records, newest = c.observer.Since(n) })
 	return records, newest
 }
 
-// FollowTrace returns a channel that is signalled when there are new records, until stop is called. A Cluster that no request
-// reaches has no new records.
+// FollowTrace returns a channel that receives a signal when there are new records, until stop is called. New records exist only
+// after requests.
 func (c *Cluster) FollowTrace() (more <-chan struct{}, stop func()) {
 	var unfollow func()
 	c.do(func() { more, unfollow = c.observer.Follow() })
 	return more, func() { c.do(unfollow) }
 }
 
-// AddListener registers w: it is notified of every commit, answer, event and decision. It is not registered with forks.
+// AddListener registers a listener. It is notified of every commit, response, watch event and authorization decision, but not of
+// those in forks.
 func (c *Cluster) AddListener(w observe.Listener) {
 	c.do(func() { c.observer.AddListener(w) })
 }
 
-// StopActorLocked stops an actor that repeats itself without end, so that time can go on: a controller is stopped, and any other client's
-// writes get 429 from now on. A listener calls it, under the Cluster's lock; it takes effect when the lock is released.
+// StopActorLocked stops an actor whose writes would otherwise repeat forever, so that the clock can advance. A controller is
+// stopped, and further writes of any other client get 429. It is called by a listener, with the Cluster's lock held, and takes
+// effect when the lock is released.
 func (c *Cluster) StopActorLocked(p *observe.Actor) { c.observer.StopActor(p) }
 
 // Inspect calls f with the newest state of the store and the Definitions of its objects, without a request. The Cluster's lock is
@@ -73,19 +74,21 @@ func (c *Cluster) Inspect(f func(*mvcc.View, Definitions)) {
 	c.do(func() { f(c.log.Newest(), replica.Leading{Set: c.servers}) })
 }
 
-// DefinitionsLocked returns the Definitions of Inspect, for a listener, which runs under the Cluster's lock.
+// DefinitionsLocked returns the Definitions that Inspect uses. It is for listeners, because these are called with the Cluster's
+// lock held.
 func (c *Cluster) DefinitionsLocked() Definitions { return replica.Leading{Set: c.servers} }
 
-// Definitions finds the definitions of stored and served resources.
+// Definitions looks up the definitions of stored and served resources.
 type Definitions interface {
 	// Definition returns the hub definition of a storage name, or nil.
 	Definition(storage string) *resource.Definition
-	// Resources returns the served resources, in the versions and the order that discovery prefers.
+	// Resources returns the served resources, each in its preferred version, in discovery order.
 	Resources() []*resource.Definition
 }
 
-// AllowedByRoles reports for each of a user's questions whether roles alone allow it, whichever authorizers Options configure, and
-// which rules they give the user, by namespace; the key "" is all namespaces.
+// AllowedByRoles reports, for each question about a user, whether RBAC alone would allow it, regardless of the configured
+// authorizers. It also returns the rules that RBAC grants the user in each of the namespaces; the namespace "" stands for all of
+// them.
 func (c *Cluster) AllowedByRoles(user auth.User, questions []auth.Attributes, namespaces []string) (allowed []bool, rules map[string][]auth.Rule) {
 	c.do(func() {
 		api := c.servers.At(1).API()

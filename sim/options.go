@@ -15,13 +15,13 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// Options describe a Cluster. The zero value is one API server of the newest version on a clock that moves only by Advance.
+// Options configure a Cluster. The zero value is one API server of the newest version, with a clock that only Advance moves.
 type Options = config.Cluster
 
-// ReplicaOptions describe one API server. The zero value is a server of schema.Default with all defaults.
+// ReplicaOptions configure one API server. The zero value is a server of version schema.Default with default settings.
 type ReplicaOptions = config.Server
 
-// check returns an error if a value of the options is none that it can have.
+// check returns an error if an option has an invalid value.
 func check(o *Options) error {
 	for _, name := range o.Plugins {
 		if all := admission.Optional(); !slices.Contains(all, name) {
@@ -39,40 +39,28 @@ func check(o *Options) error {
 	return o.Check()
 }
 
-// authOptions returns the options that concern authentication and authorization.
+// authOptions returns the values of the authentication and authorization options, so that they can be compared.
 func authOptions(o *Options) []any {
 	return []any{o.Auth, o.Tokens, o.Authorizers, o.NoAnonymous, o.RequestHeader, o.ServiceAccounts}
 }
 
-// authentication returns the options of the API servers' authentication.
+// authentication returns the options for the API servers' auth.Auth.
 func authentication(o *Options, tokens *token.Authority) auth.Options {
 	return auth.Options{Mode: o.Auth, Tokens: o.Tokens, Authorizers: o.Authorizers, NoAnonymous: o.NoAnonymous,
 		RequestHeader: o.RequestHeader, Audiences: tokens.Audiences()}
 }
 
-// ReplicaState is the state of a replica and its current faults.
+// ReplicaState is the state of a replica and its current disturbances.
 type ReplicaState = replica.Status
 
 // Version is the default version of a simulated API server.
 const Version = schema.DefaultVersion
 
-// KnowsPlugin reports whether an admission plugin is simulated: others are an error of Options.WithoutPlugins.
-func KnowsPlugin(name string) bool { return slices.Contains(admission.Names(), name) }
-
-// OptionalPlugins returns the admission plugins that run only if Options.Plugins names them.
-func OptionalPlugins() []string { return admission.Optional() }
-
-// KnowsGate reports whether a feature gate decides something here: others are no error of ReplicaOptions.FeatureGates.
-func KnowsGate(name string) bool { return replica.KnowsGate(name) }
-
-// KnowsAPI reports whether a name may be one of ReplicaOptions.Serve for a server of a version: others are served by none.
-func KnowsAPI(version, name string) bool { return replica.KnowsAPI(version, name) }
-
-// APIService is an APIService whose API a service answers for: an aggregated API server.
+// APIService is an APIService that refers to a service: an aggregated API server provides its API.
 type APIService = aggregator.APIService
 
-// Aggregator reaches aggregated API servers. It is called without the Cluster's lock, but for Placed.
+// Aggregator sends requests to aggregated API servers. It is called without the Cluster's lock, except for Placed.
 type Aggregator = aggregator.Proxy
 
-// Within returns a context that ends after a time of the Cluster's clock, and what ends it before.
+// Within returns a context with a timeout on the Cluster's clock, and a function that cancels it.
 type Within = aggregator.Within

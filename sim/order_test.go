@@ -14,9 +14,8 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// A deletecollection that has waited for a revision deletes the object that this revision creates, but only after all listeners
-// have been notified of the creation. Otherwise the garbage collector would keep the object as a dependent, and have its owner wait
-// for it.
+// A deletecollection that waited for a revision deletes the object created at that revision, but only after all listeners have been
+// notified of the creation. Otherwise the garbage collector would keep the object as a dependent, and make its owner wait for it.
 func TestCommitsAreToldInOrder(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

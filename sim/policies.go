@@ -11,7 +11,8 @@ import (
 )
 
 // putBackPolicies creates missing default roles and bindings, and adds missing rules and subjects to existing ones, like an API
-// server that starts over existing data. Admission does not run: nothing that it could call is up yet.
+// server that starts with existing data. Admission does not run, because the webhooks that it could call are not available yet. It
+// returns the first error.
 func putBackPolicies(server *replica.Server) *status.Status {
 	api := server.API().Registry.WithoutAdmission()
 	for _, step := range []func(*registry.Registry, *resource.Definition, object.Object) *status.Status{createFromLegacy, putBack} {
@@ -24,7 +25,8 @@ func putBackPolicies(server *replica.Server) *status.Status {
 	return nil
 }
 
-// createFromLegacy creates a missing default role or binding from the one that older releases had its contents in.
+// createFromLegacy creates a missing default role or binding from the existing one that granted the same rights in older releases.
+// If the object exists, or there is no such older one, it does nothing.
 func createFromLegacy(api *registry.Registry, d *resource.Definition, expected object.Object) *status.Status {
 	name := auth.Origin(expected)
 	if name == "" || api.Reader().Get(d.Storage, "", expected.Name()) != nil {
@@ -44,7 +46,8 @@ func createFromLegacy(api *registry.Registry, d *resource.Definition, expected o
 	return s
 }
 
-// putBack creates one default role or binding, or adds the missing parts to an existing one.
+// putBack creates a default role or binding, or adds the missing rules and subjects to an existing one. It does nothing if the
+// namespace of the object does not exist.
 func putBack(api *registry.Registry, d *resource.Definition, expected object.Object) *status.Status {
 	namespace, name, objects := expected.Namespace(), expected.Name(), api.Reader()
 	if namespace != "" && objects.Get("namespaces", "", namespace) == nil {

@@ -8,8 +8,9 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// Seed stores an object as it is, in one commit: with its uid, times, generation, deletion and status, which no client can set (see
-// registry.Registry.Seed). The writer in the trace is client, and so is the manager in managedFields unless the object has some.
+// Seed stores an object unchanged in a single commit, including its uid, timestamps, generation, deletionTimestamp and status,
+// which clients cannot set (see registry.Registry.Seed). client is the author in the trace. If the object has no managedFields,
+// client is also the manager of its fields. Seed returns an error if no API server serves the object's kind.
 func (c *Cluster) Seed(client string, obj object.Object) (err error) {
 	c.do(func() {
 		api := c.servers.At(1).API()
@@ -29,13 +30,13 @@ func (c *Cluster) Seed(client string, obj object.Object) (err error) {
 	return err
 }
 
-// seeder is the author of what Seed stores: a client that sends no requests.
+// seeder implements resource.Author for Seed. It is the name of a client that does not send requests.
 type seeder string
 
 // Actor implements resource.Author.
 func (s seeder) Actor() resource.Actor { return resource.Actor{Client: string(s)} }
 
-// EachServed calls yield with the definition of each served resource, until it returns false.
+// EachServed calls yield with the definition of each served resource, until yield returns false.
 func (c *Cluster) EachServed(yield func(*resource.Definition) bool) {
 	c.do(func() {
 		for _, d := range c.servers.At(1).API().Table.All() {

@@ -19,7 +19,7 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// holder keeps strong references to the parsed forms of all written objects, which the garbage collector would free.
+// holder keeps strong references to the parsed forms of all written objects, which would otherwise be garbage collected.
 type holder map[*resource.Item]*resource.Parsed
 
 func (h holder) Committed(c *commit.Commit) {
@@ -29,7 +29,7 @@ func (h holder) Committed(c *commit.Commit) {
 	}
 }
 
-// All readers of an object share one parsed form: no client or controller may change it, whatever requests are sent.
+// All readers of an object share one parsed form. No client or controller may modify it, whatever requests are sent.
 func TestNobodyChangesWhatIsShared(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -12,48 +12,49 @@ import (
 	"github.com/kubesim/kubesim/sim/replica"
 )
 
-// State is a Cluster at rest: all that determines its answers from now on, except for open watches, waiting requests and functions
-// that the program has registered (webhooks, conversions, transports, OnCommit).
+// State is the state of a Cluster while no request is being processed. It determines all later responses, but does not contain open
+// watches, waiting requests, or functions that the program has registered (webhooks, conversions, transports, OnCommit).
 //
 //	State ─┬─ Options
-//	       ├─ History      its time, the store since the last compaction, when each commit was made, random numbers, leases
-//	       ├─ Servers      of each replica how far it is, and its caches' recent events; held and routed clients
-//	       ├─ Controllers  what is to be reconciled, and what controllers remember
+//	       ├─ History      its time, the store since the last compaction, times of commits, random numbers, leases
+//	       ├─ Servers      positions and recent events of each replica's caches; held and routed clients
+//	       ├─ Controllers  pending reconciles, and internal state of controllers
 //	       └─ Observed     faults, and the trace
 //
-// It shares nothing that changes with the Cluster it was taken from: two Clusters may be loaded from one State.
+// It does not share mutable data with the Cluster from which it was taken. Several Clusters may be loaded from one State.
 type State struct {
-	Options     Options // without Clock, and with Replay as it was given
+	Options     Options // without Clock, and with the original Replay
 	History     history.State
 	Servers     replica.State
-	Controllers *controller.State // nil if they have nothing to do
+	Controllers *controller.State // nil if they have no pending work
 	Observed    observe.State
 
-	// Begins reports that controllers have just been started: they reconcile all objects.
+	// Begins reports whether controllers have just been started, so that they must reconcile all objects.
 	Begins bool
 
-	// Unread reports that the values of the store have been read from a file: Load parses them once. The values must not be used
-	// elsewhere meanwhile.
+	// Unread reports whether the values in the store were read from a file and have not been parsed yet. Load parses them, once.
+	// Meanwhile the values must not be used elsewhere.
 	Unread bool
 }
 
 // State returns the current state of the Cluster.
 func (c *Cluster) State() *State { return under(c, c.stateLocked) }
 
-// stateLocked is State with the Cluster's lock held. Due work of controllers is done first.
+// stateLocked implements State. It first lets controllers process everything that is due.
 func (c *Cluster) stateLocked() *State {
-	c.controllers.Run()
+	c.controllers.Run(nil)
 	s := &State{Options: c.options, History: c.history.State(), Servers: c.servers.State(), Controllers: c.controllers.State(),
 		Observed: c.observer.State()}
 	s.Options.Clock = nil
 	return s
 }
 
-// Load returns a Cluster that continues from s, on the clock k; if k is nil, on a clock.Manual that stands at s.History.Now. The
-// same requests get the same answers as from the Cluster that s was taken from, if k runs as its clock did.
+// Load returns a Cluster that continues from s with clock k. If k is nil, it uses a clock.Manual with the time s.History.Now. If k
+// advances like the original clock, the same requests get the same responses as from the original Cluster. Load returns an error if
+// s is inconsistent, for example because it comes from a damaged file.
 func Load(s *State, k clock.Clock) (*Cluster, error) { return load(s, k, nil) }
 
-// load is Load with the functions that are registered with other API servers, if with is not nil.
+// load is like Load, but also copies the functions that are registered with the API servers in with, unless that is nil.
 func load(s *State, k clock.Clock, with *replica.Set) (*Cluster, error) {
 	o := s.Options
 	if o.Clock = k; k == nil {
@@ -76,7 +77,7 @@ func load(s *State, k clock.Clock, with *replica.Set) (*Cluster, error) {
 	return c, nil
 }
 
-// loadLocked loads a State. unread is State.Unread.
+// loadLocked loads a State. unread is the value of State.Unread.
 func (c *Cluster) loadLocked(s *State, unread bool) error {
 	if err := c.history.Load(s.History); err != nil {
 		return err
@@ -101,7 +102,7 @@ func (c *Cluster) loadLocked(s *State, unread bool) error {
 	return nil
 }
 
-// Keep makes j the Cluster's journal and returns the state at which its log begins. A fork has no journal.
+// Keep sets the journal of the Cluster, and returns the state from which the journal starts. A fork has no journal.
 func (c *Cluster) Keep(j history.Journal) (s *State) {
 	c.do(func() {
 		s = c.stateLocked()
@@ -110,20 +111,21 @@ func (c *Cluster) Keep(j history.Journal) (s *State) {
 	return s
 }
 
-// Resume starts new API servers, as o says, over the objects that others have stored: their caches are empty, and there are no
-// watches, no faults and no trace. They continue unfinished work of the others: leases, and definitions whose objects are being
-// deleted. Random draws start over, with other results. Default roles and bindings that were deleted or changed are put back.
+// Resume starts new API servers, which o configures, with the objects that other servers have stored. Their caches are empty, and
+// there are no watches, faults or trace. They continue unfinished operations: the expiry of leases, and the deletion of a
+// definition's objects. Random streams have another seed, so that they do not repeat earlier values. Deleted or changed default
+// roles and bindings are restored. Resume returns an error if an option is invalid.
 func Resume(s *State, o Options) (*Cluster, error) { return Load(StateAfterRestart(s, o), o.Clock) }
 
-// StateAfterRestart returns the State that Resume loads.
+// StateAfterRestart returns the State from which Resume starts.
 func StateAfterRestart(s *State, o Options) *State {
 	if o.Seed == 0 {
 		o.Seed = 1
 	}
-	o.Seed += s.History.Store.Rev() // the uids of before are taken
+	o.Seed += s.History.Store.Rev() // uids must not repeat
 	marks := slices.Clone(s.History.Marks)
 	for i := range marks {
-		marks[i].Streams = nil // those are of the draws of before
+		marks[i].Streams = nil // they belong to the previous streams
 	}
 	past := s.History
 	past.Marks, past.Streams = marks, nil

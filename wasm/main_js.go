@@ -2,18 +2,30 @@ package main
 
 import (
 	"syscall/js"
+	"time"
 
 	"github.com/kubesim/kubesim/wasm/engine"
 )
 
-// The names that connect the module with its Worker. The module defines the function handleName, and then calls readyName if it exists.
+// The names that connect the module to its Worker. The module defines the function handleName, and then calls readyName if it
+// exists. While it handles a message, it calls timeName, if that exists, with the world's time in milliseconds.
 const (
 	handleName = "kubesimHandle"
 	readyName  = "kubesimReady"
+	timeName   = "kubesimTime"
 )
+
+// progress calls a function of JavaScript with the world's time.
+type progress struct{ tell js.Value }
+
+// Moved implements scenario.Progress.
+func (p progress) Moved(to time.Time) { p.tell.Invoke(float64(to.UnixMilli())) }
 
 func main() {
 	e := engine.New()
+	if tell := js.Global().Get(timeName); tell.Type() == js.TypeFunction {
+		e.Progress = progress{tell}
+	}
 	array := js.Global().Get("Uint8Array")
 	handle := js.FuncOf(func(_ js.Value, args []js.Value) any {
 		if len(args) != 1 || !args[0].InstanceOf(array) {
@@ -34,5 +46,5 @@ func main() {
 	if ready := js.Global().Get(readyName); ready.Type() == js.TypeFunction {
 		ready.Invoke()
 	}
-	select {} // the module stays; everything happens in handle
+	select {} // keep the module alive for calls of handle
 }

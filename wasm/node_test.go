@@ -19,10 +19,11 @@ import (
 	"github.com/kubesim/kubesim/wasm/engine"
 )
 
-// memoryMax is the limit of linear memory, in bytes, that the engine may use in any lesson: a telephone also has to hold the page.
+// memoryMax is the maximum size of linear memory, in bytes, that the engine may use in any lesson. A phone also has to hold the
+// page.
 const memoryMax = 48e6
 
-// nodeOf returns where node is. CI has it; Go alone is enough for everything but the page.
+// nodeOf returns the path of node. It skips the test if node is not installed, because only the page needs it. CI has node.
 func nodeOf(t *testing.T) string {
 	t.Helper()
 	node, err := exec.LookPath("node")
@@ -32,7 +33,8 @@ func nodeOf(t *testing.T) string {
 	return node
 }
 
-// The engines of the page link nothing that reads certificates or connects to others: the former alone weighs a tenth of core.
+// The page's engines do not link code that parses certificates or connects to other servers. Certificates alone would add a tenth
+// to the core engine.
 func TestDependencies(t *testing.T) {
 	t.Parallel()
 	list := exec.Command("go", "list", "-deps", "-tags", "page,nocel", ".")
@@ -45,8 +47,8 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
-// TestNode builds the engine of the page and takes every lesson in it under node: its frames are those of the native
-// build, byte for byte, and its memory stays small.
+// TestNode builds the page's engine and takes every lesson with it under node. Its frames must be byte for byte those of the native
+// build, and its memory must stay small.
 func TestNode(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -129,7 +131,7 @@ func hash(t *testing.T, id string) string {
 	return s.World().Hash()
 }
 
-// skewedHash is the hash of the world with two versions that testdata/engine.mjs makes.
+// skewedHash returns the hash of the world with two versions that testdata/engine.mjs creates.
 func skewedHash(t *testing.T) string {
 	t.Helper()
 	two := []sim.ReplicaOptions{{Version: "1.36"}, {Version: "1.35"}}
@@ -149,7 +151,7 @@ func skewedHash(t *testing.T) string {
 	return w.Hash()
 }
 
-// soakHash is the hash of the world that a soak is opened as.
+// soakHash returns the hash of the world in which a soak is opened.
 func soakHash(t *testing.T, file string) string {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -170,7 +172,7 @@ func soakHash(t *testing.T, file string) string {
 	return answer.Hash
 }
 
-// TestPack: packed data unpacks to the same bytes, and damaged data is refused (pack.test.mjs).
+// TestPack checks that packed data unpacks to the same bytes, and that damaged data is rejected (pack.test.mjs).
 func TestPack(t *testing.T) {
 	t.Parallel()
 	mustRun(t, exec.Command(nodeOf(t), "--test", "pack.test.mjs"))

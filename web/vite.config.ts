@@ -56,10 +56,26 @@ function head(): Plugin {
   }
 }
 
+// stories is stories.json with the scenarios of examples/scenarios and the patterns of examples/gallery, in one file that the page
+// fetches when its gallery is opened.
+function stories(): Plugin {
+  return {
+    name: 'kubesim-stories',
+    apply: 'build',
+    generateBundle() {
+      const told = (JSON.parse(readFileSync('stories.json', 'utf8')) as { id: string }[])
+        .map(story => ({ ...story, scenario: readFileSync(`../examples/scenarios/${story.id}.txtar`, 'utf8').replace(/^-- transcript --$[\s\S]*/m, '') }))
+      const patterns = [...readFileSync('../examples/gallery/README.md', 'utf8').matchAll(/^\| `(\w+_test\.go)` \| (\S+#[^|]+) \| ([^|]+) \| ([^|]+) \|$/gm)]
+        .map(([, file, seen, mistake, pattern]) => ({ file, seen: seen?.trim(), mistake: mistake?.trim(), pattern: pattern?.trim() }))
+      this.emitFile({ type: 'asset', fileName: 'stories.json', source: JSON.stringify({ stories: told, patterns }) })
+    },
+  }
+}
+
 export default defineConfig({
   base: './',
   define: { __ENGINE__: JSON.stringify(engineManifest()), __STEPS__: String(steps()), __SOURCE__: JSON.stringify(source) },
-  plugins: [head()],
+  plugins: [head(), stories()],
   worker: { format: 'es' },
   server: { fs: { allow: ['..'] } }, // wasm/unpack.mjs
   build: {

@@ -11,8 +11,8 @@ import (
 // measurement is one operation, measured with each target.
 type measurement struct {
 	name     string
-	existing int      // pods that are there before
-	except   []string // targets that cannot do it, or are no different
+	existing int      // number of existing pods
+	except   []string // targets that do not support it, or do not differ
 	run      func(b *testing.B, p pods)
 }
 
@@ -22,7 +22,7 @@ func (m measurement) of(b *testing.B, t target) {
 	m.run(b, t.open(b, m.existing))
 }
 
-// each measures all of them.
+// each measures all targets.
 func (m measurement) each(b *testing.B) {
 	for _, t := range targets {
 		if !slices.Contains(m.except, t.name) {
@@ -79,7 +79,7 @@ var list = measurement{name: "list 1,000", existing: 1000, except: []string{"flo
 	}
 }}
 
-// apply changes a ConfigMap's data each time. NewSimpleClientset cannot apply.
+// apply changes a ConfigMap's data in each iteration. NewSimpleClientset does not support apply.
 var apply = measurement{
 	name: "apply", except: []string{"client-go-simple", "kubesim-protobuf", "floor-protobuf"},
 	run: func(b *testing.B, p pods) {

@@ -10,21 +10,21 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// floor is a RoundTripper that does as little as possible: it answers a write with the write's own body, and a read with the bytes of
-// kubesim's first response to it. So its time is the time of the client.
+// floor is a RoundTripper that does as little as possible: it responds to a write with the write's own body, and to a read with the
+// bytes of kubesim's first response to it. Its time is therefore that of the client.
 //
-// A real response to a create is longer than the request, because of defaults and managed fields, and takes the client longer to decode. A
-// floor with answers also answers writes with the bytes of kubesim's first response.
+// A real response to a create is longer than the request, because of defaults and managed fields, and takes the client longer to
+// decode. A floor with answers also responds to writes with the bytes of kubesim's first response.
 type floor struct {
 	server       http.RoundTripper
 	knowsAnswers bool
 
 	mu       sync.Mutex
-	answers  map[string]*answer // by path and form of the request
+	answers  map[string]*answer // by path and content type of the request
 	watchers []*stream          // they receive each write as an event
 }
 
-// answer is what kubesim answered.
+// answer is a response of kubesim.
 type answer struct {
 	header http.Header
 	body   []byte
@@ -59,7 +59,7 @@ func (f *floor) RoundTrip(r *http.Request) (*http.Response, error) {
 	return respond(r, a.header, io.NopCloser(bytes.NewReader(a.body))), nil
 }
 
-// echo answers with the request's body, and sends it to the watchers.
+// echo responds with the request's body, and sends it to the watchers.
 func (f *floor) echo(r *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -81,7 +81,7 @@ func (f *floor) echo(r *http.Request) (*http.Response, error) {
 	return respond(r, http.Header{"Content-Type": {contentType}}, io.NopCloser(bytes.NewReader(body))), nil
 }
 
-// canned reads the request's body, and answers what kubesim answered the first time.
+// canned reads the request's body, and responds with kubesim's first response to such a request.
 func (f *floor) canned(r *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -95,7 +95,7 @@ func (f *floor) canned(r *http.Request) (*http.Response, error) {
 	return respond(r, a.header, io.NopCloser(bytes.NewReader(a.body))), nil
 }
 
-// recorded returns kubesim's first answer to such a request.
+// recorded returns kubesim's response to the first request with this path and form. Later requests get the same response.
 func (f *floor) recorded(r *http.Request, form string, read func(io.Reader) ([]byte, error)) (*answer, error) {
 	key := r.URL.Path + " " + form
 	f.mu.Lock()
@@ -116,7 +116,7 @@ func (f *floor) recorded(r *http.Request, form string, read func(io.Reader) ([]b
 	return f.answers[key], nil
 }
 
-// untilBookmark reads a watch until all initial events have come.
+// untilBookmark reads a watch until all initial events have arrived.
 func untilBookmark(r io.Reader) ([]byte, error) {
 	var all []byte
 	buffer := make([]byte, 1<<16)
@@ -139,7 +139,7 @@ func respond(r *http.Request, header http.Header, body io.ReadCloser) *http.Resp
 type stream struct {
 	request *http.Request
 	frames  chan []byte
-	rest    []byte // of a frame of which a part was read
+	rest    []byte // rest of a frame that was read partly
 }
 
 func newStream(r *http.Request) *stream { return &stream{request: r, frames: make(chan []byte, 1000)} }
@@ -157,5 +157,5 @@ func (s *stream) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close is called by the client when it stops the watch.
+// Close implements io.Closer. A client calls it to stop the watch.
 func (s *stream) Close() error { return nil }

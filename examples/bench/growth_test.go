@@ -20,12 +20,12 @@ import (
 
 var growth = flag.Bool("growth", false, "measure among up to 100,000 objects, and print how operations grow")
 
-// TestGrowth compares the cost of operations with 1×, 10× and 100× objects. The exponent of growth is 0 if the cost is the same with any
-// number of objects, and 1 if it is proportional to the number. Allocated bytes, which are exact, must not grow. Times are printed with
-// -growth, which takes some minutes.
+// TestGrowth compares the cost of operations with 1×, 10× and 100× objects. The exponent of growth is 0 if the cost does not depend
+// on the number of objects, and 1 if it is proportional to it. Allocated bytes, which are exact, must not grow. Times are printed
+// with -growth, which takes a few minutes.
 //
-// Objects that are made later lie more scattered in memory, and a page of them takes up to a quarter longer, whatever the size of the
-// world. Therefore times are measured in two worlds of each size, and the second ones are made in the opposite order.
+// Objects that are created later are more scattered in memory, and a page of them takes up to a quarter longer, whatever the size
+// of the world. Therefore times are measured in two worlds of each size, and the second ones are created in the opposite order.
 func TestGrowth(t *testing.T) {
 	scale, rounds := 100, 1
 	if *growth {
@@ -67,18 +67,18 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// size is a number of objects, and worlds that have so many.
+// size is a number of objects, and worlds with that many objects.
 type size struct {
 	objects int
 	worlds  []*world
 }
 
-// exponentMax is what an exponent that should be 0 may be.
+// exponentMax is the maximum of an exponent that should be 0.
 const exponentMax = 0.1
 
 func short(x float64) string { return fmt.Sprintf("%.1f", x) }
 
-// exponent returns the slope of costs over numbers of objects where both are logarithms.
+// exponent returns the slope of costs over numbers of objects on logarithmic scales.
 func exponent(sizes []*size, costs []float64) float64 {
 	var x, y, xx, xy float64
 	for i, s := range sizes {
@@ -92,7 +92,7 @@ func exponent(sizes []*size, costs []float64) float64 {
 // operation is a measured operation.
 type operation struct {
 	name  string
-	times int // in a round
+	times int // number of calls in a round
 	run   func(*world)
 }
 
@@ -121,8 +121,8 @@ var operations = []operation{
 	{"update, until 100 watches have it", 5, func(w *world) { w.fanOut() }},
 }
 
-// updates of one object come after all others: with -growth the greatest world has more events than the watch cache holds of
-// one resource, however fresh they are, which are 102,400.
+// updates is the number of updates of a single object. They are measured last: with -growth the largest world has more events than
+// the watch cache holds for one resource, at most 102,400, even if they are recent.
 const updates = 3000
 
 const (
@@ -139,15 +139,15 @@ type world struct {
 	t                *testing.T
 	server           http.RoundTripper
 	client, protobuf kubernetes.Interface
-	limit            int // of a page
-	n                int // of the next thing
+	limit            int // page size
+	n                int // number of the next object
 	old              string
 	token            string // of a page in the middle
 	last             string // of the last page
 	watches          []io.ReadCloser
 }
 
-// newWorld returns a server with some ConfigMaps and as many custom resources.
+// newWorld returns a server with some ConfigMaps and the same number of custom resources.
 func newWorld(t *testing.T, objects, least int) *world {
 	server := kubesim(t)
 	w := &world{t: t, server: server, client: clientOf(server, json), protobuf: clientOf(server, protobuf), limit: least / 2}
@@ -174,15 +174,15 @@ func newWorld(t *testing.T, objects, least int) *world {
 	return w
 }
 
-// listed has the fields of a page that the test needs.
+// listed contains the fields of a page that the test needs.
 type listed struct{ revision, token string }
 
-// page asks for a page.
+// page requests a page.
 func (w *world) page(path, more string) string {
 	return w.do("GET", fmt.Sprintf("%s?limit=%d%s", path, w.limit, more), "", 200)
 }
 
-// list asks for a page as a client reads it.
+// list requests a page with a client.
 func (w *world) list(c kubernetes.Interface) {
 	l, err := c.CoreV1().ConfigMaps("default").List(w.t.Context(), metav1.ListOptions{Limit: int64(w.limit)})
 	if err != nil || len(l.Items) != w.limit {
@@ -190,7 +190,7 @@ func (w *world) list(c kubernetes.Interface) {
 	}
 }
 
-// read asks for the page with a token.
+// read requests the page with a token.
 func (w *world) read(token string) listed { return w.metadata(w.page(configMaps, "&continue="+token)) }
 
 // newest returns the newest revision.
@@ -222,7 +222,7 @@ func (w *world) update(path string) {
 	w.do("PUT", path, fmt.Sprintf(`{"metadata":{"name":"c0000050"},"data":{"n":"%d"}}`, w.n), 200)
 }
 
-// fanOut updates an object that 100 watches cover, and reads the resulting events.
+// fanOut updates an object that 100 watches include, and reads the resulting events.
 func (w *world) fanOut() {
 	if w.watches == nil {
 		for range 100 {
@@ -266,9 +266,9 @@ func (w *world) do(method, path, body string, code int) string {
 	return string(text)
 }
 
-// measure returns how many microseconds an operation takes, and how many bytes it allocates.
+// measure returns the time of an operation in microseconds, and the number of bytes that it allocates.
 func (w *world) measure(o operation) (took, allocated float64) {
-	o.run(w) // once before
+	o.run(w) // warm up
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	begin := time.Now()

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// pod returns a pod as people write them: two containers, with ports, environment, resources and a probe.
+// pod returns a typical pod: two containers, with ports, environment, resources and a probe.
 func pod(n int) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{

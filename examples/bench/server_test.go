@@ -12,8 +12,8 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// BenchmarkServer measures requests without a client: prepared bodies go straight to the transport. Its time is the part of
-// BenchmarkCreate, BenchmarkUpdate and BenchmarkGet that kubesim takes. It is also the benchmark for counting instructions.
+// BenchmarkServer measures requests without a client: it passes prepared bodies directly to the transport. Its time is the share
+// of kubesim in BenchmarkCreate, BenchmarkUpdate and BenchmarkGet. It is also the benchmark for counting instructions.
 func BenchmarkServer(b *testing.B) {
 	for _, contentType := range []string{json, protobuf} {
 		form := contentType[len("application/"):]
@@ -41,7 +41,7 @@ func sendCreates(b *testing.B, contentType string) {
 	}
 }
 
-// sendUpdates changes one pod to and fro, in bodies that name no resourceVersion.
+// sendUpdates alternately applies two changes to a pod, with bodies that have no resourceVersion.
 func sendUpdates(b *testing.B, contentType, subresource string, change func(*corev1.Pod, int)) {
 	s := sender{server: kubesim(b), contentType: contentType}
 	body := s.send(b, http.MethodPost, "", s.print(b, pod(0)))

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// BenchmarkStart is the time to start a server and create a pod.
+// BenchmarkStart measures the time to start a server and create a pod.
 func BenchmarkStart(b *testing.B) {
 	for _, t := range startable() {
 		b.Run(t.name, func(b *testing.B) {
@@ -21,7 +21,7 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// startOnce ends what it starts, as a test does.
+// startOnce starts a target, and runs its cleanup functions like a test.
 func startOnce(b *testing.B, t target) {
 	one := &ending{TB: b}
 	defer one.end()
@@ -38,7 +38,7 @@ type ending struct {
 
 func (e *ending) Cleanup(f func()) { e.cleanup = append(e.cleanup, f) }
 
-// Helper and Logf do nothing: there may be no TB around.
+// Helper and Logf do nothing, because the embedded TB may be nil.
 func (e *ending) Helper()             {}
 func (e *ending) Logf(string, ...any) {}
 
@@ -62,7 +62,8 @@ func startable() (out []target) {
 // child is set in the environment of a process that only measures its first start. Its value is the name of the target.
 const child = "KUBESIM_BENCH_START"
 
-// BenchmarkStartFirst is the same for the first server in a process, which loads schemas and fills caches.
+// BenchmarkStartFirst is like BenchmarkStart, but measures the first server in a process, which loads schemas and fills
+// caches.
 func BenchmarkStartFirst(b *testing.B) {
 	for _, t := range startable() {
 		b.Run(t.name, func(b *testing.B) {

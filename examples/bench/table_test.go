@@ -11,7 +11,7 @@ import (
 
 var table = flag.Bool("table", false, "measure, and print a table")
 
-// TestTable prints how long each operation takes, and how many times the floor's time that is. It takes two minutes.
+// TestTable prints the time of each operation, and the multiple of the floor's time. It takes two minutes.
 func TestTable(t *testing.T) {
 	if !*table {
 		t.Skip("it measures: go test -run '^TestTable$' -v ./bench -table")
@@ -33,7 +33,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// row prints the times of one measurement.
+// row returns the times of one measurement.
 func row(name string, times map[string]time.Duration) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%-16s", name)

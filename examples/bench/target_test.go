@@ -24,7 +24,7 @@ const (
 	protobuf = runtime.ContentTypeProtobuf
 )
 
-// pods has the operations of the benchmarks, which every target implements.
+// pods contains the operations of the benchmarks, which every target implements.
 type pods interface {
 	create(context.Context, *corev1.Pod) (*corev1.Pod, error)
 	get(ctx context.Context, name string) (*corev1.Pod, error)
@@ -34,15 +34,15 @@ type pods interface {
 	apply(context.Context, *corev1apply.ConfigMapApplyConfiguration) error
 }
 
-// target is something to measure. open returns it with some pods in the namespace default: pod-0, pod-1, and so on.
+// target is an implementation to measure. open returns it with some pods in the namespace default: pod-0, pod-1, and so on.
 type target struct {
 	name  string
-	floor string // the target that does the same for nothing
+	floor string // name of the corresponding floor
 	open  func(t testing.TB, existing int) pods
 }
 
-// targets are the implementations that the benchmarks compare. Targets with "manager" in their names are used through controller-runtime's
-// client, like its fake: it uses protobuf for built-in kinds.
+// targets are the implementations that the benchmarks compare. Targets with "manager" in their names are used through
+// controller-runtime's client, like its fake. It uses protobuf for built-in kinds.
 var targets = []target{
 	{"kubesim", "floor", func(t testing.TB, n int) pods { return fill(t, typed{clientOf(kubesim(t), json)}, n) }},
 	{"kubesim-protobuf", "floor-protobuf", func(t testing.TB, n int) pods { return fill(t, typed{clientOf(kubesim(t), protobuf)}, n) }},
@@ -61,7 +61,7 @@ func kubesim(t testing.TB) http.RoundTripper {
 	return fake.RunT(t).Transport()
 }
 
-// newFloor returns a floor that answers reads with kubesim's responses.
+// newFloor returns a floor that responds to reads with kubesim's responses. If knowsAnswers is true, it also does so for writes.
 func newFloor(t testing.TB, existing int, knowsAnswers bool) *floor {
 	server := kubesim(t)
 	fill(t, typed{clientOf(server, json)}, existing)
@@ -82,7 +82,7 @@ func configOf(server http.RoundTripper) *rest.Config {
 	return &rest.Config{Host: "http://kubesim.invalid", Transport: server, QPS: -1}
 }
 
-// managed returns controller-runtime's client of a server.
+// managed returns controller-runtime's client for a server.
 func managed(t testing.TB, server http.RoundTripper) pods {
 	c, err := client.NewWithWatch(configOf(server), client.Options{})
 	if err != nil {
@@ -100,7 +100,7 @@ func clientOf(server http.RoundTripper, contentType string) kubernetes.Interface
 	return kubernetes.NewForConfigOrDie(config)
 }
 
-// typed does it with a typed clientset.
+// typed implements pods with a typed clientset.
 type typed struct{ kubernetes.Interface }
 
 func (c typed) create(ctx context.Context, p *corev1.Pod) (*corev1.Pod, error) {
@@ -124,7 +124,7 @@ func (c typed) apply(ctx context.Context, a *corev1apply.ConfigMapApplyConfigura
 	return err
 }
 
-// generic does it with a client of controller-runtime.
+// generic implements pods with a controller-runtime client.
 type generic struct{ client.WithWatch }
 
 func (c generic) create(ctx context.Context, p *corev1.Pod) (*corev1.Pod, error) {

@@ -21,7 +21,7 @@ func (c generic) watch(ctx context.Context) (watch.Interface, error) {
 	return c.Watch(ctx, &corev1.PodList{}, client.InNamespace("default"))
 }
 
-// fanOut is the time from a write until each of 100 watches has its event.
+// fanOut measures the time from a write until each of 100 watches has received its event.
 var fanOut = measurement{name: "watch ×100", except: []string{"kubesim-protobuf", "floor-protobuf", "floor-answers", "kubesim-manager", "floor-manager"}, run: func(b *testing.B, p pods) {
 	ctx, cancel := context.WithCancel(b.Context())
 	defer cancel()
@@ -46,7 +46,7 @@ var fanOut = measurement{name: "watch ×100", except: []string{"kubesim-protobuf
 	}
 }}
 
-// informer is the time until a new informer's handler has heard of 1,000 pods. controller-runtime's clients have no
+// informer measures the time until a new informer's handler has received 1,000 pods. controller-runtime's clients have no
 // informers.
 var informer = measurement{name: "informer 1,000", existing: 1000, except: []string{"controller-runtime", "kubesim-manager", "floor-manager", "floor-protobuf", "floor-answers"}, run: func(b *testing.B, p pods) {
 	for b.Loop() {

@@ -12,13 +12,13 @@ import (
 	"github.com/kubesim/kubesim/sim/fault"
 )
 
-// issuer makes one Secret, which stands for a CertificateRequest, for each revision of a certificate.
+// issuer creates one Secret, which stands for a CertificateRequest, for each revision of a certificate.
 type issuer struct {
 	client.Client
 	fixed bool
 }
 
-// Reconcile makes a request for the next revision when there is none.
+// Reconcile creates a request for the next revision if there is none.
 func (i *issuer) Reconcile(ctx context.Context, request controllerruntime.Request) (controllerruntime.Result, error) {
 	certificate := &corev1.ConfigMap{}
 	if err := i.Get(ctx, request.NamespacedName, certificate); err != nil {
@@ -41,12 +41,12 @@ func (i *issuer) Reconcile(ctx context.Context, request controllerruntime.Reques
 	return controllerruntime.Result{}, client.IgnoreAlreadyExists(i.Create(ctx, r))
 }
 
-// The API server is slow, and a create times out after the object was stored. The controller takes the error for a "no" and tries again at
-// once, before its cache has the write. The result is two requests for one revision, and two certificates from an authority that counts
-// them. An error, above all a 504, does not mean that a write was not done. See cert-manager/cert-manager#6837, and #4956 for the same
-// without a time-out.
+// The API server is slow, and a create times out after the object was stored. The controller assumes that the create failed, and
+// retries at once, before its cache contains the object. The result is two requests for one revision, and two certificates from an
+// authority that counts them. An error, especially a 504, does not mean that a write was not executed. See
+// cert-manager/cert-manager#6837, and #4956 for the same without a timeout.
 //
-// The remedy is a name that can only be taken once: the second create fails with AlreadyExists.
+// The fix is a name that can be used only once: the second create fails with AlreadyExists.
 func TestAmbiguousCreate(t *testing.T) {
 	both(t, func(w world, fixed bool) {
 		w.srv.Faults.Add(

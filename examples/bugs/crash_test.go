@@ -17,21 +17,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// rabbit keeps a StatefulSet and its claim at the size that a cluster wants. A StatefulSet's claim templates cannot be
-// changed: to grow, it deletes the StatefulSet, grows the claim, and makes the StatefulSet anew.
+// rabbit keeps a StatefulSet and its claim at a cluster's desired size. Because a StatefulSet's claim templates are immutable, it
+// deletes the StatefulSet, enlarges the claim, and creates the StatefulSet again.
 type rabbit struct {
 	client.Client
 	fixed bool
 }
 
-// Reconcile compares the wanted state with the actual state.
+// Reconcile compares the desired with the actual state.
 func (r *rabbit) Reconcile(ctx context.Context, request controllerruntime.Request) (controllerruntime.Result, error) {
 	cluster := &corev1.ConfigMap{}
 	if err := r.Get(ctx, request.NamespacedName, cluster); err != nil || cluster.Data["storage"] == "" {
 		return controllerruntime.Result{}, client.IgnoreNotFound(err)
 	}
 	want := resource.MustParse(cluster.Data["storage"])
-	if r.fixed { // the claim is looked at for its own sake, each time
+	if r.fixed { // the claim is checked each time, independently of the StatefulSet
 		if err := r.grow(ctx, request, want); err != nil {
 			return controllerruntime.Result{}, err
 		}
@@ -47,7 +47,7 @@ func (r *rabbit) Reconcile(ctx context.Context, request controllerruntime.Reques
 	if err := r.Delete(ctx, set, client.PropagationPolicy(metav1.DeletePropagationOrphan)); err != nil {
 		return controllerruntime.Result{}, err
 	}
-	if !r.fixed { // the size of the StatefulSet is taken for that of the claim
+	if !r.fixed { // the size of the StatefulSet is mistaken for that of the claim
 		if err := r.grow(ctx, request, want); err != nil {
 			return controllerruntime.Result{}, err
 		}
@@ -55,7 +55,7 @@ func (r *rabbit) Reconcile(ctx context.Context, request controllerruntime.Reques
 	return controllerruntime.Result{RequeueAfter: time.Second}, nil
 }
 
-// grow asks for more storage if there is a claim that has less.
+// grow requests more storage if the claim exists and has less.
 func (r *rabbit) grow(ctx context.Context, request controllerruntime.Request, want resource.Quantity) error {
 	claim := &corev1.PersistentVolumeClaim{ObjectMeta: object("data-" + request.Name + "-0")}
 	if err := r.Get(ctx, client.ObjectKeyFromObject(claim), claim); err != nil {
@@ -68,7 +68,7 @@ func (r *rabbit) grow(ctx context.Context, request controllerruntime.Request, wa
 	return r.Update(ctx, claim)
 }
 
-// claimOf is a claim for storage.
+// claimOf returns a claim for storage.
 func claimOf(name string, storage resource.Quantity) *corev1.PersistentVolumeClaim {
 	return &corev1.PersistentVolumeClaim{ObjectMeta: object(name), Spec: corev1.PersistentVolumeClaimSpec{
 		StorageClassName: new("disk"), AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
@@ -87,11 +87,12 @@ func statefulSet(name string, storage resource.Quantity) *appsv1.StatefulSet {
 	}}
 }
 
-// The operator dies after it has deleted the StatefulSet and before it has grown the claim. Its successor finds no StatefulSet, creates one
-// of the new size, and concludes that everything has the right size. The volume stays small for ever. The pending second write existed only
-// in the memory of the process. See rabbitmq/cluster-operator#782; Sieve (OSDI 22) found ten more bugs of this kind.
+// The operator crashes after it has deleted the StatefulSet and before it has enlarged the claim. Its successor finds no
+// StatefulSet, creates one of the new size, and concludes that everything has the right size. The volume stays small forever,
+// because the pending second write existed only in the memory of the process. See rabbitmq/cluster-operator#782; Sieve (OSDI 22)
+// found ten more bugs of this kind.
 //
-// The remedy is to derive each write from the observed state, and never from another write.
+// The fix is to derive each write from the observed state, and never from another write.
 func TestCrashBetweenWrites(t *testing.T) {
 	both(t, func(w world, fixed bool) {
 		setup := func(m controllerruntime.Manager) error {
@@ -108,7 +109,7 @@ func TestCrashBetweenWrites(t *testing.T) {
 		w.must(w.Create(w.t.Context(), cluster))
 		settle(time.Second)
 		claim := claimOf("data-mq-0", resource.MustParse("10Gi"))
-		w.must(w.Create(w.t.Context(), claim)) // what the controllers for StatefulSets and volumes do
+		w.must(w.Create(w.t.Context(), claim)) // the controllers for StatefulSets and volumes would do this
 		claim.Status.Phase = corev1.ClaimBound
 		w.must(w.Status().Update(w.t.Context(), claim))
 		settle(time.Second)
@@ -122,7 +123,7 @@ func TestCrashBetweenWrites(t *testing.T) {
 		if err := w.Get(w.t.Context(), client.ObjectKeyFromObject(set), set); err == nil {
 			w.is.True(set.DeletionTimestamp != nil)
 			set.Finalizers = nil
-			w.must(w.Update(w.t.Context(), set)) // what the garbage collector does with orphans
+			w.must(w.Update(w.t.Context(), set)) // the garbage collector would orphan it
 		}
 
 		w.start(setup, nil)

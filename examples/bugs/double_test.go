@@ -13,13 +13,13 @@ import (
 	"github.com/kubesim/kubesim/sim/fault"
 )
 
-// machineSets makes one Secret, which stands for a MachineSet, for each deployment.
+// machineSets creates one Secret, which stands for a MachineSet, for each deployment.
 type machineSets struct {
 	client.Client
 	fixed bool
 }
 
-// Reconcile asks its cache whether there is one.
+// Reconcile creates the set of a deployment if the cache contains none.
 func (m *machineSets) Reconcile(ctx context.Context, request controllerruntime.Request) (controllerruntime.Result,
 	error) {
 	deployment := &corev1.ConfigMap{}
@@ -37,7 +37,7 @@ func (m *machineSets) Reconcile(ctx context.Context, request controllerruntime.R
 	set := &corev1.Secret{}
 	set.Namespace, set.Labels = request.Namespace, map[string]string{"deployment": request.Name}
 	if m.fixed {
-		// the same thing has the same name: the server says no
+		// the same state results in the same name, so the server rejects a second create
 		set.Name = request.Name + "-" + deployment.Data["template"]
 	} else {
 		set.GenerateName = request.Name + "-"
@@ -48,12 +48,12 @@ func (m *machineSets) Reconcile(ctx context.Context, request controllerruntime.R
 	return controllerruntime.Result{}, client.IgnoreAlreadyExists(m.Create(ctx, set))
 }
 
-// The controller creates a MachineSet with a generated name. Before the watch has brought it into the cache, something else about the
-// deployment changes. The controller looks, finds no MachineSet, and creates another one: two sets of machines. A cache does not have its
-// owner's latest writes. See kubernetes-sigs/cluster-api#13649; kaito-project/kaito#1300 had 200 NodeClaims, k0sproject/k0smotron#1534 six
-// control planes.
+// The controller creates a MachineSet with a generated name. Before the watch delivers it to the cache, the deployment changes in
+// another respect. The controller finds no MachineSet in the cache, and creates another one: two sets of machines. A cache may lack
+// the latest writes of its own client. See kubernetes-sigs/cluster-api#13649; kaito-project/kaito#1300 had 200 NodeClaims,
+// k0sproject/k0smotron#1534 six control planes.
 //
-// There are two remedies: a name that is derived from the wanted state, as here, or waiting until the cache has the write.
+// There are two fixes: a name that is derived from the desired state, as here, or waiting until the cache contains the write.
 func TestDoubleCreate(t *testing.T) {
 	both(t, func(w world, fixed bool) {
 		w.srv.Faults.Add(fault.On("watch", "secrets").Client("operator").Event("ADDED").Hold())

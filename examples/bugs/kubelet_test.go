@@ -17,10 +17,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// machines is what really runs, on all nodes.
+// machines contains the pods that actually run, on all nodes.
 type machines struct {
 	mu      sync.Mutex
-	running []string // "node pod uid"
+	running []string // "NODE POD UID"
 }
 
 func (m *machines) start(container string) {
@@ -55,19 +55,19 @@ func (k *kubelet) container(pod *corev1.Pod) string {
 	return fmt.Sprint(k.node, " ", pod.Name, " ", pod.UID)
 }
 
-// OnAdd starts a pod that the cache shows. The remedied kubelet asks the server whether it is true.
+// OnAdd starts a pod that is in the cache. The fixed kubelet first asks the server whether the pod still exists.
 func (k *kubelet) OnAdd(obj any, _ bool) {
 	pod := obj.(*corev1.Pod)
 	if k.fixed {
 		live, err := k.client.CoreV1().Pods(pod.Namespace).Get(context.Background(), pod.Name, metav1.GetOptions{})
 		if err != nil || live.UID != pod.UID || live.Spec.NodeName != k.node {
-			return // it is not true, or unknown: the next event or resync tries again
+			return // not true, or unknown: the next event or resync retries
 		}
 	}
 	k.start(k.container(pod))
 }
 
-// OnUpdate does nothing: the pods here do not change.
+// OnUpdate does nothing, because pods do not change in this test.
 func (k *kubelet) OnUpdate(_, _ any) {}
 
 // OnDelete stops a pod.
@@ -97,18 +97,19 @@ func (k *kubelet) run(w world) (crash func()) {
 	return crash
 }
 
-// pod is one that a StatefulSet would make, on a node.
+// pod returns a pod on a node, as a StatefulSet would create it.
 func pod(node string) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: object("db-0"), Spec: corev1.PodSpec{NodeName: node,
 		Containers: []corev1.Container{{Name: "db", Image: "db"}}}}
 }
 
-// Pod db-0 moves from one node to another. The first node's kubelet restarts and reaches an API server that is cut off from the store; it
-// answers lists with resourceVersion=0 from a cache that still has the old pod. The kubelet starts it: two databases with the same name
-// write to the same volume, although a StatefulSet promises that this never happens. See kubernetes/kubernetes#59848. Current clients still
-// have the problem: a watch-list fails on such a server, and the reflector falls back to the list.
+// Pod db-0 moves from one node to another. The first node's kubelet restarts and connects to an API server that is cut off from the
+// store, which serves lists with resourceVersion=0 from a cache that still contains the old pod. The kubelet starts the pod: two
+// databases with the same name write to the same volume, although a StatefulSet guarantees that this never happens. See
+// kubernetes/kubernetes#59848. Current clients still have the problem: a watch-list fails on such a server, and the reflector falls
+// back to a list.
 //
-// The remedy is to ask the store (a get without resourceVersion) before starting anything that must exist only once.
+// The fix is to read from the store (a get without resourceVersion) before starting anything that must exist only once.
 func TestTwoPodsOfOneName(t *testing.T) {
 	both(t, func(w world, fixed bool) {
 		all := &machines{}
@@ -135,10 +136,10 @@ func TestTwoPodsOfOneName(t *testing.T) {
 		if fixed {
 			want = 1
 		}
-		w.is.Equal(all.count(), want) // two at a time
+		w.is.Equal(all.count(), want) // two at the same time
 
 		w.srv.Replica(2).Resume()
 		settle(time.Minute)
-		w.is.Equal(all.count(), 1) // as soon as it knows better
+		w.is.Equal(all.count(), 1) // as soon as its cache is up to date
 	})
 }

@@ -17,7 +17,7 @@ import (
 type journal struct {
 	mu   sync.Mutex
 	last map[string]time.Time
-	both int // how often one worked within a second of the other
+	both int // number of times that one worked within a second of the other
 }
 
 func (j *journal) work(name, other string) {
@@ -35,7 +35,8 @@ func (j *journal) at(name string) time.Time {
 	return j.last[name]
 }
 
-// candidate works every second while it leads. The mistaken one begins when it leads, and ends with its process.
+// candidate works every second while it leads. In the version with the bug, the work begins when it becomes the leader and ends
+// with its process.
 type candidate struct {
 	name, other string
 	fixed       bool
@@ -52,7 +53,7 @@ func (c *candidate) run(process context.Context, client kubernetes.Interface, do
 			OnStartedLeading: func(leading context.Context) {
 				until := process
 				if c.fixed {
-					until = leading // ends when the lease can no longer be renewed, before another one may have it
+					until = leading // ends when the lease can no longer be renewed, before another candidate can acquire it
 				}
 				done.Add(1)
 				defer done.Done()
@@ -69,12 +70,12 @@ func (c *candidate) run(process context.Context, client kubernetes.Interface, do
 	})
 }
 
-// The leader's requests hang, for example for hours behind a broken proxy. After ten seconds the leader gives up its lease in time, and
-// five seconds later the other one leads. But the work of the old leader continues, because it has the context of the process and not that
-// of its term: two controllers write, each with its own cache. See kubernetes/kubernetes#23731 and #67651, cilium/cilium#42920,
-// vmware-tanzu/nsx-operator#1558.
+// The leader's requests hang, for example for hours behind a broken proxy. After ten seconds the leader gives up its lease in time,
+// and five seconds later the other candidate leads. But the work of the old leader continues, because it has the context of the
+// process instead of that of its term: two controllers write, each with its own cache. See kubernetes/kubernetes#23731 and #67651,
+// cilium/cilium#42920, vmware-tanzu/nsx-operator#1558.
 //
-// The remedy is to use OnStartedLeading's context, or to end the process in OnStoppedLeading.
+// The fix is to use OnStartedLeading's context, or to end the process in OnStoppedLeading.
 func TestTwoLeaders(t *testing.T) {
 	both(t, func(w world, fixed bool) {
 		j := &journal{last: map[string]time.Time{}}

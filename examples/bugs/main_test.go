@@ -31,7 +31,7 @@ import (
 func TestMain(m *testing.M) {
 	bubble.Ready()
 	controllerruntime.SetLogger(logr.Discard())
-	klog.SetLogger(logr.Discard()) // client-go complains about faults, and rightly
+	klog.SetLogger(logr.Discard()) // client-go rightly logs the faults
 	os.Exit(m.Run())
 }
 
@@ -41,10 +41,10 @@ type world struct {
 	is  *is.I
 	srv *fake.Server
 	client.Client
-	mapper meta.RESTMapper // of managers; if nil, they use discovery
+	mapper meta.RESTMapper // for managers; if nil, they use discovery
 }
 
-// both runs a story with the mistake and without it, each in its own bubble.
+// both runs a story with the bug and with the fix, each in its own bubble.
 func both(t *testing.T, story func(w world, fixed bool)) {
 	t.Parallel()
 	for _, x := range []struct {
@@ -64,26 +64,26 @@ func both(t *testing.T, story func(w world, fixed bool)) {
 	}
 }
 
-// secrets returns how many Secrets there are.
+// secrets returns the number of Secrets.
 func (w world) secrets() int {
 	list := &corev1.SecretList{}
 	w.must(w.List(w.t.Context(), list))
 	return len(list.Items)
 }
 
-// config returns the configuration of a client. Routes and faults refer to the client by its name.
+// config returns a client configuration. Routes and faults identify the client by its name.
 func config(srv *fake.Server, name string) *rest.Config {
 	return &rest.Config{Host: srv.URL(), Transport: srv.Transport(), QPS: -1, UserAgent: name}
 }
 
 // process is a manager that can crash.
 type process struct {
-	crash func()      // ends it at once; more than once does nothing
-	dead  func() bool // whether the request that was fatal has been answered
+	crash func()      // ends it immediately; further calls have no effect
+	dead  func() bool // whether the response to the fatal request was received
 }
 
-// start runs what setup adds to a manager, as the client "operator". If fatal is given, the process dies when the request that it matches
-// has been answered: earlier writes are stored, and no later ones follow.
+// start runs a manager with what setup adds to it, as the client "operator". If fatal is not nil, the process dies when the first
+// request that it matches has been answered: earlier writes are stored, and no later ones follow.
 func (w world) start(setup func(controllerruntime.Manager) error, fatal func(*http.Request) bool) *process {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(w.t.Context())
@@ -92,7 +92,7 @@ func (w world) start(setup func(controllerruntime.Manager) error, fatal func(*ht
 	cfg.Transport = connection
 	options := controllerruntime.Options{
 		Metrics: metricsserver.Options{BindAddress: "0"}, // no sockets in a bubble
-		// controller-runtime's own queue may leave a goroutine behind when it stops, which no bubble forgives.
+		// controller-runtime's own queue may leave a goroutine behind when it stops, which fails a bubble.
 		Controller: controllerconfig.Controller{SkipNameValidation: new(true), UsePriorityQueue: new(false)},
 	}
 	if w.mapper != nil {
@@ -111,7 +111,7 @@ func (w world) start(setup func(controllerruntime.Manager) error, fatal func(*ht
 	return p
 }
 
-// mortal is the connection of a process that dies in the middle of its work.
+// mortal is the transport of a process that dies after a certain request.
 type mortal struct {
 	next  http.RoundTripper
 	fatal func(*http.Request) bool
@@ -143,17 +143,17 @@ func settle(d time.Duration) {
 	synctest.Wait()
 }
 
-// object is the metadata of one in default.
+// object returns the metadata of an object in the namespace default.
 func object(name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: "default", Name: name}
 }
 
-// owner stands for the custom resource of a project.
+// owner returns a ConfigMap that stands for the custom resource of a project.
 func owner(name string, data map[string]string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: object(name), Data: data}
 }
 
-// must fails the test with a client's error.
+// must fails the test if err is not nil.
 func (w world) must(err error) {
 	w.t.Helper()
 	if err != nil {

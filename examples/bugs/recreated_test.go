@@ -13,12 +13,12 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// scheduler remembers how many pods it has placed on which node.
+// scheduler tracks the number of pods that it has placed on each node.
 type scheduler struct {
 	fixed bool
 
 	mu     sync.Mutex
-	placed map[string]int // by name of the node
+	placed map[string]int // by node name
 }
 
 func (s *scheduler) place(node string) {
@@ -33,14 +33,14 @@ func (s *scheduler) state() string {
 	return fmt.Sprint(s.placed)
 }
 
-// OnAdd learns of an empty node.
+// OnAdd adds an empty node.
 func (s *scheduler) OnAdd(obj any, _ bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.placed[obj.(*corev1.Node).Name] = 0
 }
 
-// OnUpdate handles a changed node. The fixed scheduler checks whether it is still the same one.
+// OnUpdate handles a changed node. The fixed scheduler checks whether it is still the same node.
 func (s *scheduler) OnUpdate(old, obj any) {
 	if s.fixed && old.(*corev1.Node).UID != obj.(*corev1.Node).UID {
 		s.OnDelete(old)
@@ -48,7 +48,7 @@ func (s *scheduler) OnUpdate(old, obj any) {
 	}
 }
 
-// OnDelete forgets a node.
+// OnDelete removes a node.
 func (s *scheduler) OnDelete(obj any) {
 	if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 		obj = tombstone.Obj
@@ -58,11 +58,11 @@ func (s *scheduler) OnDelete(obj any) {
 	delete(s.placed, obj.(*corev1.Node).Name)
 }
 
-// A node is deleted and comes back with the same name, as an empty machine, while the watch of the scheduler is broken. The new list has a
-// node of that name, so the informer reports neither a deletion nor an addition, but an update. The load of the old machine is booked on
-// the new one for ever. See kubernetes/kubernetes#56261, #94437, #106102.
+// A node is deleted and is recreated with the same name, as an empty machine, while the watch of the scheduler is broken. The new
+// list contains a node with that name, so the informer reports neither a deletion nor an addition, but an update. The load of the
+// old machine is attributed to the new one forever. See kubernetes/kubernetes#56261, #94437, #106102.
 //
-// A name can be used again; only the uid identifies one object.
+// The fix is to compare uids: a name can be reused, and only the uid identifies an object.
 func TestRecreated(t *testing.T) {
 	both(t, func(w world, fixed bool) {
 		s := &scheduler{fixed: fixed, placed: map[string]int{}}
@@ -79,7 +79,7 @@ func TestRecreated(t *testing.T) {
 		w.must(w.Delete(w.t.Context(), node()))
 		w.must(w.Create(w.t.Context(), node()))
 		settle(time.Second)
-		w.is.Equal(s.state(), "map[n1:0]") // with a watch that works all is well
+		w.is.Equal(s.state(), "map[n1:0]") // correct as long as the watch works
 
 		s.place("n1")
 		s.place("n1")
@@ -88,7 +88,7 @@ func TestRecreated(t *testing.T) {
 		w.must(w.Create(w.t.Context(), node()))
 		w.srv.Expire()
 		settle(2 * time.Minute)
-		want := "map[n1:2]" // full, though it is empty
+		want := "map[n1:2]" // full, although it is empty
 		if fixed {
 			want = "map[n1:0]"
 		}

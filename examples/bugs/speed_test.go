@@ -20,7 +20,7 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// idleMonth runs an informer for 30 days in which nothing happens: some 5,800 watches time out and begin anew.
+// idleMonth runs an informer for 30 days without changes. About 5,800 watches time out and are restarted.
 func idleMonth(t *testing.T) {
 	is := is.New(t)
 	srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Bare: true})
@@ -39,7 +39,7 @@ func idleMonth(t *testing.T) {
 	is.Equal(len(informer.GetStore().List()), 1) // and it is still there
 }
 
-// 30 days take seconds. The aim is less than 5; the bound here allows for a machine with other work to do.
+// 30 days take seconds. The goal is less than 5; the limit in this test allows for a busy machine.
 func TestIdleMonth(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -54,10 +54,10 @@ func TestIdleMonth(t *testing.T) {
 	}
 }
 
-// keeper makes a Secret for each ConfigMap and keeps its data up to date.
+// keeper creates a Secret for each ConfigMap and keeps its data up to date.
 type keeper struct{ client.Client }
 
-// Reconcile copies the data.
+// Reconcile copies the data of a ConfigMap to its Secret.
 func (k *keeper) Reconcile(ctx context.Context, request controllerruntime.Request) (controllerruntime.Result, error) {
 	from := &corev1.ConfigMap{}
 	if err := k.Get(ctx, request.NamespacedName, from); err != nil {
@@ -71,8 +71,8 @@ func (k *keeper) Reconcile(ctx context.Context, request controllerruntime.Reques
 	return controllerruntime.Result{RequeueAfter: 5 * time.Minute}, err
 }
 
-// tenMinutes is a scenario of the usual size: two API servers, a controller, twenty objects that all change once, a
-// cache that lags for a while, and a controller that restarts at the other server.
+// tenMinutes is a scenario of typical size: two API servers, a controller, twenty objects that each change once, a cache that lags
+// for a while, and a controller that restarts at the other server.
 func tenMinutes(t *testing.T) {
 	is := is.New(t)
 	srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Bare: true, Replicas: make([]fake.ReplicaOptions, 2), Trace: -1})
@@ -116,19 +116,20 @@ func tenMinutes(t *testing.T) {
 	}
 }
 
-// TestTenMinutes checks what BenchmarkTenMinutes measures.
+// TestTenMinutes runs the scenario that BenchmarkTenMinutes measures.
 func TestTenMinutes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, tenMinutes)
 }
 
-// BenchmarkIdleMonth reports how long 30 days of an idle informer take, in real seconds. The aim is less than 5.
+// BenchmarkIdleMonth measures the real time of 30 days of an idle informer. The goal is less than 5 seconds.
 func BenchmarkIdleMonth(b *testing.B) { inBubbles(b, "month", 30*24*time.Hour, idleMonth) }
 
-// BenchmarkTenMinutes reports how long ten minutes of a scenario take. The aim is 15 ms.
+// BenchmarkTenMinutes measures the real time of a scenario of ten minutes. The goal is 15 ms.
 func BenchmarkTenMinutes(b *testing.B) { inBubbles(b, "scenario", 10*time.Minute, tenMinutes) }
 
-// inBubbles measures a test.
+// inBubbles runs a test in a synctest bubble for each iteration, and reports the time of a run and how many simulated seconds pass
+// in a real one.
 func inBubbles(b *testing.B, name string, simulated time.Duration, f func(*testing.T)) {
 	for b.Loop() {
 		ok := testing.RunTests(func(string, string) (bool, error) { return true, nil }, []testing.InternalTest{

@@ -15,16 +15,16 @@ import (
 	"github.com/kubesim/kubesim/sim/fault"
 )
 
-// cassandra makes a claim for each data center, and deletes the claims of one that goes away.
+// cassandra creates a claim for each data center, and deletes the claims of a deleted data center.
 type cassandra struct {
 	client.Client
-	live  client.Reader // asks the server, not the cache
+	live  client.Reader // reads from the server instead of the cache
 	fixed bool
 }
 
 const finalizer = "cassandra.example.com/claims"
 
-// Reconcile reads the data center from its cache.
+// Reconcile reads the data center from the cache.
 func (c *cassandra) Reconcile(ctx context.Context, request controllerruntime.Request) (controllerruntime.Result,
 	error) {
 	dc := &corev1.ConfigMap{}
@@ -52,9 +52,9 @@ func (c *cassandra) Reconcile(ctx context.Context, request controllerruntime.Req
 	return controllerruntime.Result{}, client.IgnoreAlreadyExists(c.Create(ctx, claim))
 }
 
-// clean deletes the claims of a data center.
+// clean deletes the claims of a data center, either by name (the bug) or by UID.
 func (c *cassandra) clean(ctx context.Context, dc *corev1.ConfigMap) error {
-	if !c.fixed { // by name: those of another data center that has the name now, too
+	if !c.fixed { // by name, including the claims of a new data center with the same name
 		return c.DeleteAllOf(ctx, &corev1.PersistentVolumeClaim{}, client.InNamespace(dc.Namespace),
 			client.MatchingLabels{"cluster": dc.Name})
 	}
@@ -73,13 +73,13 @@ func (c *cassandra) clean(ctx context.Context, dc *corev1.ConfigMap) error {
 	return nil
 }
 
-// A data center is deleted, and one with the same name is created. The operator restarts and connects to an API server
-// whose cache lags: its first list shows the old data center, marked for deletion. It finishes what it thinks is not
-// done, and deletes the volumes of the new one: all data is lost. Nothing was wrong with the API server: a list with
-// resourceVersion=0, which caches begin with, may be old. Look at k8ssandra/cass-operator#118 (K8SSAND-559) and its
-// sisters: instaclustr/cassandra-operator#402, pravega/zookeeper-operator#312, casskop#316.
+// A data center is deleted, and one with the same name is created. The operator restarts and connects to an API server whose cache
+// lags: its first list contains the old data center, which is marked for deletion. It completes the deletion again, and deletes the
+// volumes of the new data center: all data is lost. The API server works correctly: a list with resourceVersion=0, with which
+// caches start, may be old. See k8ssandra/cass-operator#118 (K8SSAND-559) and similar bugs: instaclustr/cassandra-operator#402,
+// pravega/zookeeper-operator#312, casskop#316.
 //
-// A client-go of 1.35 or newer begins with a watch-list, which is never old; when that fails once, it lists as before.
+// client-go 1.35 and newer start with a watch-list, which is never old. If that fails once, they list as before.
 func TestStaleRestart(t *testing.T) {
 	both(t, func(w world, fixed bool) {
 		setup := func(m controllerruntime.Manager) error {
@@ -93,11 +93,11 @@ func TestStaleRestart(t *testing.T) {
 		old := w.claim()
 		first.crash()
 
-		w.must(w.Delete(w.t.Context(), dc)) // marked: the finalizer keeps it
-		w.srv.Replica(2).Lag()              // the second server learns nothing any more
+		w.must(w.Delete(w.t.Context(), dc)) // only marked: the finalizer keeps it
+		w.srv.Replica(2).Lag()              // the second server receives no more commits
 		second := w.start(setup, nil)
 		settle(time.Second)
-		w.is.True(w.claim().DeletionTimestamp != nil) // rightly
+		w.is.True(w.claim().DeletionTimestamp != nil) // correctly
 		w.release()
 		w.must(w.Create(w.t.Context(), owner("dc1", nil)))
 		settle(time.Second)
@@ -108,7 +108,7 @@ func TestStaleRestart(t *testing.T) {
 		w.srv.Faults.Add(fault.On("watch", "configmaps").Client("operator").Times(1).Internal())
 		w.start(setup, nil)
 		settle(time.Minute)
-		w.is.Equal(w.claim().DeletionTimestamp == nil, fixed) // the live claim
+		w.is.Equal(w.claim().DeletionTimestamp == nil, fixed) // the claim in use
 		w.srv.Replica(2).Resume()
 		settle(time.Minute)
 		w.is.Equal(w.claim().DeletionTimestamp == nil, fixed) // too late: a deletion cannot be undone
@@ -123,7 +123,7 @@ func (w world) claim() *corev1.PersistentVolumeClaim {
 	return claim
 }
 
-// release removes the finalizer of a claim, as the controller for claim protection does when no pod uses the claim.
+// release removes the finalizer of a claim, as the claim protection controller does if no pod uses the claim.
 func (w world) release() {
 	w.t.Helper()
 	claim := w.claim()

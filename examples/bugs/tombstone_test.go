@@ -12,24 +12,24 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// ingress keeps the certificates that it serves, by the names of their Secrets.
+// ingress tracks the certificates that it serves, by the names of their Secrets.
 type ingress struct {
 	fixed bool
 
 	mu     sync.Mutex
 	served map[string]bool
-	broken []any // what handlers panicked with
+	broken []any // values with which handlers panicked
 }
 
-// OnAdd, OnUpdate and OnDelete are called by the informer.
+// OnAdd, OnUpdate and OnDelete implement cache.ResourceEventHandler.
 func (i *ingress) OnAdd(obj any, _ bool) { i.set(obj.(*corev1.Secret).Name, true) }
 
 func (i *ingress) OnUpdate(_, obj any) { i.set(obj.(*corev1.Secret).Name, true) }
 
 func (i *ingress) OnDelete(obj any) {
-	defer i.recover() // in the real one the process ends here
+	defer i.recover() // the process of the real controller would end here
 	if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok && i.fixed {
-		obj = tombstone.Obj // the last state that the cache knew
+		obj = tombstone.Obj // last state in the cache
 	}
 	i.set(obj.(*corev1.Secret).Name, false)
 }
@@ -56,10 +56,10 @@ func (i *ingress) state() string {
 	return fmt.Sprint(i.served, len(i.broken))
 }
 
-// A Secret is deleted while the watch of a controller is broken. The controller's new list does not have it; the informer, which never saw
-// the deletion, reports it with a tombstone in place of the object. The handler expects a Secret and panics, in every replica of the
-// controller at once. Tests with a fake client never produce a tombstone, because its watches do not break. See
-// kubernetes/ingress-nginx#10015, kumahq/kuma#17065, Altinity/clickhouse-operator#1882 and the great many others that a search for
+// A Secret is deleted while the watch of a controller is broken. The controller's new list does not contain it. The informer, which
+// did not receive the deletion, reports it with a tombstone instead of the object. The handler expects a Secret and panics, in all
+// replicas of the controller at once. Tests with a fake client never produce a tombstone, because its watches do not break. See
+// kubernetes/ingress-nginx#10015, kumahq/kuma#17065, Altinity/clickhouse-operator#1882 and the many others that a search for
 // DeletedFinalStateUnknown finds.
 func TestTombstone(t *testing.T) {
 	both(t, func(w world, fixed bool) {
@@ -75,13 +75,13 @@ func TestTombstone(t *testing.T) {
 		settle(time.Second)
 		w.must(w.Delete(w.t.Context(), &corev1.Secret{ObjectMeta: object("a")}))
 		settle(time.Second)
-		w.is.Equal(handler.state(), "map[b:true c:true] 0") // a deletion that is seen is no trouble
+		w.is.Equal(handler.state(), "map[b:true c:true] 0") // a deletion that is received is handled correctly
 
-		w.srv.Replica(1).Stall(45 * time.Second) // nothing arrives any more, until the client's pings fail
+		w.srv.Replica(1).Stall(45 * time.Second) // no more data arrives until the client's pings fail
 		w.must(w.Delete(w.t.Context(), &corev1.Secret{ObjectMeta: object("b")}))
-		w.srv.Expire() // and the server has forgotten what it was
+		w.srv.Expire() // and the server has discarded its history
 		settle(2 * time.Minute)
-		want := "map[b:true c:true] 1" // a panic, and a certificate that is served though it is gone
+		want := "map[b:true c:true] 1" // a panic, and a deleted certificate that is still served
 		if fixed {
 			want = "map[c:true] 0"
 		}

@@ -15,15 +15,15 @@ import (
 	"github.com/kubesim/kubesim/sim/fault"
 )
 
-// agent applies policies once it knows all of them.
+// agent applies policies once it has all of them.
 type agent struct {
 	client  kubernetes.Interface
 	fixed   bool
-	applied chan int // how many policies there were
+	applied chan int // receives the number of policies
 }
 
-// run waits for the cache, however long that takes. The remedied one does not wait for ever: after a minute it begins
-// anew with a list, as clients did before there was a watch-list.
+// run waits for the cache indefinitely. The fixed version waits only for a minute, and then starts again with a list, as clients
+// did before watch-lists existed.
 func (a *agent) run(ctx context.Context) {
 	informer := a.informer(false)
 	if !a.synced(ctx, informer) && a.fixed {
@@ -35,7 +35,7 @@ func (a *agent) run(ctx context.Context) {
 	}
 }
 
-// synced runs an informer and reports whether it has everything.
+// synced runs an informer and reports whether its cache has synced.
 func (a *agent) synced(ctx context.Context, informer cache.SharedIndexInformer) bool {
 	running, stop := context.WithCancel(ctx)
 	go informer.RunWithContext(running)
@@ -53,7 +53,7 @@ func (a *agent) synced(ctx context.Context, informer cache.SharedIndexInformer) 
 	return false
 }
 
-// informer returns one that uses a watch-list, or with plain does not.
+// informer returns an informer that uses a watch-list, unless plain is true.
 func (a *agent) informer(plain bool) cache.SharedIndexInformer {
 	maps := a.client.CoreV1().ConfigMaps("default")
 	lw := &cache.ListWatch{
@@ -74,15 +74,15 @@ func (a *agent) informer(plain bool) cache.SharedIndexInformer {
 // plainList configures a reflector not to begin with a watch-list.
 type plainList struct{ *cache.ListWatch }
 
-// IsWatchListSemanticsUnSupported is the method by which a reflector finds out.
+// IsWatchListSemanticsUnSupported makes a reflector start with a list instead of a watch-list.
 func (plainList) IsWatchListSemanticsUnSupported() bool { return true }
 
-// An agent begins with a watch-list. The server, an aggregated one in front of another store, sends all objects and never the bookmark with
-// k8s.io/initial-events-end that marks their end. There is no error, at most a line in the log every ten seconds. The informer goes on
-// waiting, its cache is never synced, and no policy is applied. See antrea-io/antrea#8123, derailed/k9s#4186, cozystack/cozystack#2786,
-// kubernetes/kubernetes#135895.
+// An agent starts with a watch-list. The server, an aggregated one with its own store, sends all objects but never the bookmark
+// with k8s.io/initial-events-end that marks their end. There is no error, only a line in the log every ten seconds. The informer
+// waits forever, its cache never syncs, and no policy is applied. See antrea-io/antrea#8123, derailed/k9s#4186,
+// cozystack/cozystack#2786, kubernetes/kubernetes#135895.
 //
-// A wait for a cache needs a limit. After that, the agent can restart, which its user notices, or list, as here.
+// Waiting for a cache needs a time limit. After that, the agent can restart, which its user notices, or list, as here.
 func TestNeverSynced(t *testing.T) {
 	both(t, func(w world, fixed bool) {
 		w.srv.Faults.Add(fault.On("watch", "configmaps").Client("agent").Event("BOOKMARK").Drop())

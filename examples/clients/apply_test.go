@@ -9,7 +9,7 @@ import (
 	corev1apply "k8s.io/client-go/applyconfigurations/core/v1"
 )
 
-// Server-side apply with a typed clientset: each manager applies the fields that it wants, and owns them.
+// In a server-side apply with a typed clientset, each manager applies the fields that it sets, and owns them.
 func TestTypedClientApplies(t *testing.T) {
 	is := is.New(t)
 	_, client := start(t)

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// cable is a RoundTripper that can be cut: open streams break in the middle, and requests fail, until it is mended.
+// cable is a RoundTripper that can be cut: open streams break, and requests fail until it is mended.
 type cable struct {
 	next http.RoundTripper
 
@@ -39,7 +39,7 @@ func (c *cable) Cut() {
 	c.breakIt()
 }
 
-// RoundTrip passes a request on. Its context ends with the cable's.
+// RoundTrip implements http.RoundTripper. The context of each request ends when the cable is cut.
 func (c *cable) RoundTrip(r *http.Request) (*http.Response, error) {
 	c.mu.Lock()
 	broken := c.broken
@@ -59,7 +59,7 @@ func (c *cable) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// cableBody is an answer that ends unexpectedly when the cable is cut.
+// cableBody is a response body that ends unexpectedly when the cable is cut.
 type cableBody struct {
 	io.ReadCloser
 	broken context.Context

@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// shared makes the simulator's clock one that Kubernetes code takes.
+// shared adapts the simulator's clock to the interface of Kubernetes code.
 type shared = clock.As[kclock.Timer, kclock.Ticker]
 
 var (
@@ -21,7 +21,7 @@ var (
 	_ kclock.WithTickerAndDelayedExecution = shared{}
 )
 
-// A work queue and the server share one clock, which the test moves by hand.
+// A work queue and the server share a clock, which the test advances manually.
 func TestWorkQueueSharesTheServersClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)

@@ -18,7 +18,7 @@ import (
 // future is a revision that no write will reach in these tests.
 const future = "999999999"
 
-// A list at a revision of the future waits for it. The request's context ends the wait to the nanosecond.
+// A list at a future revision waits for that revision. The request's context ends the wait with nanosecond precision.
 func TestContextEndsAListThatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
@@ -33,8 +33,8 @@ func TestContextEndsAListThatWaits(t *testing.T) {
 	})
 }
 
-// Without one, the server gives up after three seconds; client-go tries ten more times, a second apart, as the answer's
-// Retry-After says. A test that meets this in real time waits for 43 seconds.
+// Without a context, the server gives up after three seconds. client-go retries ten times, one second apart, as the response's
+// Retry-After requests. In real time such a test would wait for 43 seconds.
 func TestListOfTheFutureTimesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)

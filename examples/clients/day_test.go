@@ -15,8 +15,8 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// A day with an event each hour: some 190 watches time out and begin anew, the store is compacted 288 times, and the
-// informer misses nothing. All that takes a few milliseconds.
+// On a day with an event each hour, about 190 watches time out and are restarted, and the store is compacted 288 times. The
+// informer misses no event. The day takes a few milliseconds of real time.
 func TestInformerRunsADayInMilliseconds(t *testing.T) {
 	begin := time.Now() // outside of the bubble: real time
 	synctest.Test(t, dayOfAnInformer)
@@ -44,7 +44,7 @@ func dayOfAnInformer(t *testing.T) {
 	is.Equal(time.Since(begin), 24*time.Hour) // to the nanosecond: nothing but the test let time pass
 }
 
-// BenchmarkDay reports how long a day takes. The aim is less than 100 ms.
+// BenchmarkDay measures the real time of a day. The goal is less than 100 ms.
 func BenchmarkDay(b *testing.B) {
 	for b.Loop() {
 		ok := testing.RunTests(func(string, string) (bool, error) { return true, nil }, []testing.InternalTest{

@@ -18,7 +18,7 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// metrics is an aggregated API server as metrics-server is one, as long as it is up.
+// metrics returns an aggregated API server like metrics-server, which responds while up is true.
 func metrics(up *bool) http.Handler {
 	mux := http.NewServeMux()
 	answer := func(path, body string) {
@@ -40,8 +40,8 @@ func metrics(up *bool) http.Handler {
 	})
 }
 
-// An unreachable aggregated API server makes its group stale. A client that needs all resources, such as the namespace controller before it
-// finalizes a namespace, gets an error that names the group, and the resources of all other groups.
+// An unreachable aggregated API server makes its group stale. A client that needs all resources, such as the namespace controller
+// before it finalizes a namespace, gets an error that names the group, and the resources of all other groups.
 func TestStaleGroup(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

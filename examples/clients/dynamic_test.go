@@ -12,7 +12,7 @@ import (
 
 var configMapResource = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
 
-// Typed and dynamic clients see the same objects: there is one server behind them.
+// Typed and dynamic clients see the same objects, because they use the same server.
 func TestDynamicClientSeesWhatTheTypedClientWrote(t *testing.T) {
 	is := is.New(t)
 	srv, typed := start(t)
@@ -34,7 +34,7 @@ func TestDynamicClientSeesWhatTheTypedClientWrote(t *testing.T) {
 	is.Equal(back.Data["key"], "2") // and the other way round
 }
 
-// generateName, deletecollection and label selectors work as everywhere.
+// generateName, deletecollection and label selectors also work with a dynamic client.
 func TestDynamicClientDeletesACollection(t *testing.T) {
 	is := is.New(t)
 	srv, _ := start(t)

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// One call and every client that goes on from the past gets 410, so that the code for it can be tested. It is the code
-// that many clients lack: see kr8s-org/kr8s#478.
+// After one call every client that continues from the past gets 410, so that its handling can be tested. Many clients lack that
+// code: see kr8s-org/kr8s#478.
 func TestExpireAnswers410ToWatchesAndContinueTokens(t *testing.T) {
 	is := is.New(t)
 	srv, client := start(t)
@@ -43,8 +43,8 @@ func TestExpireAnswers410ToWatchesAndContinueTokens(t *testing.T) {
 	is.Equal(len(rest.Items), 3) // b, c, and d, which the first page's snapshot did not have
 }
 
-// Tokens also expire with time: the store compacts revisions that are older than five to ten minutes, and 15 s later the watch cache
-// follows.
+// Continue tokens also expire with time: the store compacts revisions that are older than five to ten minutes, and the watch cache
+// follows 15 s later.
 func TestContinueTokensExpireWithTime(t *testing.T) {
 	is := is.New(t)
 	srv, client := start(t)

@@ -21,9 +21,9 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// Changes between a list and the watch that continues from it are delivered: creations, changes and deletions, in order and with the right
-// names. Lists and watches come from one history. See kubernetes/kubernetes#87472 (creations), #135953 (changes) and #141528 (deletions)
-// for fakes that miss them.
+// Changes between a list and the watch that continues from it are delivered: creations, updates and deletions, in order and with
+// the right names. Lists and watches have the same history. See kubernetes/kubernetes#87472 (creations), #135953 (updates) and
+// #141528 (deletions) for fakes that miss them.
 func TestNothingIsLostBetweenListAndWatch(t *testing.T) {
 	is := is.New(t)
 	_, client := start(t)
@@ -46,7 +46,7 @@ func TestNothingIsLostBetweenListAndWatch(t *testing.T) {
 	is.Equal(got, []string{string(watch.Added) + " comes", string(watch.Modified) + " changes", string(watch.Deleted) + " goes"})
 }
 
-// inTheGap creates, updates and deletes.
+// inTheGap creates, updates and deletes objects.
 func inTheGap(t *testing.T, client kubernetes.Interface) {
 	t.Helper()
 	is := is.New(t)
@@ -57,7 +57,7 @@ func inTheGap(t *testing.T, client kubernetes.Interface) {
 	is.NoErr(configMaps.Delete(t.Context(), "goes", metav1.DeleteOptions{}))
 }
 
-// beforeWatch is a RoundTripper that does something once, just before the first watch.
+// beforeWatch is a RoundTripper that calls a function once, just before the first watch.
 type beforeWatch struct {
 	next http.RoundTripper
 	once sync.Once
@@ -71,7 +71,7 @@ func (b *beforeWatch) RoundTrip(r *http.Request) (*http.Response, error) {
 	return b.next.RoundTrip(r)
 }
 
-// The same for an informer that lists and then watches.
+// An informer that lists and then watches also receives all changes between the two.
 func TestInformerLosesNothingBetweenListAndWatch(t *testing.T) {
 	featurestesting.SetFeatureDuringTest(t, features.WatchListClient, false)
 	synctest.Test(t, func(t *testing.T) {

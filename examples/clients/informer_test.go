@@ -34,7 +34,7 @@ func (r *requests) RoundTrip(request *http.Request) (*http.Response, error) {
 	return r.next.RoundTrip(request)
 }
 
-// fills returns how many requests asked for the whole state, by a list or by a watch that begins with it.
+// fills returns the number of requests for the whole state: lists, and watches that begin with the state.
 func (r *requests) fills() (lists, watchLists int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -49,8 +49,8 @@ func (r *requests) fills() (lists, watchLists int) {
 	return lists, watchLists
 }
 
-// An informer fills its cache by a watch that begins with the state (WatchList, client-go's default since 1.35), or by
-// a list and a watch. Both work, and take no virtual time at all.
+// An informer fills its cache by a watch that begins with the state (WatchList, client-go's default since 1.35), or by a list and a
+// watch. Both work, and take no virtual time at all.
 func TestInformerSyncsAndFollows(t *testing.T) {
 	for name, watchList := range map[string]bool{"with WatchList": true, "with List and Watch": false} {
 		t.Run(name, func(t *testing.T) {

@@ -19,12 +19,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// config is what every client of client-go begins with. Without QPS: -1 it would send five requests a second.
+// config returns the basic configuration of every client-go client. Without QPS: -1 it would be limited to five requests per
+// second.
 func config(srv *fake.Server) *rest.Config {
 	return &rest.Config{Host: srv.URL(), Transport: srv.Transport(), QPS: -1}
 }
 
-// start returns a server and a typed client of it.
+// start returns a server and a typed client for it.
 func start(t *testing.T, options ...fake.Options) (*fake.Server, *kubernetes.Clientset) {
 	t.Helper()
 	srv := fake.RunT(t, options...)

@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/metadata"
 )
 
-// A metadata client reads and watches no more than the metadata, of any resource.
+// A metadata client reads and watches only the metadata of any resource.
 func TestMetadataClientReadsAndWatchesMetadataOnly(t *testing.T) {
 	is := is.New(t)
 	srv, typed := start(t)

@@ -18,8 +18,8 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// The watch breaks, objects come and go, and the history is compacted. The informer cannot resume its watch: it gets 410 Expired, lists
-// again, and has the current state, including deletions whose events it missed.
+// The watch breaks, objects are created and deleted, and the history is compacted. The informer cannot resume its watch: it gets
+// 410 Expired, lists again, and has the current state, including deletions whose events it missed.
 func TestInformerSurvivesCompactionAndABrokenWatch(t *testing.T) {
 	for name, watchList := range map[string]bool{"with WatchList": true, "with List and Watch": false} {
 		t.Run(name, func(t *testing.T) {

@@ -51,7 +51,8 @@ func TestTypedClientCreatesADeployment(t *testing.T) {
 	is.True(apierrors.IsAlreadyExists(err)) // there can be one only
 }
 
-// Two writers: the second one loses, reads again and wins. This is what retry.RetryOnConflict is for.
+// The second of two concurrent writers gets a conflict, reads again and succeeds. This is the purpose of
+// retry.RetryOnConflict.
 func TestTypedClientRetriesAConflict(t *testing.T) {
 	is := is.New(t)
 	_, client := start(t)
@@ -86,7 +87,7 @@ func TestTypedClientRetriesAConflict(t *testing.T) {
 	is.Equal(got.Generation, int64(3))     // the spec changed twice
 }
 
-// A list is a snapshot: its pages show one revision, whatever happens between them.
+// A list is a snapshot: its pages show one revision, whatever changes between them.
 func TestTypedClientListsInPages(t *testing.T) {
 	is := is.New(t)
 	_, client := start(t)

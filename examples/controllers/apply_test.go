@@ -12,7 +12,7 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// client.Apply of controller-runtime: a controller sends only the fields that it wants.
+// With client.Apply of controller-runtime a controller sends only the fields that it sets.
 func TestClientApplies(t *testing.T) {
 	is := is.New(t)
 	c, err := client.New(config(fake.RunT(t)), client.Options{})

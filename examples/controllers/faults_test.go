@@ -17,9 +17,9 @@ import (
 	"github.com/kubesim/kubesim/sim/fault"
 )
 
-// A manager gets through the random faults that a correct cluster may have, whatever the seed. They leave discovery alone:
-// the manager's RESTMapper asks for it while it holds a lock, and no time would pass in the bubble for an answer that is
-// late while others wait for that lock.
+// A manager tolerates the random faults that can occur in a correct cluster, whatever the seed. The faults do not affect discovery,
+// because the manager's RESTMapper requests it while holding a lock: if other goroutines wait for that lock, time does not advance
+// in the bubble, and a delayed response would never arrive.
 func TestManagerUnderRandomFaults(t *testing.T) {
 	for seed := range uint64(30) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
@@ -31,7 +31,7 @@ func TestManagerUnderRandomFaults(t *testing.T) {
 				site := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "blog"}, Data: map[string]string{"image": "blog:1"}}
 				is.NoErr(c.Create(t.Context(), site))
 				srv.Faults.Add(fault.Swarm{Replicas: 2}.Plan(seed, 8)...)
-				run(t, srv)
+				run(t, config(srv))
 				time.Sleep(10 * time.Minute)
 				srv.Faults.Clear()
 				time.Sleep(10 * time.Minute)

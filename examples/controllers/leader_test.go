@@ -16,7 +16,7 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// candidate runs for leader until its context ends, and sends its name when it leads.
+// candidate runs for leader until its context ends, and sends its name when it becomes the leader.
 func candidate(ctx context.Context, client kubernetes.Interface, name string, leads chan<- string) {
 	leaderelection.RunOrDie(ctx, leaderelection.LeaderElectionConfig{
 		Lock: &resourcelock.LeaseLock{
@@ -32,7 +32,7 @@ func candidate(ctx context.Context, client kubernetes.Interface, name string, le
 	})
 }
 
-// Two candidates and one Lease. The leader stops without a word; once its lease has run out, the other one takes over.
+// Two candidates share a Lease. The leader stops without releasing it. When the lease has expired, the other candidate takes over.
 func TestLeaderElectionTakesOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)

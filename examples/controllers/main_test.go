@@ -18,7 +18,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// config is what every client begins with.
+// config returns the basic configuration of every client.
 func config(srv *fake.Server) *rest.Config {
 	return &rest.Config{Host: srv.URL(), Transport: srv.Transport(), QPS: -1}
 }

@@ -10,6 +10,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 	controllerruntime "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	controllerconfig "sigs.k8s.io/controller-runtime/pkg/config"
@@ -20,11 +21,11 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// sites is the controller under test: it makes a Deployment for each ConfigMap with an image, and keeps it like that.
+// sites is the controller under test. It creates a Deployment for each ConfigMap with an image, and reverts changes to it.
 type sites struct{ client.Client }
 
-// Reconcile is called for each change of a ConfigMap, or of a Deployment that belongs to one. It reads from the
-// manager's cache and writes to the server.
+// Reconcile is called for each change of a ConfigMap or of a Deployment that belongs to one. It reads from the manager's cache and
+// writes to the server.
 func (s *sites) Reconcile(ctx context.Context, request controllerruntime.Request) (controllerruntime.Result, error) {
 	site := &corev1.ConfigMap{}
 	if err := s.Get(ctx, request.NamespacedName, site); err != nil || site.Data["image"] == "" {
@@ -45,14 +46,14 @@ func (s *sites) Reconcile(ctx context.Context, request controllerruntime.Request
 	return controllerruntime.Result{}, err
 }
 
-// run starts a manager with the controller, until the test ends.
-func run(t *testing.T, srv *fake.Server) {
+// run starts a manager with the controller and the configuration of its clients, until the test ends.
+func run(t *testing.T, of *rest.Config) {
 	t.Helper()
 	is := is.New(t)
-	manager, err := controllerruntime.NewManager(config(srv), controllerruntime.Options{
+	manager, err := controllerruntime.NewManager(of, controllerruntime.Options{
 		Metrics: metricsserver.Options{BindAddress: "0"}, // no sockets in a bubble
-		// Both tests have a controller of that name. controller-runtime's own queue may leave a goroutine behind when it
-		// stops, which no bubble forgives.
+		// Both tests use a controller with the same name. controller-runtime's own queue may leave a goroutine behind when it
+		// stops, which fails a bubble.
 		Controller: controllerconfig.Controller{SkipNameValidation: new(true), UsePriorityQueue: new(false)},
 	})
 	is.NoErr(err)
@@ -68,21 +69,21 @@ func run(t *testing.T, srv *fake.Server) {
 	})
 }
 
-// settle waits until the controller has done what there is to do. It may wait by itself, for its cache or to try again;
-// that is virtual time.
+// settle waits until the controller has no more work. The controller may itself wait, for its cache or for a retry; that takes only
+// virtual time.
 func settle() {
 	time.Sleep(time.Second)
 	synctest.Wait()
 }
 
-// A manager with an informer cache and a reconciler. There is no polling, and no Eventually.
+// A manager with an informer cache and a reconciler is tested without polling and without Eventually.
 func TestManagerReconciles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
 		srv := fake.RunT(t, fake.Options{Clock: clock.System{}})
 		c, err := client.New(config(srv), client.Options{})
 		is.NoErr(err)
-		run(t, srv)
+		run(t, config(srv))
 
 		site := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "blog"}, Data: map[string]string{"image": "blog:1"}}
 		is.NoErr(c.Create(t.Context(), site))
@@ -106,14 +107,14 @@ func TestManagerReconciles(t *testing.T) {
 	})
 }
 
-// A controller at rest writes nothing. This finds controllers that fight with defaults or with each other.
+// A settled controller writes nothing. This test finds controllers that fight with defaults or with each other.
 func TestManagerComesToRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
 		srv := fake.RunT(t, fake.Options{Clock: clock.System{}})
 		c, err := client.New(config(srv), client.Options{})
 		is.NoErr(err)
-		run(t, srv)
+		run(t, config(srv))
 		site := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "blog"}, Data: map[string]string{"image": "blog:1"}}
 		is.NoErr(c.Create(t.Context(), site))
 		settle()

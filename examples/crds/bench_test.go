@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// BenchmarkInstall is the time to install all CRDs of a project on a new server: ms/CRD, the slowest one as ms/slowest, and the size of the
-// published documents as KB/CRD.
+// BenchmarkInstall measures the time to install all CRDs of a project on a new server. It reports the time as ms/CRD, the slowest
+// CRD as ms/slowest, and the size of the published documents as KB/CRD.
 func BenchmarkInstall(b *testing.B) {
 	for _, p := range projects {
 		docs := definitions(b, p)
@@ -40,8 +40,8 @@ func BenchmarkInstall(b *testing.B) {
 	}
 }
 
-// BenchmarkSample is the time to create one sample of a project, over all of them that its CRDs accept. The first
-// object of each kind, for which a server has to make ready, is not counted.
+// BenchmarkSample measures the time to create a sample of a project, averaged over all accepted samples. It does not count the
+// first object of each kind, for which a server has to prepare.
 func BenchmarkSample(b *testing.B) {
 	for _, p := range projects {
 		b.Run(p.name, func(b *testing.B) {
@@ -69,7 +69,7 @@ func BenchmarkSample(b *testing.B) {
 	}
 }
 
-// perCall returns the milliseconds of one of n calls in an iteration.
+// perCall returns the time of one of n calls per iteration, in milliseconds.
 func perCall(b *testing.B, n int) float64 {
 	return float64(b.Elapsed()) / 1e6 / float64(b.N) / float64(n)
 }

@@ -44,7 +44,7 @@ func open(tb testing.TB) *cluster {
 	return &cluster{srv, client, map[schema.GroupVersionKind]served{}}
 }
 
-// install starts a server and installs the CRDs of a project: all, or those of some kinds.
+// install starts a server and installs the CRDs of a project, or only those of the given kinds.
 func install(tb testing.TB, p project, kinds ...string) *cluster {
 	tb.Helper()
 	c := open(tb)
@@ -56,7 +56,7 @@ func install(tb testing.TB, p project, kinds ...string) *cluster {
 	return c
 }
 
-// named returns a project of the table.
+// named returns a project by name.
 func named(tb testing.TB, name string) project {
 	tb.Helper()
 	i := slices.IndexFunc(projects, func(p project) bool { return p.name == name })
@@ -66,7 +66,7 @@ func named(tb testing.TB, name string) project {
 	return projects[i]
 }
 
-// definitions returns the CRDs of a project: all, or those of some kinds. It ignores other objects.
+// definitions returns the CRDs of a project, or only those of the given kinds. It ignores other objects.
 func definitions(tb testing.TB, p project, kinds ...string) []document {
 	tb.Helper()
 	return slices.DeleteFunc(documents(tb, p, p.crds), func(d document) bool {
@@ -97,7 +97,7 @@ func (c *cluster) define(ctx context.Context, d document) error {
 	return nil
 }
 
-// objects is where u belongs. Its namespace is made when there is none: manifests rely on one.
+// objects returns the client for the resource and namespace of u. It creates a missing namespace, because manifests rely on it.
 func (c *cluster) objects(ctx context.Context, u *unstructured.Unstructured) (dynamic.ResourceInterface, bool) {
 	kind, ok := c.kinds[u.GroupVersionKind()]
 	if !ok || !kind.namespaced {
@@ -114,7 +114,7 @@ func (c *cluster) objects(ctx context.Context, u *unstructured.Unstructured) (dy
 	return c.client.Resource(kind.resource).Namespace(name), true
 }
 
-// create sends u as it is, to its place. The kind must be one of the project.
+// create creates u unchanged. Its kind must be one of the project's.
 func (c *cluster) create(ctx context.Context, u *unstructured.Unstructured,
 	o metav1.CreateOptions) (*unstructured.Unstructured, error) {
 	objects, _ := c.objects(ctx, u)

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// object reads YAML.
+// object parses YAML.
 func object(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
 	u := &unstructured.Unstructured{}
@@ -20,7 +20,7 @@ func object(t *testing.T, text string) *unstructured.Unstructured {
 	return u
 }
 
-// at returns the value at a path such as spec.rules.0.matches, nil if there is none.
+// at returns the value at a path such as spec.rules.0.matches, or nil if there is none.
 func at(u *unstructured.Unstructured, path string) any {
 	var v any = u.Object
 	for _, step := range strings.Split(path, ".") {
@@ -40,7 +40,7 @@ func at(u *unstructured.Unstructured, path string) any {
 	return v
 }
 
-// Defaults of the schemas are filled in wherever the object around them exists, however deep they are.
+// Schema defaults are applied wherever the parent object exists, at any depth.
 func TestDefaults(t *testing.T) {
 	t.Parallel()
 	for _, x := range []struct {
@@ -127,8 +127,7 @@ spec:
 	}
 }
 
-// Fields that a CRD does not know are dropped, and the client is warned; below x-kubernetes-preserve-unknown-fields
-// they stay.
+// Fields that a CRD does not have are dropped with a warning. Below x-kubernetes-preserve-unknown-fields they are kept.
 func TestPruning(t *testing.T) {
 	t.Parallel()
 	for _, x := range []struct {

@@ -14,14 +14,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// document is one object in a file of a module.
+// document is an object in a file of a module.
 type document struct {
 	where  string // file:line, relative to the module
 	object *unstructured.Unstructured
 }
 
-// documents reads all objects in the matching files, in the order of the files' names. It skips documents that are not objects, because the
-// pages of a book also show fragments.
+// documents reads all objects in the matching files, sorted by file name. It skips documents that are not objects, because the
+// pages of a book also contain fragments.
 func documents(tb testing.TB, p project, patterns []string) []document {
 	tb.Helper()
 	key := p.module + " " + strings.Join(patterns, " ")
@@ -36,7 +36,7 @@ func documents(tb testing.TB, p project, patterns []string) []document {
 	return docs
 }
 
-// read is what documents has read: YAML takes longer to read than a server takes to install it.
+// read caches the results of documents, because parsing the YAML takes longer than installing it.
 var read sync.Map // module and patterns -> []document
 
 func readDocuments(tb testing.TB, p project, patterns []string) (docs []document) {
@@ -62,7 +62,7 @@ func readDocuments(tb testing.TB, p project, patterns []string) (docs []document
 	return docs
 }
 
-// files returns the files that match, sorted, each once.
+// files returns the matching files, sorted and without duplicates.
 func files(tb testing.TB, dir string, patterns []string) (names []string) {
 	tb.Helper()
 	for _, pattern := range patterns {
@@ -76,9 +76,9 @@ func files(tb testing.TB, dir string, patterns []string) (names []string) {
 	return slices.Compact(names)
 }
 
-// part is a piece of a file.
+// part is a YAML document in a file.
 type part struct {
-	line int // of its first line, counted from 1
+	line int // number of its first line, counted from 1
 	text []byte
 }
 
@@ -107,7 +107,7 @@ func parts(data []byte, markdown bool) (out []part) {
 	return out
 }
 
-// FuzzParts: the parts of any file are pieces of it, in order, and their line numbers are right.
+// FuzzParts checks that the parts of any file occur in it in order, and that their line numbers are right.
 func FuzzParts(f *testing.F) {
 	f.Add("a: 1\n---\nb: 2\n--- # more\nc: 3", false)
 	f.Add("text\n```yaml\na: 1\n---\nb: 2\n```\ntext\n```go\nx\n```\n", true)

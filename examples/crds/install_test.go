@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Every CRD of a project is accepted as it is published, its samples are created, and its invalid samples refused.
+// Every published CRD of a project is accepted unchanged, its samples are created, and its invalid samples are rejected.
 func TestProjects(t *testing.T) {
 	t.Parallel()
 	for _, p := range projects {
@@ -26,7 +26,7 @@ func TestProjects(t *testing.T) {
 	}
 }
 
-// checkInstalled: every CRD is established, and all versions are served.
+// checkInstalled checks that every CRD is established and that all of its versions are served.
 func checkInstalled(t *testing.T, p project, c *cluster) {
 	is := is.New(t)
 	list, err := c.client.Resource(definitionsGVR).List(t.Context(), metav1.ListOptions{})
@@ -51,7 +51,7 @@ func checkInstalled(t *testing.T, p project, c *cluster) {
 	}
 }
 
-// condition returns the status of a condition, "" without one.
+// condition returns the status of a condition, or "" if it does not exist.
 func condition(u *unstructured.Unstructured, kind string) string {
 	conditions, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
 	for _, x := range conditions {
@@ -62,7 +62,7 @@ func condition(u *unstructured.Unstructured, kind string) string {
 	return ""
 }
 
-// Gateway API ships a ValidatingAdmissionPolicy with its CRDs, which prevents experimental CRDs from replacing those of the standard
+// Gateway API's CRDs include a ValidatingAdmissionPolicy that prevents experimental CRDs from replacing those of the standard
 // channel.
 func TestPolicyGuardsUpgrades(t *testing.T) {
 	t.Parallel()

@@ -10,11 +10,11 @@ import (
 	"testing"
 )
 
-// dirs is the module cache's directory of each module that was asked for.
+// dirs contains the module cache's directory of each requested module.
 var dirs sync.Map // path@version -> func() (string, error)
 
-// moduleDir returns the directory of a module in the module cache, and has the go command download it before if it is
-// not there. A module that cannot be had fails the test: it is no test if it may be left out.
+// moduleDir returns the directory of a module in the module cache. It downloads the module if necessary. If that fails, it fails
+// the test: a test that is skipped silently would be useless.
 func moduleDir(tb testing.TB, module string) string {
 	tb.Helper()
 	once, _ := dirs.LoadOrStore(module, sync.OnceValues(func() (string, error) { return download(module) }))
@@ -25,7 +25,8 @@ func moduleDir(tb testing.TB, module string) string {
 	return dir
 }
 
-// download asks the go command. It is outside of every module, so go.mod here neither decides the version nor changes.
+// download runs go mod download. It runs outside of every module, so that this module's go.mod neither determines the version nor
+// changes.
 func download(module string) (string, error) {
 	cmd := exec.Command("go", "mod", "download", "-json", module)
 	cmd.Dir = os.TempDir()

@@ -4,12 +4,12 @@ package crds
 type project struct {
 	name    string
 	module  string   // path@version
-	count   int      // how many CRDs there are
+	count   int      // number of CRDs
 	crds    []string // files of CustomResourceDefinitions
-	samples []string // YAML files, and Markdown files with YAML in fences
-	invalid []string // YAML files of objects that the CRDs refuse, all of them
-	// refused lists samples that are not valid objects, by file:line, with a part of the server's error for each. Most are fragments from a
-	// book, or were written for an older version. If one starts to be accepted, the test fails.
+	samples []string // YAML files, and Markdown files with fenced YAML
+	invalid []string // YAML files in which all objects are rejected by the CRDs
+	// refused lists samples that are not valid objects, by file:line, with a part of the server's error for each. Most of them are
+	// fragments from a book, or were written for an older version. If one of them is accepted, the test fails.
 	refused map[string]string
 }
 
@@ -68,10 +68,10 @@ var projects = []project{
 	},
 }
 
-// gatewayAPI is the newest version that Go 1.26 downloads.
+// gatewayAPI is the newest version that supports Go 1.26.
 const gatewayAPI = "sigs.k8s.io/gateway-api@v1.6.3"
 
-// argoRefused: Argo's controller is used with CRDs that check nothing, and its examples with it.
+// argoRefused are invalid samples of Argo, whose controller is usually installed with CRDs that validate nothing.
 var argoRefused = map[string]string{
 	"examples/memoize-simple.yaml:1":                                             "spec.templates[0].memoize.cache.configMap.key: Required value",
 	"examples/workflow-event-binding/github-path-filter-workflowtemplate.yaml:1": `value in body must be of type string: "array"`,
@@ -88,7 +88,7 @@ var argoRefused = map[string]string{
 	"test/e2e/testdata/workflow-template-invalid-onexit.yaml:1":                  "spec.templates[1].container.volumeMounts[0].mountPath: Required value",
 }
 
-// clusterRefused: the book of Cluster API shows the part of an object that a page is about.
+// clusterRefused are invalid samples of Cluster API, whose book shows only the part of an object that a page describes.
 var clusterRefused = map[string]string{
 	"docs/book/src/tasks/bootstrap/kubeadm-bootstrap/index.md:49":                                   "spec.clusterName: Required value",
 	"docs/book/src/tasks/bootstrap/microk8s-bootstrap.md:16":                                        "metadata.name: Required value",

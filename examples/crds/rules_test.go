@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The CEL rules of the projects speak, with their own messages, at the path of the object that they are about.
+// The CEL rules of the projects are evaluated. Errors contain their messages and the paths of the objects that they concern.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	clusters := map[string]*cluster{}
@@ -71,7 +71,7 @@ spec:
 	}
 }
 
-// A rule that compares with the old value binds updates only, and nothing else about the object.
+// A rule that compares with the old value applies only to updates.
 func TestTransitionRule(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -96,7 +96,7 @@ spec: {controllerName: example.com/one}`)
 	is.True(strings.Contains(err.Error(), `spec.controllerName: Invalid value: "example.com/two": Value is immutable`))
 }
 
-// To replace a definition by itself, as an installer does that runs twice, changes nothing.
+// Replacing a definition by itself, as a repeated installation does, changes nothing.
 func TestReplaceChangesNothing(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -10,8 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// checkSamples: every sample is created, has no field that its CRD does not know, and reads back as it was answered.
-// Those in refused are refused, for the reason given there.
+// checkSamples checks that every sample is created, contains no field that its CRD does not have, and is read back as it was
+// created. The samples in refused are rejected for the reason given there.
 func checkSamples(t *testing.T, p project, c *cluster) {
 	is := is.New(t)
 	expected, accepted := maps.Clone(p.refused), 0
@@ -36,15 +36,15 @@ func checkSamples(t *testing.T, p project, c *cluster) {
 		is.NoErr(err)
 		// the stored object is equal to the response
 		is.Equal(read, made)
-		is.NoErr(objects.Delete(t.Context(), made.GetName(), metav1.DeleteOptions{})) // names are used again
+		is.NoErr(objects.Delete(t.Context(), made.GetName(), metav1.DeleteOptions{})) // names are reused
 		accepted++
 	}
-	is.Equal(len(expected), 0) // no line in refused is about nothing
+	is.Equal(len(expected), 0) // each entry in refused must match a sample
 	is.True(accepted >= 3)
 	t.Logf("%d samples", accepted)
 }
 
-// checkInvalid: a project's examples of invalid objects are refused.
+// checkInvalid checks that a project's examples of invalid objects are rejected.
 func checkInvalid(t *testing.T, p project, c *cluster) {
 	docs := documents(t, p, p.invalid)
 	for _, d := range docs {

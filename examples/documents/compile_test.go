@@ -21,7 +21,7 @@ import (
 	"testing"
 )
 
-// given are the variables that pieces of Go in documents use without declaring them.
+// given are the variables that Go code in documents uses without declaring them.
 var given = map[string]string{
 	"ctx":     "context.Context",
 	"file":    "string",
@@ -29,6 +29,7 @@ var given = map[string]string{
 	"is":      "*is.I",
 	"pod":     "*corev1.Pod",
 	"run":     "func(context.Context, http.RoundTripper) error",
+	"setup":   "func(manager.Manager) error",
 	"site":    "*corev1.ConfigMap",
 	"srv":     "*fake.Server",
 	"t":       "*testing.T",
@@ -67,8 +68,8 @@ func TestGo(t *testing.T) {
 	}
 }
 
-// complete makes a file of a block: of declarations, of statements, or of one expression. "…" stands for code that the document leaves
-// out. Imports that the block does not have are those of the examples.
+// complete converts a block of declarations, of statements, or of one expression to a file. "…" stands for code that the document
+// omits. Missing imports are those of the examples.
 func complete(fset *token.FileSet, name, text string, paths map[string]string) (*ast.File, error) {
 	text = strings.ReplaceAll(text, "…", `panic("…")`)
 	if e, err := parser.ParseExpr(text); err == nil {
@@ -96,7 +97,7 @@ func complete(fset *token.FileSet, name, text string, paths map[string]string) (
 	return f, err
 }
 
-// undeclared returns the declarations of those of given that a file uses without declaring them.
+// undeclared returns declarations for those variables of given that a file uses without declaring them.
 func undeclared(f *ast.File) (declarations []string) {
 	for _, id := range f.Unresolved {
 		if typ, ok := given[id.Name]; ok && !slices.Contains(declarations, id.Name+" "+typ) {
@@ -106,7 +107,7 @@ func undeclared(f *ast.File) (declarations []string) {
 	return declarations
 }
 
-// addImports imports the packages that a file names and does not import.
+// addImports imports the packages that a file uses without importing them.
 func addImports(f *ast.File, paths map[string]string) {
 	for _, id := range f.Unresolved {
 		path, ok := paths[id.Name]
@@ -122,8 +123,7 @@ func addImports(f *ast.File, paths map[string]string) {
 	}
 }
 
-// importedPaths returns for each name of a package the path that most files of the examples, fake and sim import under
-// it.
+// importedPaths returns, for each package name, the import path that most files in examples, fake and sim use for it.
 func importedPaths() (map[string]string, error) {
 	count := map[string]map[string]int{}
 	var files []string
@@ -152,14 +152,14 @@ func importedPaths() (map[string]string, error) {
 		}
 	}
 	paths := map[string]string{}
-	for name, by := range count { // each name by itself
+	for name, by := range count { // each name separately
 		most := func(a, b string) int { return cmp.Or(by[a]-by[b], strings.Compare(b, a)) }
 		paths[name] = slices.MaxFunc(slices.Collect(maps.Keys(by)), most)
 	}
 	return paths, nil
 }
 
-// typeErrors checks each file as a package of its own. Variables and imports may be unused.
+// typeErrors checks each file as a separate package. Variables and imports may be unused.
 func typeErrors(t *testing.T, fset *token.FileSet, files []*ast.File) (complaints []string) {
 	t.Helper()
 	packages := map[string]bool{}

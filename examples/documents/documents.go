@@ -1,5 +1,5 @@
-// Package documents reads the code in the project's Markdown files. Its test runs every shell line that can run, compiles every Go block,
-// and checks the rest as far as it goes without a cluster, a container engine or an hour of time.
+// Package documents reads the code in the project's Markdown files. Its tests run every shell command that can run, compile every
+// Go block, and check everything else as far as possible without a cluster, a container engine or an hour of time.
 //
 //	README.md, …  ── Read ──▶ Document
 //	                            ├─ Blocks    a kind and lines                    checked by
@@ -9,12 +9,12 @@
 //	                            │    txtar       ```txtar                        data_test.go: the scenario is run
 //	                            │    yaml, json  ```yaml, ```json                data_test.go: the object is created, the lesson is taken
 //	                            │    fault       ```fault                        data_test.go: each line is parsed
-//	                            │    js, html    ```js, ```html                  data_test.go: node reads it; its scenarios are run
+//	                            │    js, html    ```js, ```html                  data_test.go: node parses it; its scenarios are run
 //	                            │    diff, text  ```diff, ```text                data_test.go: a drawing, an excerpt, or a line of a table
 //	                            └─ Commands  `make check`, `go test ./x`, file names and names of tests within sentences:
 //	                                         shell_test.go, names_test.go: checked, none is run
 //
-// Tests of other packages use it, too: a test that produces what a document shows compares the two through Document.Block.
+// Tests of other packages use it, too: a test whose output a document shows compares the two with Document.Block.
 package documents
 
 import (
@@ -29,20 +29,21 @@ import (
 
 // A Document is a Markdown file of the project.
 type Document struct {
-	Name   string // slash-separated, from the project's root
+	Name   string // slash-separated, relative to the project's root
 	Blocks []Block
-	// Commands are the code spans within sentences, each as a block of one line whose kind is "sh".
+	// Commands are the code spans within sentences, each as a one-line block of kind "sh".
 	Commands []Block
 }
 
-// A Block is a fenced or indented block of code.
+// A Block is a fenced or indented code block.
 type Block struct {
-	Line int    // of its first line of code, counted from 1
-	Kind string // the word after the fence; "sh" for an indented block; "" for a fence without a word
-	Text string // its lines without the block's indentation
+	Line int    // number of its first line of code, counted from 1
+	Kind string // info string of the fence, which may be ""; "sh" for an indented block
+	Text string // without the block's indentation
 }
 
-// Block returns the text of the first block of a kind that begins with a text.
+// Block returns the text of the first block of the given kind whose text has the prefix begins. It returns an error if there is
+// none.
 func (d Document) Block(kind, begins string) (string, error) {
 	for _, b := range d.Blocks {
 		if b.Kind == kind && strings.HasPrefix(b.Text, begins) {
@@ -52,7 +53,7 @@ func (d Document) Block(kind, begins string) (string, error) {
 	return "", fmt.Errorf("%s has no block of the kind %q that begins with %q", d.Name, kind, begins)
 }
 
-// Open reads one document below the project's root.
+// Open reads a document below the project's root.
 func Open(root, name string) (Document, error) {
 	text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
 	if err != nil {
@@ -90,11 +91,11 @@ var (
 	span     = regexp.MustCompile("`([^`]+)`")
 )
 
-// Read splits the text of a document.
+// Read parses a document.
 func Read(name, text string) Document {
 	d := Document{Name: name}
 	lines := strings.Split(text, "\n")
-	sentences := slices.Clone(lines) // without the blocks
+	sentences := slices.Clone(lines) // lines outside of blocks
 	for i := 0; i < len(lines); i++ {
 		begin, end, b := i, i, Block{}
 		if m := fence.FindStringSubmatch(lines[i]); m != nil {
@@ -124,7 +125,7 @@ func Read(name, text string) Document {
 	return d
 }
 
-// unindent joins lines without the spaces with which all of them begin.
+// unindent joins lines after removing their common indentation.
 func unindent(lines []string) string {
 	common := -1
 	for _, line := range lines {

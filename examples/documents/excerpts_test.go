@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// excerpts are blocks that are parts of tested files, line by line. leftOut is what the file has within these lines beyond the document.
-// A text is the output of an example, which stands in the file as a comment.
+// excerpts are blocks that are parts of tested files, line by line. leftOut is what the file contains within these lines but the
+// document does not. A block of kind text is the output of an example, which is a comment in the file.
 var excerpts = []struct{ document, kind, begins, file, leftOut string }{
-	{"README.md", "go", "package operator", "examples/clients/example_test.go", ""},
+	{"README.md", "go", "package operator", "examples/operator/readme_test.go", "\t\tcheckReadme(t, srv)\n"},
 	{"README.md", "go", "fake.Explore(", "examples/explore/readme_test.go", ", Found: keep"},
 	{"fake/guide/time.md", "text", "kubesim: never", "fake/example_report_test.go", ""},
 }
@@ -47,7 +47,7 @@ func TestExcerpts(t *testing.T) {
 	}
 }
 
-// contains reports whether a file has the lines of a block, however they are indented, and whatever the package of the file is.
+// contains reports whether a file contains the lines of a block, regardless of their indentation and of the file's package clause.
 func contains(file, block, leftOut string) bool {
 	if leftOut != "" {
 		file = strings.ReplaceAll(file, leftOut, "")
@@ -58,7 +58,7 @@ func contains(file, block, leftOut string) bool {
 	return strings.Contains("\n"+flat(file), "\n"+flat(block))
 }
 
-// flat returns a text whose lines are neither indented by tabs nor comments.
+// flat returns a text without leading tabs and comment markers.
 func flat(text string) string {
 	var out strings.Builder
 	for line := range strings.Lines(text) {

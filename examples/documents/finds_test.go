@@ -28,7 +28,7 @@ func TestRead(t *testing.T) {
 	is.Equal(err.Error(), `a/b.md has no block of the kind "go" that begins with "for"`)
 }
 
-// TestLinesFinds checks that each kind of line that is not true is found, and that lines like it are accepted.
+// TestLinesFinds checks that each kind of incorrect line is found, and that similar correct lines are accepted.
 func TestLinesFinds(t *testing.T) {
 	t.Parallel()
 	tools := newTools(t)
@@ -71,7 +71,7 @@ func TestLinesFinds(t *testing.T) {
 	}
 }
 
-// TestGoFinds checks that Go that does not compile is found.
+// TestGoFinds checks that Go code that does not compile is found.
 func TestGoFinds(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

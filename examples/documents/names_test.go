@@ -15,14 +15,14 @@ var (
 	testSpan = regexp.MustCompile(`^(Test|Fuzz|Benchmark|Example)[A-Z]\w*$`)
 )
 
-// missing are files that documents name although the project does not have them, and why.
+// missing are files that documents name although the project does not contain them, with the reasons.
 var missing = map[string]string{
 	"schema/gen/kinds_since38.go":   "the next minor will have it",
 	"builtin/gotext/types-1.38.txt": "the next minor will have it",
 	"web.test.mjs":                  "the reader writes it",
 }
 
-// variable matches a part of a path that stands for one of several names.
+// variable matches a part of a path that is a placeholder for one of several names.
 var variable = regexp.MustCompile(`\b(AREA|LANGUAGE|NAME)\b`)
 
 // TestNames checks that the files and tests that documents name within sentences exist.
@@ -61,10 +61,10 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// inMakefile matches a command of the Makefile that runs some tests of packages of the project.
+// inMakefile matches a command in the Makefile that runs some tests of the project's packages.
 var inMakefile = regexp.MustCompile(`\$\(GO\) test .*?-run '([^']*)' (\./[\w/ .]*)`)
 
-// TestMakefile checks that the tests exist that the Makefile names: go test says nothing if none has the name.
+// TestMakefile checks that the tests that the Makefile names exist, because go test does not report an error if no test matches.
 func TestMakefile(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(root, "Makefile"))

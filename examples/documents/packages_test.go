@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// checkGo checks a command of Go by its second word. With no further words it is about the package in the reader's folder.
+// checkGo checks a go command by its second word. Without further words it refers to the package in the reader's directory.
 func (l *line) checkGo(c command) error {
 	rest := c.args[2:]
 	if len(rest) == 0 && slices.Contains([]string{"build", "get", "install", "test", "vet"}, c.args[1]) {
@@ -31,13 +31,12 @@ func (l *line) checkGo(c command) error {
 	return fmt.Errorf("no test knows go %s: add a case to checkGo (examples/documents/packages_test.go)", c.args[1])
 }
 
-// testFlags are flags of go test, and whether the next word is the value.
+// testFlags are flags of go test, with whether the next word is their value.
 var testFlags = map[string]bool{
 	"-v": false, "-race": false, "-short": false, "-run": true, "-bench": true, "-timeout": true, "-count": true, "-fuzz": true, "-fuzztime": true,
 }
 
-// checkTests looks for the packages, the tests and the flags that a line of go test names. Subtests are looked for by their first name
-// only.
+// checkTests checks that the packages, tests and flags in a go test command exist. It checks only the first name of subtests.
 func (l *line) checkTests(args []string) error {
 	var dirs, names, own []string
 	for i := 0; i < len(args); i++ {
@@ -83,7 +82,7 @@ func (l *line) checkTests(args []string) error {
 	return nil
 }
 
-// testText returns all tests of a package, or of the packages below a folder if these are meant.
+// testText returns the text of all tests of a package, or nil if the pattern includes packages below a directory.
 func testText(dir string, below bool) (text []byte, err error) {
 	if below {
 		return nil, nil
@@ -104,7 +103,7 @@ func testText(dir string, below bool) (text []byte, err error) {
 
 var declared = regexp.MustCompile(`(?m)^func ((?:Test|Benchmark|Fuzz|Example)\w*)\(`)
 
-// declares reports whether a text has a test that a pattern of -run or -bench selects. "-" and "^$" select none on purpose.
+// declares reports whether a text contains a test that a pattern of -run or -bench selects. "-" and "^$" intentionally select none.
 func declares(text []byte, pattern string) bool {
 	first, _, _ := strings.Cut(pattern, "/")
 	if first == "-" || first == "^$" || placeholder.MatchString(first) {
@@ -114,7 +113,7 @@ func declares(text []byte, pattern string) bool {
 	return err == nil && slices.ContainsFunc(declared.FindAllSubmatch(text, -1), func(m [][]byte) bool { return re.Match(m[1]) })
 }
 
-// checkMain looks for the program that go run or go install names.
+// checkMain checks that the program for go run or go install exists.
 func (l *line) checkMain(args []string) error {
 	dir := l.find(args[0])
 	if dir == "" {
@@ -130,7 +129,7 @@ func (l *line) checkMain(args []string) error {
 	return nil
 }
 
-// checkDoc runs go doc, unless it names a package of the reader's choice.
+// checkDoc runs go doc, unless the package is a placeholder.
 func (l *line) checkDoc(args []string) error {
 	if placeholder.MatchString(filepath.Base(args[0])) {
 		return nil
@@ -148,7 +147,7 @@ func (l *line) checkDoc(args []string) error {
 	return nil
 }
 
-// checkModule has go mod edit print what it would write. The other commands of go mod need the network.
+// checkModule makes go mod edit print its result. The other go mod commands need the network.
 func (l *line) checkModule(args []string) error {
 	if args[0] != "edit" {
 		if !slices.Contains([]string{"tidy", "download"}, args[0]) {

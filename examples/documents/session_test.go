@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// separator stands between the outputs of two commands.
+// separator separates the outputs of two commands.
 const separator = "----- the next command -----\n"
 
-// TestSessions runs the commands of each document's console blocks, one after the other in one bash, and compares what they print with
+// TestSessions runs the commands of each document's console blocks one after another in one bash, and compares their output with
 // the document.
 func TestSessions(t *testing.T) {
 	t.Parallel()
@@ -30,7 +30,7 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// step is a line after "$ ", and the output below it.
+// step is a line after "$ " and the output below it.
 type step struct {
 	number        int
 	line, printed string
@@ -60,7 +60,7 @@ func runSession(t *testing.T, tools tools, d Document, steps []step) {
 		}
 	}
 	var script strings.Builder
-	shown, real := "\x00", "" // URLs of the server: in the document, and here
+	shown, real := "\x00", "" // URLs of the server in the document and in this run
 	var asked []step
 	for _, s := range steps {
 		if args, ok := strings.CutPrefix(ownProgram.ReplaceAllString(s.line, "kubesim "), "kubesim serve "); ok {

@@ -15,7 +15,7 @@ import (
 )
 
 // programs are the programs that a line in a document may start. Most lines do not run, because that takes hours, a cluster or a
-// download: reason says so, and check looks for mistakes instead. Lines whose commands are all runnable do run.
+// download: reason explains why, and check looks for mistakes instead. A line is run if all of its commands are runnable.
 var programs = map[string]struct {
 	reason string
 	check  func(*line, command) error
@@ -32,18 +32,18 @@ var programs = map[string]struct {
 	"kind":           {"it needs a container engine: the image's name must be that of a release", (*line).checkImage},
 }
 
-// runnable matches commands that run: they end by themselves, and write nothing but files named in their arguments.
+// runnable matches commands that can run: they end by themselves, and write only files named in their arguments.
 var runnable = regexp.MustCompile(`^kubesim (run|sweep|replay|version|help) `)
 
-// line is a line of shell in a document.
+// line is a shell line in a document.
 type line struct {
 	document Document
 	number   int
-	dirs     []string // where its paths may begin, from here
+	dirs     []string // directories to which its paths may be relative
 	tools    tools
 }
 
-// newLine returns a line whose paths begin in the document's folder, in that of its module, or in the project's root.
+// newLine returns a line whose paths may be relative to the document's directory, its module, or the project's root.
 func newLine(d Document, number int, programs tools) *line {
 	own := filepath.Join(root, filepath.Dir(d.Name))
 	module := own
@@ -58,7 +58,7 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// find returns the file or folder that a path of the line names, or "".
+// find returns the file or directory to which a path in the line refers, or "".
 func (l *line) find(name string) string {
 	for _, dir := range l.dirs {
 		if file := filepath.Join(dir, filepath.FromSlash(name)); exists(file) {
@@ -68,10 +68,10 @@ func (l *line) find(name string) string {
 	return ""
 }
 
-// placeholder matches words that the reader replaces, such as FILE or DIR/NAME.
+// placeholder matches words that the reader has to replace, such as FILE or DIR/NAME.
 var placeholder = regexp.MustCompile(`^[A-Z][A-Z0-9_./]*$|…`)
 
-// TestLines checks all lines of shell: those of blocks, and those within sentences.
+// TestLines checks all shell lines: those in blocks, and those within sentences.
 func TestLines(t *testing.T) {
 	t.Parallel()
 	tools := newTools(t)
@@ -97,7 +97,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// isCommand reports whether a code span is a line to type, and not only the name of a program.
+// isCommand reports whether a code span is a command line rather than only the name of a program.
 func isCommand(all []command) bool {
 	if len(all) == 0 || len(all[0].args) < 2 || all[0].args[1] == "…" {
 		return false
@@ -106,7 +106,7 @@ func isCommand(all []command) bool {
 	return known
 }
 
-// tryLine checks a line of a block, or runs it if it can run.
+// tryLine checks a line of a block, or runs it if it is runnable.
 func (l *line) tryLine(t *testing.T, text string) (complaints []string) {
 	all, err := commands(text)
 	if err != nil {
@@ -125,7 +125,7 @@ func (l *line) tryLine(t *testing.T, text string) (complaints []string) {
 	return nil
 }
 
-// check checks the commands of a line as programs says.
+// check checks the commands of a line according to programs.
 func (l *line) check(all []command) (complaints []string) {
 	for _, c := range all {
 		for _, env := range c.env {
@@ -149,7 +149,7 @@ func (l *line) check(all []command) (complaints []string) {
 	return complaints
 }
 
-// program returns the words of a command, which begin with kubesim if "go run" starts that.
+// program returns the words of a command. They begin with kubesim if "go run" starts it.
 func (c command) program() []string {
 	for i, word := range c.args {
 		if i >= 2 && c.args[0] == "go" && c.args[1] == "run" && strings.HasSuffix(word, "/fake/cmd/kubesim") {
@@ -177,7 +177,8 @@ func (l *line) checkFile(c command) error {
 	return nil
 }
 
-// checkMake has make look for the target. With -n it would still run lines that name $(MAKE), so the shell does nothing.
+// checkMake checks that make has the target. Because lines that contain $(MAKE) run even with -n, it replaces the shell with one
+// that does nothing.
 func (l *line) checkMake(c command) error {
 	for _, word := range c.args[1:] {
 		if name, _, ok := strings.Cut(word, "="); ok && !l.tools.uses(name) {
@@ -185,23 +186,23 @@ func (l *line) checkMake(c command) error {
 		}
 	}
 	make := exec.Command("make", append([]string{"-n", "SHELL=true"}, c.args[1:]...)...)
-	make.Dir, make.Env = root, append(os.Environ(), "MAKEFLAGS=") // those of a make that runs this test are its own
+	make.Dir, make.Env = root, append(os.Environ(), "MAKEFLAGS=") // ignore the flags of a make that runs this test
 	if out, err := make.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, out)
 	}
 	return nil
 }
 
-// checkKubesim has the program parse the flags: it prints its help as soon as it comes to --help, which is the last.
+// checkKubesim checks the flags by running the program with --help as the last argument: it prints its help when it parses --help.
 func (l *line) checkKubesim(c command) error {
 	args := append(slices.Clone(c.args), "--help")
-	if args[0] == "kubesim" && args[1] == "test" { // it gives what follows to go test
+	if args[0] == "kubesim" && args[1] == "test" { // passes the following arguments to go test
 		args = []string{"kubesim", "test", "--help"}
 	}
 	if args[0] == "kubectl" {
 		args = append([]string{"kubesim"}, args...)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // it serves if a flag takes --help as its value
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // it would serve if a flag took --help as its value
 	defer cancel()
 	help := exec.CommandContext(ctx, filepath.Join(l.tools.dir, args[0]), args[1:]...)
 	help.Dir, help.Env = l.tools.dir, append(os.Environ(), "PATH="+l.tools.dir+":"+os.Getenv("PATH"))
@@ -212,7 +213,7 @@ func (l *line) checkKubesim(c command) error {
 	if err != nil {
 		return fmt.Errorf("%w: %s", err, out)
 	}
-	for _, word := range args[1:] { // kube-apiserver --help accepts every flag beside it, and lists its flags
+	for _, word := range args[1:] { // kube-apiserver --help accepts any other flag, but lists its flags
 		name, _, _ := strings.Cut(word, "=")
 		if args[0] == "kube-apiserver" && strings.HasPrefix(name, "--") && !bytes.Contains(out, []byte(name)) {
 			return fmt.Errorf("unknown flag %s", name)
@@ -228,7 +229,7 @@ func (l *line) checkPackage(c command) error {
 	return nil
 }
 
-// imageName matches the image of a release: in the archive, and in the engine that has loaded it.
+// imageName matches the image of a release: its archive, and its name in the container engine that has loaded it.
 var imageName = regexp.MustCompile(`^dist/(v[0-9.]+)/kubesim_(v[0-9.]+)_image\.oci\.tar$|^localhost/kubesim:v[0-9.]+$`)
 
 func (l *line) checkImage(c command) error {

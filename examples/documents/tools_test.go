@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// root is the project's root.
+// root is the project's root directory.
 const root = "../.."
 
 // all returns the documents of the project.
@@ -30,13 +30,13 @@ func all(t *testing.T) []Document {
 	return documents
 }
 
-// tools is a folder with the programs that lines start: kubesim, and kubectl and kube-apiserver as kubesim has them.
+// tools is a directory with the programs that lines start: kubesim, and kubesim's versions of kubectl and kube-apiserver.
 type tools struct{ dir string }
 
-// built is the folder that build makes and TestMain removes, or "".
+// built is the directory that build creates and TestMain removes, or "".
 var built string
 
-// build builds kubesim once for all tests. An empty kubeconfig is beside it.
+// build builds kubesim once for all tests. The directory also contains an empty kubeconfig.
 var build = sync.OnceValues(func() (dir string, err error) {
 	if dir, err = os.MkdirTemp("", "kubesim-documents-"); err != nil {
 		return "", err
@@ -78,8 +78,8 @@ func newTools(t *testing.T) tools {
 	return tools{dir}
 }
 
-// bash returns a bash in a folder that looks like the project's root, and in which the first scenario of a document is the file
-// MINE.txtar.
+// bash returns a bash command in a directory that looks like the project's root and in which MINE.txtar is the first scenario of
+// the document.
 func (p tools) bash(t *testing.T, d Document, script string) *exec.Cmd {
 	t.Helper()
 	dir := t.TempDir()
@@ -106,10 +106,10 @@ func (p tools) bash(t *testing.T, d Document, script string) *exec.Cmd {
 	return bash
 }
 
-// ownProgram is how lines start kubesim from a clone.
+// ownProgram matches the way in which lines start kubesim from a clone.
 var ownProgram = regexp.MustCompile(`\bgo run \./fake/cmd/kubesim `)
 
-// sourceText is the text of all programs, with the Makefile.
+// sourceText returns the text of all programs and of the Makefile.
 var sourceText = sync.OnceValues(func() (text []byte, err error) {
 	err = filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -128,16 +128,16 @@ var sourceText = sync.OnceValues(func() (text []byte, err error) {
 	return text, err
 })
 
-// uses reports whether the Makefile or a program names a variable.
+// uses reports whether the Makefile or a program uses an environment variable.
 func (p tools) uses(variable string) bool {
 	text, err := sourceText()
 	return err == nil && regexp.MustCompile(`\b`+regexp.QuoteMeta(variable)+`\b`).Match(text)
 }
 
-// serve starts kubesim serve on a free port and returns its URL.
+// serve starts kubesim serve on a free port and returns its URL. The process ends with the test.
 func (p tools) serve(t *testing.T, args []string) string {
 	t.Helper()
-	serve := exec.Command(p.dir+"/kubesim", append(append([]string{"serve"}, args...), "--listen", "127.0.0.1:0")...) // the last --listen counts
+	serve := exec.Command(p.dir+"/kubesim", append(append([]string{"serve"}, args...), "--listen", "127.0.0.1:0")...) // the last --listen applies
 	stdout, err := serve.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

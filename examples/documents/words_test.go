@@ -9,18 +9,18 @@ import (
 	"github.com/matryer/is"
 )
 
-// command is one program with its arguments in a line of shell.
+// command is a program with its arguments in a shell line.
 type command struct {
-	env  []string // NAME=VALUE before the program
-	args []string // the program first; empty if the command only sets variables
+	env  []string // NAME=VALUE assignments before the program
+	args []string // first the program; empty if the command only sets variables
 }
 
 func (c command) String() string { return strings.Join(append(c.env, c.args...), " ") }
 
 var assignment = regexp.MustCompile(`^\w+=`)
 
-// commands splits a line at pipes, at && and ;, and at parentheses. The commands in $(…) come before the one that they are a part of.
-// It knows the quotes and comments of bash, and no loops: only sessions have those, and bash itself runs sessions.
+// commands splits a line at pipes, at && and ;, and at parentheses. The commands in $(…) precede the one of which they are a part.
+// It supports the quotes and comments of bash, but not loops: only sessions contain those, and bash itself runs sessions.
 func commands(line string) (all []command, err error) {
 	rest := &reader{text: line}
 	if err := rest.list(&all); err != nil {
@@ -32,10 +32,10 @@ func commands(line string) (all []command, err error) {
 	return all, nil
 }
 
-// reader reads a line: text is the part that it has not read yet.
+// reader parses a line. text is the part that it has not parsed yet.
 type reader struct{ text string }
 
-// list reads commands up to the end of the line, or to the parenthesis that closes them.
+// list parses commands up to the end of the line, or to the closing parenthesis.
 func (r *reader) list(all *[]command) error {
 	var c command
 	end := func() {
@@ -77,7 +77,7 @@ func (r *reader) list(all *[]command) error {
 	}
 }
 
-// closed reads commands and the parenthesis behind them.
+// closed parses commands and the closing parenthesis after them.
 func (r *reader) closed(all *[]command) error {
 	if err := r.list(all); err != nil {
 		return err
@@ -89,7 +89,7 @@ func (r *reader) closed(all *[]command) error {
 	return nil
 }
 
-// word reads one word without its quotes. In the place of $(…) it has "$()".
+// word parses one word without its quotes. It replaces $(…) with "$()".
 func (r *reader) word(all *[]command) (string, error) {
 	var word strings.Builder
 	for r.text != "" {

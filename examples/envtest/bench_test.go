@@ -13,14 +13,15 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// BenchmarkUp is the time from the start of etcd until kube-apiserver is healthy, polled every millisecond. envtest polls every 100 ms.
+// BenchmarkUp measures the time from the start of etcd until kube-apiserver is healthy, which it polls every millisecond. envtest
+// polls every 100 ms.
 func BenchmarkUp(b *testing.B) {
 	for b.Loop() {
 		pair(b)
 	}
 }
 
-// pair starts etcd and kube-apiserver and waits until both are well. config is the administrator's.
+// pair starts etcd and kube-apiserver and waits until both are healthy. config is the administrator's.
 func pair(t testing.TB) (apiserver *exec.Cmd, config *rest.Config) {
 	t.Helper()
 	assets, etcd, address := os.Getenv("KUBEBUILDER_ASSETS"), "http://"+free(t), free(t)
@@ -63,7 +64,7 @@ func begin(t testing.TB, name string, args ...string) *exec.Cmd {
 
 var anyone = http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 
-// well waits until a URL answers with 200.
+// well waits until a URL returns 200.
 func well(t testing.TB, url string) {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()

@@ -23,7 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// TestMain builds the folder for all tests. Its kubectl is this program, by that name.
+// TestMain creates the assets directory for all tests. Its kubectl is this program, started under that name.
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == "kubectl" {
 		if cmd.NewDefaultKubectlCommand().Execute() != nil {
@@ -47,7 +47,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// build builds kubesim and asks it for the folder.
+// build builds kubesim and returns the assets directory that it creates.
 func build(dir string) (string, error) {
 	program := filepath.Join(dir, "kubesim")
 	if out, err := exec.Command("go", "build", "-o", program, "github.com/kubesim/kubesim/fake/cmd/kubesim").CombinedOutput(); err != nil {
@@ -85,7 +85,7 @@ func configMap(name string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
 }
 
-// An environment starts, is used and ends. Its administrator may do everything, users what they are allowed to.
+// An environment starts, is used and stops. Its administrator may do everything, and other users what they are allowed to do.
 func TestUsers(t *testing.T) {
 	is := is.New(t)
 	env := &envtest.Environment{}
@@ -106,7 +106,7 @@ func TestUsers(t *testing.T) {
 	is.NoErr(err)
 }
 
-// The folder has a kubectl when the user has one, and it knows each user's credentials.
+// The directory contains a kubectl if one is installed, and kubectl can use each user's credentials.
 func TestKubectl(t *testing.T) {
 	is := is.New(t)
 	env := &envtest.Environment{}
@@ -123,7 +123,7 @@ func TestKubectl(t *testing.T) {
 	is.True(strings.Contains(text.String(), "jane"))
 }
 
-// Stored objects are still there when the API server starts again with the same etcd, more than once.
+// Stored objects still exist when the API server is restarted with the same etcd, more than once.
 func TestRestart(t *testing.T) {
 	is := is.New(t)
 	env := &envtest.Environment{}
@@ -147,7 +147,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// The programs may be named one by one.
+// The programs may be specified individually.
 func TestNamedOneByOne(t *testing.T) {
 	is := is.New(t)
 	assets := os.Getenv("KUBEBUILDER_ASSETS")
@@ -159,7 +159,7 @@ func TestNamedOneByOne(t *testing.T) {
 	is.NoErr(c.Create(t.Context(), configMap("a")))
 }
 
-// Stored objects survive when the API server is killed.
+// Stored objects survive if the API server is killed.
 func TestKilled(t *testing.T) {
 	is := is.New(t)
 	server, config := pair(t)
@@ -177,7 +177,7 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// An environment starts soon. envtest takes most of the measured time, because it makes certificates and polls every 100 ms.
+// An environment starts quickly. Most of the measured time is envtest's, because it generates certificates and polls every 100 ms.
 func TestSoon(t *testing.T) {
 	began := time.Now()
 	start(t, &envtest.Environment{})

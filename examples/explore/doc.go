@@ -1,3 +1,3 @@
-// Package explore shows fake.Explore: an ordinary test of an operator is run under hundreds of plans with faults. The operator is correct;
-// when one of three mistakes is added, the same test finds it.
+// Package explore shows fake.Explore, which runs an ordinary test of an operator with hundreds of fault plans. The operator is
+// correct. If one of three bugs is added to it, the same test finds the bug.
 package explore

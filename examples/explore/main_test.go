@@ -25,7 +25,7 @@ import (
 func TestMain(m *testing.M) {
 	bubble.Ready()
 	controllerruntime.SetLogger(logr.Discard())
-	klog.SetLogger(logr.Discard()) // client-go complains about faults, and rightly
+	klog.SetLogger(logr.Discard()) // client-go rightly logs the faults
 	os.Exit(m.Run())
 }
 
@@ -35,7 +35,7 @@ func operator(srv *fake.Server, setup func(controllerruntime.Manager) error) fun
 		manager, err := controllerruntime.NewManager(&rest.Config{Host: srv.URL(), Transport: transport, QPS: -1},
 			controllerruntime.Options{
 				Metrics: metricsserver.Options{BindAddress: "0"}, // no sockets in a bubble
-				// controller-runtime's own queue may leave a goroutine behind when it stops, which no bubble forgives.
+				// controller-runtime's own queue may leave a goroutine behind when it stops, which fails a bubble.
 				Controller:     controllerconfig.Controller{SkipNameValidation: new(true), UsePriorityQueue: new(false)},
 				MapperProvider: func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return mapper(), nil },
 			})
@@ -49,7 +49,7 @@ func operator(srv *fake.Server, setup func(controllerruntime.Manager) error) fun
 	}
 }
 
-// mapper knows the kinds that the operators here have to do with.
+// mapper returns a RESTMapper for the kinds that the operators in this package use.
 func mapper() meta.RESTMapper {
 	m := meta.NewDefaultRESTMapper(nil)
 	m.Add(corev1.SchemeGroupVersion.WithKind("ConfigMap"), meta.RESTScopeNamespace)
@@ -57,7 +57,7 @@ func mapper() meta.RESTMapper {
 	return m
 }
 
-// world is what the body of a test works with.
+// world is the environment of a test's body.
 type world struct {
 	fake.T
 	client.Client
@@ -73,7 +73,7 @@ func begin(t fake.T, srv *fake.Server, setup func(controllerruntime.Manager) err
 	return world{t, c}
 }
 
-// must ends the test with an error.
+// must ends the test if err is not nil.
 func (w world) must(err error) {
 	w.Helper()
 	if err != nil {

@@ -19,17 +19,17 @@ import (
 	"github.com/kubesim/kubesim/fake/explore"
 )
 
-// TestReadme runs the second example of the project's README. Its operator creates Secrets with generateName, and creates a second one
-// when its cache does not have the first one yet.
+// TestReadme runs the second example in the project's README. Its operator creates Secrets with generateName, and creates a second
+// one if its cache does not contain the first one yet.
 func TestReadme(t *testing.T) {
 	var found *explore.Report
 	keep := func(r *explore.Report) { found = r }
 
 	fake.Explore(t, fake.ExploreOptions{Seeds: 200, Found: keep}, func(t fake.T, srv *fake.Server) {
-		srv.Process("operator", run(srv)) // a func(context.Context, http.RoundTripper) error; it may crash and start again
+		srv.Process("operator", run(srv)) // run is a func(context.Context, http.RoundTripper) error
 		createConfigMap(t, srv)
-		time.Sleep(10 * time.Minute) // virtual time, with trouble
-		srv.Heal()
+		time.Sleep(10 * time.Minute) // virtual time, under faults
+		srv.Heal()                   // no faults from here on
 		time.Sleep(10 * time.Minute)
 		if n := countSecrets(t, srv); n != 1 {
 			t.Errorf("%d secrets, want 1", n)
@@ -41,11 +41,11 @@ func TestReadme(t *testing.T) {
 	t.Log(found)
 	readme, err := documents.Open("../..", "README.md")
 	is.NoErr(err)
-	shown, err := readme.Block("text", "seed 2 fails")
+	shown, err := readme.Block("text", "seed 10 fails")
 	is.NoErr(err)
 	report := found.String()
-	if strings.Contains(report, ", 0 of 10 times ") {
-		t.Log("other processes have interrupted the one that shrank the plan: the report has no failing run, and its lines are not compared")
+	if strings.Contains(report, "its plan does not replay") {
+		t.Log("other processes have interrupted the one that found the plan: the report is that of a single run, and its lines are not compared")
 		shown, _, _ = strings.Cut(shown, "readme_test.go:")
 	}
 	report = drawn.ReplaceAllString(report, "N")
@@ -57,7 +57,7 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// drawn matches numbers of a report that are others on a machine with much to do. So are the lines of the plan.
+// drawn matches numbers in a report that vary on a busy machine. The lines of the plan vary, too.
 var drawn = regexp.MustCompile(`seed \d+|\d+ of \d+|\d+ (secrets|times)`)
 
 func run(srv *fake.Server) func(context.Context, http.RoundTripper) error {

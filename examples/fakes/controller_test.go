@@ -17,7 +17,7 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// controllerClient returns a client of controller-runtime.
+// controllerClient returns a controller-runtime client.
 func (s *server) controllerClient() client.WithWatch {
 	s.t.Helper()
 	c, err := client.NewWithWatch(s.config, client.Options{})
@@ -25,7 +25,7 @@ func (s *server) controllerClient() client.WithWatch {
 	return c
 }
 
-// in puts an object into the namespace default.
+// in sets the namespace of an object to default.
 func in[T client.Object](object T) T {
 	object.SetNamespace("default")
 	return object
@@ -33,7 +33,7 @@ func in[T client.Object](object T) T {
 
 func TestControllerRuntimeReadsAndWatches(t *testing.T) {
 	each(t, []probe{
-		// resourceVersion is empty, the limit ignored.
+		// resourceVersion is empty, and the limit is ignored.
 		{"list with a limit", func(is *is.I, s *server) {
 			s.mustCreate("a")
 			s.mustCreate("b")
@@ -43,7 +43,7 @@ func TestControllerRuntimeReadsAndWatches(t *testing.T) {
 			is.True(list.ResourceVersion != "")
 			is.True(list.Continue != "")
 		}},
-		// An error, unless an index is registered.
+		// Fails unless an index is registered.
 		{"list with a field selector", func(is *is.I, s *server) {
 			s.mustCreatePod("a")
 			s.mustCreatePod("b", func(p *corev1.Pod) { p.Spec.NodeName = "node-1" })
@@ -51,7 +51,8 @@ func TestControllerRuntimeReadsAndWatches(t *testing.T) {
 			is.NoErr(s.controllerClient().List(s.ctx, list, client.MatchingFields{"spec.nodeName": "node-1"}))
 			is.Equal(len(list.Items), 1)
 		}},
-		// The options are dropped: there is no selector and no resourceVersion, and objects that were created after the list are lost.
+		// The options are ignored: there is no selector and no resourceVersion, and objects that were created after the list are
+		// missing.
 		{"watch with options", func(is *is.I, s *server) {
 			c := s.controllerClient()
 			list := &corev1.ConfigMapList{}
@@ -72,7 +73,7 @@ func TestControllerRuntimeReadsAndWatches(t *testing.T) {
 
 func TestControllerRuntimeWrites(t *testing.T) {
 	each(t, []probe{
-		// uid "", resourceVersion "1" for each object, no creationTimestamp, generation 0.
+		// Every object has uid "", resourceVersion "1", no creationTimestamp, and generation 0.
 		{"create", func(is *is.I, s *server) {
 			c := s.controllerClient()
 			first, second := in(pod("a")), in(pod("b"))
@@ -83,7 +84,7 @@ func TestControllerRuntimeWrites(t *testing.T) {
 			is.Equal(first.Generation, int64(1))
 			is.True(first.ResourceVersion != second.ResourceVersion) // one history
 		}},
-		// nil, having done nothing: no defaults, uid or resourceVersion in the answer.
+		// Returns nil without doing anything: the result has no defaults, uid or resourceVersion.
 		{"create with dryRun", func(is *is.I, s *server) {
 			c := s.controllerClient()
 			p := in(pod("a"))
@@ -104,21 +105,21 @@ func TestControllerRuntimeWrites(t *testing.T) {
 			p.Spec.Containers[0].Name = ""
 			is.True(apierrors.IsInvalid(s.controllerClient().Create(s.ctx, p)))
 		}},
-		// Not folded into data.
+		// stringData is not merged into data.
 		{"create a secret with stringData", func(is *is.I, s *server) {
 			secret := in(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "a"}, StringData: map[string]string{"key": "hidden"}})
 			is.NoErr(s.controllerClient().Create(s.ctx, secret))
 			is.Equal(string(secret.Data["key"]), "hidden")
 			is.Equal(len(secret.StringData), 0) // it can only be written
 		}},
-		// resourceVersion goes from 1 to 2.
+		// resourceVersion changes from 1 to 2.
 		{"update without a change", func(is *is.I, s *server) {
 			c := s.mustCreate("a")
 			before := c.ResourceVersion
 			is.NoErr(s.controllerClient().Update(s.ctx, c))
 			is.Equal(c.ResourceVersion, before) // nothing was written
 		}},
-		// The fake does this right.
+		// The fake behaves correctly.
 		{"update with an old resourceVersion", func(is *is.I, s *server) {
 			old := s.mustCreate("a")
 			changed := old.DeepCopy()
@@ -127,7 +128,7 @@ func TestControllerRuntimeWrites(t *testing.T) {
 			old.Data["key"] = "3"
 			is.True(apierrors.IsConflict(s.controllerClient().Update(s.ctx, old)))
 		}},
-		// The fake does all but CBOR.
+		// The fake supports all types except CBOR.
 		{"patch", func(is *is.I, s *server) {
 			c, p := s.controllerClient(), s.mustCreatePod("a")
 			is.NoErr(c.Patch(s.ctx, p, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"a":"1"}}}`))))
@@ -142,7 +143,7 @@ func TestControllerRuntimeWrites(t *testing.T) {
 
 func TestControllerRuntimeDeletes(t *testing.T) {
 	each(t, []probe{
-		// The uid is ignored, the resourceVersion is not.
+		// The uid is ignored, but not the resourceVersion.
 		{"delete with preconditions", func(is *is.I, s *server) {
 			c, object := s.controllerClient(), s.mustCreate("a")
 			uid, version := types.UID("00000000-0000-0000-0000-000000000000"), "1"
@@ -150,7 +151,7 @@ func TestControllerRuntimeDeletes(t *testing.T) {
 			is.True(apierrors.IsConflict(c.Delete(s.ctx, object, client.Preconditions{ResourceVersion: &version})))
 			is.NoErr(c.Delete(s.ctx, object, client.Preconditions{UID: &object.UID, ResourceVersion: &object.ResourceVersion}))
 		}},
-		// Gone at once: the grace period is ignored.
+		// The pod is removed at once: the grace period is ignored.
 		{"delete a pod on a node", func(is *is.I, s *server) {
 			c := s.controllerClient()
 			p := s.mustCreatePod("a", func(p *corev1.Pod) { p.Spec.NodeName = "node-1" })
@@ -160,7 +161,7 @@ func TestControllerRuntimeDeletes(t *testing.T) {
 			is.NoErr(c.Delete(s.ctx, p, client.GracePeriodSeconds(0))) // and then does this
 			is.True(apierrors.IsNotFound(c.Get(s.ctx, client.ObjectKeyFromObject(p), p)))
 		}},
-		// Both work, except that the names are random.
+		// Both work, but the names are random.
 		{"deleteAllOf and generateName", func(is *is.I, s *server) {
 			var names [2]string
 			for n := range names {
@@ -179,7 +180,7 @@ func TestControllerRuntimeDeletes(t *testing.T) {
 
 func TestControllerRuntimeSubresources(t *testing.T) {
 	each(t, []probe{
-		// Works for in-tree kinds and those named with WithStatusSubresource.
+		// Works for in-tree kinds and kinds passed to WithStatusSubresource.
 		{"status", func(is *is.I, s *server) {
 			c, p := s.controllerClient(), s.mustCreatePod("a")
 			p.Status.Phase, p.Labels = corev1.PodRunning, map[string]string{"a": "b"}
@@ -196,20 +197,20 @@ func TestControllerRuntimeSubresources(t *testing.T) {
 			is.NoErr(c.Get(s.ctx, client.ObjectKeyFromObject(d), d))
 			is.Equal(*d.Spec.Replicas, int32(3))
 		}},
-		// It is a delete, and ignores PodDisruptionBudgets.
+		// The pod is deleted, regardless of PodDisruptionBudgets.
 		{"eviction", func(is *is.I, s *server) {
 			c, p := s.controllerClient(), s.mustCreatePod("a")
 			is.NoErr(c.SubResource("eviction").Create(s.ctx, p, &policyv1.Eviction{}))
 			is.True(apierrors.IsNotFound(c.Get(s.ctx, client.ObjectKeyFromObject(p), p)))
 		}},
-		// An error: "does not support create for binding".
+		// Fails with "does not support create for binding".
 		{"binding", func(is *is.I, s *server) {
 			c, p := s.controllerClient(), s.mustCreatePod("a")
 			is.NoErr(c.SubResource("binding").Create(s.ctx, p, &corev1.Binding{Target: corev1.ObjectReference{Name: "node-1"}}))
 			is.NoErr(c.Get(s.ctx, client.ObjectKeyFromObject(p), p))
 			is.Equal(p.Spec.NodeName, "node-1")
 		}},
-		// Always "fake-token".
+		// The token is always "fake-token".
 		{"token", func(is *is.I, s *server) {
 			c := s.controllerClient()
 			account := in(&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "a"}})

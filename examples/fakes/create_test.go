@@ -14,7 +14,7 @@ import (
 
 func TestClientGoCreate(t *testing.T) {
 	each(t, []probe{
-		// Stored with uid "", resourceVersion "", no creationTimestamp, generation 0, no defaults and phase "".
+		// The pod is stored with uid "", resourceVersion "", no creationTimestamp, generation 0, no defaults and phase "".
 		{"create a pod", func(is *is.I, s *server) {
 			p := s.mustCreatePod("a")
 			is.True(p.UID != "")
@@ -54,7 +54,7 @@ func TestClientGoCreate(t *testing.T) {
 			_, err = s.pods().Get(s.ctx, "a", metav1.GetOptions{})
 			is.True(apierrors.IsNotFound(err)) // but nothing was
 		}},
-		// The first is stored with the name "", the second fails with AlreadyExists.
+		// The first object is stored with the name "", and the second create fails with AlreadyExists.
 		{"create with generateName twice", func(is *is.I, s *server) {
 			p := pod("")
 			p.GenerateName = "web-"
@@ -65,7 +65,7 @@ func TestClientGoCreate(t *testing.T) {
 			is.Equal(len(first.Name), len("web-abcde"))
 			is.True(first.Name != second.Name)
 		}},
-		// Each resource counts for itself, and deletions do not count.
+		// Each resource has its own counter, which deletions do not increment.
 		{"resourceVersions of different resources", func(is *is.I, s *server) {
 			before := s.Revision()
 			s.mustCreate("a")
@@ -73,7 +73,7 @@ func TestClientGoCreate(t *testing.T) {
 			is.NoErr(s.configMaps().Delete(s.ctx, "a", metav1.DeleteOptions{}))
 			is.Equal(s.Revision(), before+3) // there is one history
 		}},
-		// v1 and v2 are two stores.
+		// v1 and v2 have separate stores.
 		{"one object in two versions of its API", func(is *is.I, s *server) {
 			hpa := &autoscalingv1.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
 			hpa.Spec = autoscalingv1.HorizontalPodAutoscalerSpec{

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// probe is something that a test might do to a server.
+// probe is an operation that a test may perform on a server.
 type probe struct {
 	name string
 	run  func(is *is.I, s *server)
@@ -70,7 +70,7 @@ func pod(name string) *corev1.Pod {
 	}
 }
 
-// mustCreatePod creates a pod after some changes.
+// mustCreatePod creates a pod to which changes were applied.
 func (s *server) mustCreatePod(name string, changes ...func(*corev1.Pod)) *corev1.Pod {
 	s.t.Helper()
 	p := pod(name)
@@ -82,7 +82,7 @@ func (s *server) mustCreatePod(name string, changes ...func(*corev1.Pod)) *corev
 	return created
 }
 
-// mustCreate creates a ConfigMap after some changes.
+// mustCreate creates a ConfigMap to which changes were applied.
 func (s *server) mustCreate(name string, changes ...func(*corev1.ConfigMap)) *corev1.ConfigMap {
 	s.t.Helper()
 	c := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: map[string]string{"key": "1"}}

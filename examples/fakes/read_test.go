@@ -25,7 +25,7 @@ func unstructuredConfigMap(name, value string) *unstructured.Unstructured {
 
 func TestClientGoReads(t *testing.T) {
 	each(t, []probe{
-		// All objects, and no continue token.
+		// Returns all objects, and no continue token.
 		{"list with a limit", func(is *is.I, s *server) {
 			s.mustCreate("a")
 			s.mustCreate("b")
@@ -35,7 +35,7 @@ func TestClientGoReads(t *testing.T) {
 			is.True(list.Continue != "")
 			is.Equal(*list.RemainingItemCount, int64(1))
 		}},
-		// Ignored.
+		// The selector is ignored.
 		{"list with a field selector", func(is *is.I, s *server) {
 			s.mustCreatePod("a")
 			s.mustCreatePod("b", func(p *corev1.Pod) { p.Spec.NodeName = "node-1" })
@@ -45,7 +45,7 @@ func TestClientGoReads(t *testing.T) {
 			_, err = s.pods().List(s.ctx, metav1.ListOptions{FieldSelector: "spec.hostname=a"})
 			is.True(apierrors.IsBadRequest(err)) // a field that cannot be selected by
 		}},
-		// The fakes do this right.
+		// The fakes behave correctly.
 		{"list in order", func(is *is.I, s *server) {
 			s.mustCreate("b")
 			s.mustCreate("a")
@@ -53,7 +53,7 @@ func TestClientGoReads(t *testing.T) {
 			is.NoErr(err)
 			is.Equal(list.Items[0].Name, "a") // by namespace and name
 		}},
-		// The typed and the dynamic fake do not know each other's objects.
+		// The typed and the dynamic fake do not share objects.
 		{"read with a dynamic client what a typed one wrote", func(is *is.I, s *server) {
 			s.mustCreate("a")
 			got, err := s.dynamic.Resource(configMapResource).Namespace("default").Get(s.ctx, "a", metav1.GetOptions{})
@@ -66,7 +66,7 @@ func TestClientGoReads(t *testing.T) {
 			_, err := s.dynamic.Resource(widgets).List(s.ctx, metav1.ListOptions{})
 			is.True(apierrors.IsNotFound(err))
 		}},
-		// OpenAPIV3 panics, OpenAPISchema and ServerPreferredResources are empty.
+		// OpenAPIV3 panics, and OpenAPISchema and ServerPreferredResources return nothing.
 		{"discovery", func(is *is.I, s *server) {
 			paths, err := s.client.Discovery().OpenAPIV3().Paths()
 			is.NoErr(err)
@@ -80,7 +80,7 @@ func TestClientGoReads(t *testing.T) {
 			is.NoErr(err)
 			is.True(len(preferred) > 15)
 		}},
-		// nil.
+		// RESTClient returns nil.
 		{"the REST client", func(is *is.I, s *server) {
 			text, err := s.client.CoreV1().RESTClient().Get().AbsPath("/readyz").DoRaw(s.ctx)
 			is.NoErr(err)
@@ -89,7 +89,7 @@ func TestClientGoReads(t *testing.T) {
 	})
 }
 
-// No error.
+// The fakes return no error.
 func TestClientGoListOfTheFuture(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)

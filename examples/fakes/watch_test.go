@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// watched starts a watch and returns a function that returns its next event, as "ADDED a".
+// watched starts a watch and returns a function that returns its next event, such as "ADDED a".
 func (s *server) watched(options metav1.ListOptions) (next func() string) {
 	s.t.Helper()
 	is := is.New(s.t)
@@ -24,7 +24,7 @@ func (s *server) watched(options metav1.ListOptions) (next func() string) {
 	}
 }
 
-// now is the resourceVersion of a list.
+// now returns the resourceVersion of a list.
 func (s *server) now() string {
 	s.t.Helper()
 	list, err := s.configMaps().List(s.ctx, metav1.ListOptions{})
@@ -35,7 +35,7 @@ func (s *server) now() string {
 func TestClientGoWatches(t *testing.T) {
 	sendInitialEvents := true
 	each(t, []probe{
-		// Ignored.
+		// The selector is ignored.
 		{"watch with a label selector", func(is *is.I, s *server) {
 			next := s.watched(metav1.ListOptions{LabelSelector: "color=red", ResourceVersion: s.now()})
 			s.mustCreate("other", labelled("blue"))
@@ -46,14 +46,14 @@ func TestClientGoWatches(t *testing.T) {
 			is.NoErr(err)
 			is.Equal(next(), "DELETED a") // for this watch, it is gone
 		}},
-		// Lost.
+		// The event is lost.
 		{"delete between list and watch", func(is *is.I, s *server) {
 			s.mustCreate("a")
 			from := s.now()
 			is.NoErr(s.configMaps().Delete(s.ctx, "a", metav1.DeleteOptions{}))
 			is.Equal(s.watched(metav1.ListOptions{ResourceVersion: from})(), "DELETED a")
 		}},
-		// Arrives as ADDED.
+		// The event arrives as ADDED.
 		{"update between list and watch", func(is *is.I, s *server) {
 			c := s.mustCreate("a")
 			from := s.now()
@@ -62,7 +62,7 @@ func TestClientGoWatches(t *testing.T) {
 			is.NoErr(err)
 			is.Equal(s.watched(metav1.ListOptions{ResourceVersion: from})(), "MODIFIED a")
 		}},
-		// ADDED events, and no bookmark at the end of them.
+		// ADDED events arrive, but no bookmark at their end.
 		{"watch with sendInitialEvents", func(is *is.I, s *server) {
 			s.mustCreate("a")
 			w, err := s.configMaps().Watch(s.ctx, metav1.ListOptions{
@@ -75,7 +75,7 @@ func TestClientGoWatches(t *testing.T) {
 			is.Equal(bookmark.Type, watch.Bookmark)
 			is.Equal(bookmark.Object.(*corev1.ConfigMap).Annotations[metav1.InitialEventsAnnotationKey], "true")
 		}},
-		// Panic: "channel full".
+		// Panics with "channel full".
 		{"500 events that nobody has read yet", func(is *is.I, s *server) {
 			next := s.watched(metav1.ListOptions{ResourceVersion: s.now()})
 			for n := range 500 {

@@ -26,7 +26,7 @@ func TestClientGoUpdateAndDelete(t *testing.T) {
 			_, err = s.configMaps().Update(s.ctx, old, metav1.UpdateOptions{})
 			is.True(apierrors.IsConflict(err))
 		}},
-		// The object is gone at once.
+		// The object is removed at once.
 		{"delete with finalizers", func(is *is.I, s *server) {
 			s.mustCreate("a", func(c *corev1.ConfigMap) { c.Finalizers = []string{"example.com/hold"} })
 			is.NoErr(s.configMaps().Delete(s.ctx, "a", metav1.DeleteOptions{}))
@@ -39,7 +39,7 @@ func TestClientGoUpdateAndDelete(t *testing.T) {
 			_, err = s.configMaps().Get(s.ctx, "a", metav1.GetOptions{})
 			is.True(apierrors.IsNotFound(err)) // and goes with it
 		}},
-		// The object is gone.
+		// The object is deleted.
 		{"delete with the uid of another object", func(is *is.I, s *server) {
 			s.mustCreate("a")
 			uid := types.UID("00000000-0000-0000-0000-000000000000")
@@ -48,7 +48,7 @@ func TestClientGoUpdateAndDelete(t *testing.T) {
 			_, err = s.configMaps().Get(s.ctx, "a", metav1.GetOptions{})
 			is.NoErr(err) // it stays
 		}},
-		// Nothing happens, without an error.
+		// Nothing is deleted, and there is no error.
 		{"deletecollection", func(is *is.I, s *server) {
 			s.mustCreate("a", labelled("red"))
 			s.mustCreate("b", labelled("blue"))
@@ -62,7 +62,7 @@ func TestClientGoUpdateAndDelete(t *testing.T) {
 
 func TestClientGoSubresources(t *testing.T) {
 	each(t, []probe{
-		// The spec is written, too.
+		// The spec is also written.
 		{"update of the status", func(is *is.I, s *server) {
 			p := s.mustCreatePod("a")
 			p.Status.Message, p.Spec.Containers[0].Image = "new", "new"
@@ -72,7 +72,7 @@ func TestClientGoSubresources(t *testing.T) {
 			is.Equal(p.Spec.Containers[0].Image, "nginx") // the spec stays
 			is.Equal(p.Generation, int64(1))              // and so its generation
 		}},
-		// The status is written, too.
+		// The status is also written.
 		{"update beside the status", func(is *is.I, s *server) {
 			p := s.mustCreatePod("a")
 			p.Status.Message, p.Labels = "new", map[string]string{"a": "b"}
@@ -81,14 +81,14 @@ func TestClientGoSubresources(t *testing.T) {
 			is.Equal(p.Labels["a"], "b")
 			is.Equal(p.Status.Message, "") // the status stays
 		}},
-		// No error, and the pod stays.
+		// There is no error, and the pod remains.
 		{"evict a pod", func(is *is.I, s *server) {
 			s.mustCreatePod("a")
 			is.NoErr(s.pods().EvictV1(s.ctx, &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: "a"}}))
 			_, err := s.pods().Get(s.ctx, "a", metav1.GetOptions{})
 			is.True(apierrors.IsNotFound(err))
 		}},
-		// No error, and nodeName stays empty. (controller-runtime: "does not support create for binding")
+		// There is no error, and nodeName stays empty. (controller-runtime: "does not support create for binding")
 		{"bind a pod", func(is *is.I, s *server) {
 			s.mustCreatePod("a")
 			binding := &corev1.Binding{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Target: corev1.ObjectReference{Kind: "Node", Name: "node-1"}}
@@ -97,7 +97,7 @@ func TestClientGoSubresources(t *testing.T) {
 			is.NoErr(err)
 			is.Equal(p.Spec.NodeName, "node-1")
 		}},
-		// An error: "v1.Scale is not suitable for converting …".
+		// Fails with "v1.Scale is not suitable for converting …".
 		{"update of the scale", func(is *is.I, s *server) {
 			deployments := s.client.AppsV1().Deployments("default")
 			_, err := deployments.Create(s.ctx, deployment("web"), metav1.CreateOptions{})
@@ -138,7 +138,7 @@ func TestClientGoApply(t *testing.T) {
 			is.Equal(c.Data["color"], "red")
 			is.Equal(c.ManagedFields[0].Manager, "first") // the owner of the field
 		}},
-		// NewClientset does this right.
+		// NewClientset behaves correctly.
 		{"apply what another manager owns", func(is *is.I, s *server) {
 			_, err := s.configMaps().Apply(s.ctx, color("red"), metav1.ApplyOptions{FieldManager: "first"})
 			is.NoErr(err)

@@ -23,7 +23,7 @@ func document(t *testing.T, text string) *unstructured.Unstructured {
 	return u
 }
 
-// Objects and requests from before the change work as they did, with the same meaning.
+// Objects and requests from before the change work as before, with the same meaning.
 func TestOldObjectsAndRequests(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -40,8 +40,8 @@ func TestOldObjectsAndRequests(t *testing.T) {
 	next := clientOf[nextFrobber](t, srv, "v7beta1")
 	is.Equal(next.get("before").Params, []string{"super"}) // a read fills in the plural
 	is.Equal(next.get("before").HeightInInches, 42)
-	// A read of a custom resource in the version it is stored in passes no code: there, the plural comes with the next
-	// write. A server that changes a built-in kind fills it in when it decodes; a definition needs a storage migration.
+	// Reading a custom resource in its storage version runs no code, so there the plural is added by the next write. A server that
+	// changes a built-in kind adds it when it decodes the object; a definition needs a storage migration.
 	is.Equal(len(c.get("before").Params), 0)
 	touched, err := old.put(before)
 	is.NoErr(err)
@@ -54,16 +54,16 @@ func TestOldObjectsAndRequests(t *testing.T) {
 	is.NoErr(err)
 	_, err = old.patch("after", `{"height":3}`)
 	is.NoErr(err)
-	is.Equal(c.get("after").Width, 3) // an old client's patch keeps what it does not know
+	is.Equal(c.get("after").Width, 3) // an old client's patch keeps fields that the client does not know
 	f := old.get("after")
 	f.Height = 4
 	_, err = old.put(f)
 	is.NoErr(err)
-	is.Equal(c.get("after").Width, 1) // its PUT does not: this is why clients shall patch
+	is.Equal(c.get("after").Width, 1) // its PUT does not: this is why clients should send patches
 }
 
-// Renaming a field within a version cannot work. height gets a twin with a unit, and each is filled in from the
-// other: a client that knows one of them, and puts back what it read with one change, contradicts itself.
+// A field cannot be renamed within a version. If height got a twin with a unit, and each were derived from the other, a client that
+// supports only one of them and writes back what it read, with one change, would contradict itself.
 func TestTwinsContradict(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -88,8 +88,8 @@ func TestTwinsContradict(t *testing.T) {
 	is.True(apierrors.IsInvalid(err)) // it worked before the change: the promise is broken
 }
 
-// A field can only be renamed in a new version. An old and a new client update one object in turns. Each reads the other's changes, no
-// field is lost, and both watches deliver the same changes.
+// A field can only be renamed in a new version. An old and a new client take turns to update one object. Each reads the other's
+// changes, no field is lost, and both watches deliver the same changes.
 func TestTwoVersionsOneObject(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -141,8 +141,8 @@ func TestTwoVersionsOneObject(t *testing.T) {
 	}
 }
 
-// The change can be rolled back. Objects that do not use it are as before. Objects that use it can be read, and are complete again after
-// another upgrade unless they were written meanwhile.
+// The change can be rolled back. Objects that do not use it are unchanged. Objects that use it can be read, and are complete again
+// after another upgrade unless they were written in between.
 func TestRollback(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -177,8 +177,8 @@ func TestRollback(t *testing.T) {
 	is.Equal(len(c.get("written").Params), 0)          // it was not written
 }
 
-// A new version must not be stored in the release that brings it: a rollback would find objects that it cannot read.
-// The server refuses to forget a version that something may be stored in.
+// A new version must not be the storage version in the release that introduces it: after a rollback, objects could not be read. The
+// server does not allow removing a version in which objects may be stored.
 func TestNewVersionIsNotStored(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -196,8 +196,8 @@ func TestNewVersionIsNotStored(t *testing.T) {
 	is.True(strings.Contains(err.Error(), "v7beta1 was previously a storage version"))
 }
 
-// A value joins an enumeration in two releases. The first one accepts it only where it is already; so a rollback from
-// the second to the first finds nothing that it refuses to update.
+// A value is added to an enumeration in two releases. The first one accepts it only in objects that already contain it, so that
+// after a rollback from the second to the first release all objects can be updated.
 func TestEnumGrows(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -230,8 +230,8 @@ func TestEnumGrows(t *testing.T) {
 	is.True(apierrors.IsInvalid(err)) // but not come back
 }
 
-// A field of a disabled feature is dropped, unless the stored object has it: data that was written while the feature
-// was on, or by a newer server, survives a server with the feature off.
+// A field of a disabled feature is dropped unless the stored object contains it. Data that was written while the feature was
+// enabled, or by a newer server, survives a server with the feature disabled.
 func TestDisabledFieldIsDropped(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -33,7 +33,7 @@ type newFrobber struct {
 	Params []string `json:"params,omitempty"`
 }
 
-// nextFrobber is v7beta1.
+// nextFrobber is the type of v7beta1.
 type nextFrobber struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -42,7 +42,7 @@ type nextFrobber struct {
 	Params            []string `json:"params,omitempty"`
 }
 
-// client is a typed client: what T has no field for, it neither sees nor sends.
+// client is a typed client. It neither reads nor sends fields that T does not have.
 type client[T any] struct {
 	t       *testing.T
 	objects dynamic.ResourceInterface
@@ -58,7 +58,7 @@ func clientOf[T any](t *testing.T, srv *fake.Server, version string) client[T] {
 		Resource: "frobbers"}).Namespace("default")}
 }
 
-// recode copies what in and out have in common.
+// recode copies the fields that in and out have in common.
 func recode(t *testing.T, in, out any) {
 	t.Helper()
 	data, err := json.Marshal(in)
@@ -96,7 +96,7 @@ func (c client[T]) create(text string) (T, error) {
 	return c.done(c.objects.Create(context.Background(), u, metav1.CreateOptions{}))
 }
 
-// put replaces the object by what T has of it.
+// put replaces an object with the fields of obj.
 func (c client[T]) put(obj T) (T, error) {
 	c.t.Helper()
 	u := &unstructured.Unstructured{}
@@ -116,7 +116,7 @@ const (
 	v7beta1 = `{"apiVersion":"example.com/v7beta1","kind":"Frobber",`
 )
 
-// server starts one with the old definition.
+// server starts a server with the old definition.
 func server(t *testing.T) *fake.Server {
 	t.Helper()
 	srv := fake.RunT(t)
@@ -124,7 +124,7 @@ func server(t *testing.T) *fake.Server {
 	return srv
 }
 
-// upgrade brings the change: the definition, the conversion and the admission.
+// upgrade installs the change: the definition, the conversion and the admission webhook.
 func upgrade(t *testing.T, srv *fake.Server) {
 	t.Helper()
 	srv.Convert("frobbers.example.com", Convert)
@@ -133,7 +133,7 @@ func upgrade(t *testing.T, srv *fake.Server) {
 	is.New(t).NoErr(srv.Load("testdata/webhook.yaml"))
 }
 
-// replace replaces the definition by a changed file, and returns the error that the server has with it.
+// replace replaces the definition with a changed file, and returns the server's error.
 func replace(t *testing.T, srv *fake.Server, change func(string) string, file string) error {
 	t.Helper()
 	is := is.New(t)
@@ -151,7 +151,7 @@ func replace(t *testing.T, srv *fake.Server, change func(string) string, file st
 	return err
 }
 
-// define is replace with a file as it is, which must work.
+// define replaces the definition with an unchanged file, which must succeed.
 func define(t *testing.T, srv *fake.Server, file string) {
 	t.Helper()
 	is.New(t).NoErr(replace(t, srv, func(s string) string { return s }, file))

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// FuzzRoundTrip: a v7beta1 Frobber is the same after it was stored as v6, and a v6 Frobber whose fields agree is the same after a client
-// has read and written it as v7beta1.
+// FuzzRoundTrip checks that a v7beta1 Frobber is unchanged after it was stored as v6, and that a v6 Frobber whose fields agree is
+// unchanged after a client has read and written it as v7beta1.
 func FuzzRoundTrip(f *testing.F) {
 	f.Add(42, 3, "super", "duper", true)
 	f.Add(0, 0, "", "", false)
@@ -36,7 +36,7 @@ func FuzzRoundTrip(f *testing.F) {
 	})
 }
 
-// convert converts a copy.
+// convert converts a copy of an object.
 func convert(t *testing.T, obj map[string]any, apiVersion string) map[string]any {
 	t.Helper()
 	out, err := Convert(clone(obj).(map[string]any), apiVersion)
@@ -64,8 +64,8 @@ func clone(v any) any {
 	return v
 }
 
-// FuzzNormalize: over an object whose fields agree, an update by a new client is stored unchanged, and an update by an old client becomes
-// an object whose fields agree. If the old client did not change the singular, the object is unchanged.
+// FuzzNormalize checks updates of an object whose fields agree: an update by a new client is stored unchanged, and an update by an
+// old client results in an object whose fields agree. If the old client did not change the singular, the object is unchanged.
 func FuzzNormalize(f *testing.F) {
 	f.Add("a", `["a","b"]`, `["a","b"]`)
 	f.Add("", `["a","b"]`, `["a","b"]`)
@@ -94,5 +94,5 @@ func FuzzNormalize(f *testing.F) {
 	})
 }
 
-// agree reports whether the definition's rule holds.
+// agree reports whether the fields satisfy the definition's rule.
 func agree(p Params) bool { return len(p.Params) == 0 || p.Params[0] == p.Param && p.Param != "" }

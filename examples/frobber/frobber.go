@@ -9,19 +9,20 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// Params are the two linked fields: Param is the first of Params.
+// Params are the two linked fields of a Frobber. Param, the singular, equals the first item of Params, the plural.
 type Params struct {
 	Param  string
 	Params []string
 }
 
-// Normalize returns what a client means by after, which says nothing about the client. before is nil for a create.
+// Normalize returns the fields that the sender of after meant to write. Only the fields themselves show whether it is an old or a new
+// client. before is nil for a create.
 //
-//	create   singular alone              an old client    plural = [singular]
-//	update   plural missing, singular same an old client  plural as before
-//	         plural same, singular gone    an old client  plural gone, too
-//	         plural not meant, singular new an old client plural = [singular]
-//	any      both                        a new client     as it is; whether they agree is for validation
+//	create   singular alone                        an old client    plural = [singular]
+//	update   plural missing, singular same         an old client    plural as before
+//	         plural same, singular gone            an old client    plural gone, too
+//	         plural same or missing, singular new  an old client    plural = [singular]
+//	any      both                                  a new client     unchanged; validation checks that they agree
 func Normalize(after Params, before *Params) Params {
 	alone := after.Param != "" && len(after.Params) == 0
 	if before == nil {
@@ -44,8 +45,8 @@ func Normalize(after Params, before *Params) Params {
 	return after
 }
 
-// Admit is the admission webhook that normalizes. It drops width, too, while the feature is off, unless the object has
-// it already.
+// Admit returns an admission webhook that normalizes Frobbers. While the feature is disabled, it also removes width, unless the
+// stored object already has it.
 func Admit(widthEnabled func() bool) func(fake.AdmissionReview) fake.AdmissionReview {
 	return func(review fake.AdmissionReview) fake.AdmissionReview {
 		request := review["request"].(map[string]any)
@@ -53,7 +54,7 @@ func Admit(widthEnabled func() bool) func(fake.AdmissionReview) fake.AdmissionRe
 		old, _ := request["oldObject"].(map[string]any)
 		var before *Params
 		if old != nil {
-			p := Normalize(paramsOf(old), nil) // it may be from before there was a plural
+			p := Normalize(paramsOf(old), nil) // it may have been stored before the plural existed
 			before = &p
 		}
 		patch := []map[string]any{}
@@ -67,7 +68,7 @@ func Admit(widthEnabled func() bool) func(fake.AdmissionReview) fake.AdmissionRe
 		}
 		text, err := json.Marshal(patch)
 		if err != nil {
-			panic(err) // strings and integers
+			panic(err) // never fails for strings and integers
 		}
 		review["response"] = map[string]any{"allowed": true, "patchType": "JSONPatch",
 			"patch": base64.StdEncoding.EncodeToString(text)}
@@ -86,12 +87,12 @@ func paramsOf(obj map[string]any) (p Params) {
 	return p
 }
 
-// Convert turns a Frobber into another version. Nothing is lost on the way and back: what v6 has twice, v7beta1 has
-// once.
+// Convert converts a Frobber to another version. Converting it back restores it: v6 contains a value twice that v7beta1 contains
+// once. It returns an error for versions other than v6 and v7beta1.
 func Convert(obj map[string]any, apiVersion string) (map[string]any, error) {
 	switch from := obj["apiVersion"]; {
 	case from == "example.com/v6" && apiVersion == "example.com/v7beta1":
-		p := Normalize(paramsOf(obj), nil) // an object from before there was a plural
+		p := Normalize(paramsOf(obj), nil) // for an object that was stored before the plural existed
 		rename(obj, "height", "heightInInches")
 		rename(obj, "width", "widthInInches")
 		delete(obj, "param")

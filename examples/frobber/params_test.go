@@ -8,8 +8,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// A single value becomes a list. param stays, as the first of params. Normalize interprets requests with only one of them, and the
-// definition's rule refuses contradictions.
+// A single value becomes a list. param remains, as the first item of params. Normalize interprets requests with only one of them,
+// and the definition's rule rejects contradictions.
 func TestCreateParams(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -34,7 +34,7 @@ func TestCreateParams(t *testing.T) {
 	is.True(apierrors.IsInvalid(err))
 }
 
-// The effect of an update of {param: super, params: [super, duper]} by each kind of client.
+// These are the effects of an update of {param: super, params: [super, duper]} by each kind of client.
 func TestUpdateParams(t *testing.T) {
 	t.Parallel()
 	srv := server(t)

@@ -24,12 +24,13 @@ var address = exhibit{
 	test:    testAddress,
 }
 
-// lb assigns each service, a ConfigMap, an address of a small pool. It remembers the addresses that it has seen in use. After a restart it
-// knows none. A waiting service that comes first in the alphabet is reconciled first, and gets an address that is in use.
+// lb assigns each service, a ConfigMap, an address from a small pool. It remembers the addresses that it has seen in use, but after
+// a restart it remembers none. A waiting service that comes first in the alphabet is then reconciled first, and gets an address
+// that is in use.
 //
 // See metallb/metallb#1774, and projectcalico/calico#12567.
 //
-// The correct version reserves an address by creating an object of that name, which the server allows only once.
+// The correct version reserves an address by creating an object with that name, which the server allows only once.
 type lb struct {
 	client.Client
 	live    client.Reader
@@ -54,7 +55,7 @@ func (l *lb) Reconcile(ctx context.Context, service *corev1.ConfigMap) (reconcil
 			return done, l.Update(ctx, service)
 		}
 	}
-	return reconcile.Result{RequeueAfter: time.Minute}, nil // there is none
+	return reconcile.Result{RequeueAfter: time.Minute}, nil // no free address
 }
 
 // take reports whether a service may have an address.
@@ -71,7 +72,7 @@ func (l *lb) take(ctx context.Context, service *corev1.ConfigMap, ip string) (bo
 		return false, err
 	}
 	err := l.Create(ctx, reservation)
-	if apierrors.IsAlreadyExists(err) { // its own, perhaps: it may not have come to know that it worked
+	if apierrors.IsAlreadyExists(err) { // perhaps its own: it may not have received the response to its create
 		err = l.live.Get(ctx, client.ObjectKeyFromObject(reservation), reservation)
 	}
 	return metav1.IsControlledBy(reservation, service) && err == nil, err

@@ -23,15 +23,16 @@ var adopt = exhibit{
 	test:    testAdopt,
 }
 
-// adopter owns the Secrets that carry its label, and adopts Secrets without an owner. A user deletes it and wants to keep its Secrets: the
-// garbage collector removes the owner references first, and then the owner. The controller sees a Secret without an owner before it sees
-// that its own object is being deleted. It adopts the Secret again, and the garbage collector deletes the Secret with its owner.
+// adopter owns the Secrets with its label, and adopts Secrets without an owner. A user deletes the owner but wants to keep its
+// Secrets, so the garbage collector first removes the owner references, and then the owner. The controller receives a Secret
+// without an owner before it receives the deletion of its own object. It adopts the Secret again, and the garbage collector deletes
+// the Secret with its owner.
 //
 // See kubernetes/kubernetes#42639, and #43032 there for the remaining problem.
 //
-// The correct version asks the server whether its object exists and is not being deleted, and adopts the Secret with the resourceVersion
-// that it has seen. If the garbage collector has changed the Secret since, the server refuses. A Secret that has never had an owner is not
-// safe in this way, because the garbage collector has no reason to change it.
+// The correct version asks the server whether its object exists and is not being deleted, and adopts the Secret with the
+// resourceVersion that it has seen. If the garbage collector has changed the Secret since then, the server rejects the request. A
+// Secret that never had an owner is not protected in this way, because the garbage collector has no reason to change it.
 type adopter struct {
 	client.Client
 	live    client.Reader

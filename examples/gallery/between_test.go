@@ -23,9 +23,9 @@ var between = exhibit{
 	test:    testBetween,
 }
 
-// rabbit keeps a set and its volume at the size that a cluster wants. The size of a set is immutable, so rabbit deletes the set, enlarges
-// the volume, and creates the set again. If it crashes or fails after the first step, it later finds no set, creates one of the new size,
-// and concludes that everything is right. The volume stays small for ever.
+// rabbit keeps a set and its volume at a cluster's desired size. The size of a set is immutable, so rabbit deletes the set,
+// enlarges the volume, and creates the set again. If it crashes or fails after the first step, it later finds no set, creates one
+// of the new size, and concludes that everything is right. The volume stays small forever.
 //
 // See rabbitmq/cluster-operator#782.
 //
@@ -60,7 +60,7 @@ func (r *rabbit) Reconcile(ctx context.Context, cluster *corev1.ConfigMap) (reco
 	return done, r.grow(ctx, cluster.Name, want)
 }
 
-// grow makes the volume of a cluster larger.
+// grow enlarges the volume of a cluster.
 func (r *rabbit) grow(ctx context.Context, name, want string) error {
 	volume := &corev1.Secret{}
 	err := r.Get(ctx, client.ObjectKey{Namespace: "default", Name: name + "-volume"}, volume)

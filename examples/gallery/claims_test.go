@@ -24,14 +24,14 @@ var claims = exhibit{
 	test:    testClaims,
 }
 
-// zookeeper creates a Secret, which stands for a volume, for each member of a cluster, and deletes the volumes of a deleted cluster. After
-// a restart its cache may show an older state, for example a cluster that was about to be deleted. If there is a new cluster of that name,
-// its data are deleted.
+// zookeeper creates a Secret, which stands for a volume, for each member of a cluster, and deletes the volumes of a deleted
+// cluster. After a restart its cache may contain an older state, for example a cluster that was being deleted. If there is a new
+// cluster with that name, its data is deleted.
 //
-// See pravega/zookeeper-operator#312, and its sisters k8ssandra/cass-operator#118, instaclustr/cassandra-operator#402.
+// See pravega/zookeeper-operator#312, and the similar k8ssandra/cass-operator#118 and instaclustr/cassandra-operator#402.
 //
-// The correct version lists the volumes from the server instead of its cache. It deletes a volume only if the uid in the owner reference is
-// that of the current cluster, with the volume's uid as a precondition.
+// The correct version lists the volumes from the server instead of its cache. It deletes a volume only if the uid in the owner
+// reference is that of the current cluster, with the volume's uid as a precondition.
 type zookeeper struct {
 	client.Client
 	live    client.Reader
@@ -64,7 +64,8 @@ func (z *zookeeper) Reconcile(ctx context.Context, cluster *corev1.ConfigMap) (r
 	return done, nil
 }
 
-// clean deletes the volumes of a cluster.
+// clean deletes the volumes of a cluster. The mistake is to delete by label, which includes the volumes of a new cluster with the
+// same name.
 func (z *zookeeper) clean(ctx context.Context, cluster *corev1.ConfigMap) error {
 	volumes, selector := &corev1.SecretList{}, client.MatchingLabels{"cluster": cluster.Name}
 	if !z.correct {
@@ -102,7 +103,7 @@ func testClaims(w *world) {
 	})
 	create := func() *corev1.ConfigMap {
 		c := &corev1.ConfigMap{ObjectMeta: named("zoo"), Data: map[string]string{"size": "1"}}
-		c.Finalizers = []string{volumesFinalizer} // a webhook sees to that
+		c.Finalizers = []string{volumesFinalizer} // a webhook would add it
 		w.must(w.Create(w.Context(), c))
 		return c
 	}

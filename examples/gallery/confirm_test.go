@@ -23,15 +23,15 @@ var confirm = exhibit{
 	test:    testConfirm,
 }
 
-// tidb creates a Secret, which stands for a store, for each cluster in another namespace, where owner references do not work. When the
-// cluster is deleted, it deletes the stores in its cache, and removes its finalizer when there are none. A store that was created just
-// before is not in the cache, so it is never deleted.
+// tidb creates a Secret, which stands for a store, for each cluster in another namespace, where owner references do not work. When
+// the cluster is deleted, it deletes the stores in its cache, and removes its finalizer when there are none. A store that was
+// created shortly before is not in the cache, so it is never deleted.
 //
 // See pingcap/tidb-operator#6532, and open-cluster-management-io/work#16.
 //
-// The correct version lists the remaining stores at the server, and keeps its finalizer as long as requests of an earlier process may still
-// arrive. And it creates nothing for a cluster before it has confirmed at the server that the cluster exists: after a restart, its cache
-// may show a deleted one.
+// The correct version lists the remaining stores from the server, and keeps its finalizer as long as requests of an earlier process
+// may still arrive. It also creates nothing for a cluster before it has confirmed with the server that the cluster exists, because
+// after a restart its cache may contain a deleted one.
 type tidb struct {
 	client.Client
 	live    client.Reader
@@ -55,7 +55,7 @@ func (d *tidb) Reconcile(ctx context.Context, cluster *corev1.ConfigMap) (reconc
 	return done, client.IgnoreAlreadyExists(d.Create(ctx, store))
 }
 
-// clean deletes stores, and tries again until there are none.
+// clean deletes stores, and is retried until there are none.
 func (d *tidb) clean(ctx context.Context, cluster *corev1.ConfigMap) (reconcile.Result, error) {
 	from, stores := client.Reader(d.Client), &corev1.SecretList{}
 	if d.correct {

@@ -25,12 +25,12 @@ var deletions = exhibit{
 	test:    testDeletions,
 }
 
-// postgres creates a Secret in another namespace for each cluster, and deletes it on the event of the cluster's deletion. If the operator
-// is down at that time, or its watch is broken, it never gets the event.
+// postgres creates a Secret in another namespace for each cluster, and deletes it on the event of the cluster's deletion. If the
+// operator is down at that time, or its watch is broken, it never receives the event.
 //
 // See zalando/postgres-operator#941, and #2678 there.
 //
-// The correct version adds a finalizer to the cluster. Then the deletion is a state, which lasts until the work is done.
+// The correct version adds a finalizer to the cluster. The deletion is then a state, which lasts until the work is done.
 type postgres struct {
 	client.Client
 	live    client.Reader

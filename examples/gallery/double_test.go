@@ -22,13 +22,13 @@ var double = exhibit{
 	test:    testDouble,
 }
 
-// remotes creates one Secret, which stands for a remote data center, for each cluster. It looks for one in its cache, and creates one with
-// a generated name if there is none. A cache does not have its owner's latest writes, so the next reconciliation creates a second data
-// center, and deleting one of the two deletes data.
+// remotes creates one Secret, which stands for a remote data center, for each cluster. It looks for the Secret in its cache, and
+// creates one with a generated name if there is none. A cache may lack the latest writes of its own client, so the next
+// reconciliation creates a second data center, and deleting one of the two deletes data.
 //
 // See scylladb/scylla-operator#2492; argoproj/argo-rollouts#243 had four analyses of one rollout.
 //
-// In the correct version, the name is derived from the cluster: the server refuses to create it twice.
+// In the correct version, the name is derived from the cluster, so the server rejects a second create.
 type remotes struct {
 	client.Client
 	correct bool

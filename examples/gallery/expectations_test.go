@@ -24,20 +24,20 @@ var expectations = exhibit{
 	test:    testExpectations,
 }
 
-// rays creates as many workers as a cluster wants, Secrets with generated names: as many as its cache lacks. When the first one arrives in
-// the cache, it reconciles again, before the cache has all of them, and creates the others a second time. The real operator then deletes
-// the excess workers, and their work is lost.
+// rays creates as many workers as a cluster should have and its cache lacks; they are Secrets with generated names. When the first
+// of them arrives in the cache, it reconciles again, before the cache contains all of them, and creates the others a second time.
+// The real operator then deletes the excess workers, and their work is lost.
 //
 // See ray-project/kuberay#715; kubernetes-sigs/kubebuilder#1381 asks how to avoid it.
 //
-// The correct version remembers the workers that it has created until its cache has them. If it cannot know which ones exist, after a
-// restart or a failed create, it waits as long as a request may be in flight, and asks the server.
+// The correct version remembers the workers that it has created until its cache contains them. If it cannot know which of them
+// exist, after a restart or a failed create, it waits as long as a request may be in flight, and then asks the server.
 type rays struct {
 	client.Client
 	live    client.Reader
 	correct bool
-	unsure  time.Time                        // when it lost track of the created workers
-	made    map[types.UID]map[types.UID]bool // by cluster: workers that the cache did not have
+	unsure  time.Time                        // time at which it lost track of the created workers
+	made    map[types.UID]map[types.UID]bool // by cluster: created workers that the cache lacked
 }
 
 func (r *rays) Reconcile(ctx context.Context, cluster *corev1.ConfigMap) (reconcile.Result, error) {
@@ -61,7 +61,7 @@ func (r *rays) Reconcile(ctx context.Context, cluster *corev1.ConfigMap) (reconc
 			return done, err
 		}
 		if err := r.Create(ctx, worker); err != nil {
-			delete(r.made, cluster.UID) // it may be there, or come later
+			delete(r.made, cluster.UID) // it may exist, or be created later
 			r.unsure = time.Now()
 			return done, err
 		}
@@ -72,7 +72,7 @@ func (r *rays) Reconcile(ctx context.Context, cluster *corev1.ConfigMap) (reconc
 	return done, nil
 }
 
-// known counts the workers in the cache and the created ones that the cache lacks.
+// known returns the number of workers in the cache and of created ones that the cache lacks.
 func (r *rays) known(ctx context.Context, cluster *corev1.ConfigMap, cached map[types.UID]bool) (int, error) {
 	if r.made[cluster.UID] == nil {
 		there, err := r.workers(ctx, r.live, cluster)

@@ -7,16 +7,16 @@ import (
 	"github.com/kubesim/kubesim/fake/explore"
 )
 
-// exhibits is the gallery, in the order of a visit.
+// exhibits are the exhibits of the gallery, in the order of README.md.
 var exhibits = []exhibit{
 	double, expectations, lock, claims, shrink, between, confirm, terminal, retry, leaders, generation, owner, schedule, address,
 	tombstone, orphans, leak, reused, deletions, overwrite, adopt,
 }
 
-// seedsFound is within how many seeds each mistake has to be found.
+// seedsFound is the number of seeds within which each mistake must be found.
 const seedsFound = 5000
 
-// seedsSurvived is under how many plans go test runs each correct version; make gallery runs 10,000.
+// seedsSurvived is the number of plans with which go test runs each correct version. make gallery runs 10,000.
 const seedsSurvived = 200
 
 // The ordinary test of each controller finds its mistake.
@@ -37,7 +37,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// The same test finds nothing wrong with the correct version.
+// The ordinary test of each controller, run under many plans, finds no failure of the correct version.
 func TestPatterns(t *testing.T) {
 	for _, x := range exhibits {
 		t.Run(x.name, func(t *testing.T) {

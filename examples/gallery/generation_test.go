@@ -26,14 +26,14 @@ var generation = exhibit{
 	test:    testGeneration,
 }
 
-// druid copies the replicas of a Deployment, which stands for the custom resource here because it has a generation, into a Secret. It first
-// sets observedGeneration in the status, then does the work, and then sets ready. If the work takes time, a client that waits for both
-// takes the old value of ready for the new one.
+// druid copies the replicas of a Deployment, which stands for the custom resource here because it has a generation, to a Secret. It
+// first sets observedGeneration in the status, then does the work, and then sets ready. If the work takes time, a client that waits
+// for both mistakes the old value of ready for the new one.
 //
 // See gardener/etcd-druid#996.
 //
-// The correct version sets both at once, when the work is done. It records the generation in the Secret, and never writes an older one:
-// after a restart its cache may be behind its own work.
+// The correct version sets both at once, when the work is done. It records the generation in the Secret, and never writes an older
+// one, because after a restart its cache may be behind its own work.
 type druid struct {
 	client.Client
 	correct bool

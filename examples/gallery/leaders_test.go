@@ -26,13 +26,14 @@ var leaders = exhibit{
 	test:    testLeaders,
 }
 
-// candidate increments a counter every five seconds while it leads. At the beginning of its term it records its name. Its work has the
-// context of the process, so it continues after the end of the term, and treats the writes of the next leader as its own.
+// candidate increments a counter every five seconds while it leads. At the beginning of its term it records its name. Its work uses
+// the context of the process, so it continues after the end of the term, and treats the writes of the next leader as its own.
 //
 // See volcano-sh/kthena#1793, and kubernetes/kubernetes#23731.
 //
-// The correct version stops at the end of its term. That alone is not enough, because a request of the old leader may be in flight. So each
-// write has the resourceVersion of its own previous write: when another leader has begun its term, the server refuses it.
+// The correct version stops at the end of its term. That alone is not sufficient, because a request of the old leader may be in
+// flight. Therefore each write contains the resourceVersion of the leader's own previous write: if another leader has begun its
+// term, the server rejects it.
 type candidate struct {
 	name    string
 	client  kubernetes.Interface
@@ -58,7 +59,7 @@ func (c *candidate) run(ctx context.Context, config *rest.Config) error {
 	return nil
 }
 
-// work counts until its context ends.
+// work increments the counter until its context ends.
 func (c *candidate) work(ctx context.Context) {
 	var state *corev1.ConfigMap
 	for ctx.Err() == nil {
@@ -70,7 +71,7 @@ func (c *candidate) work(ctx context.Context) {
 	}
 }
 
-// step writes once, on top of its previous write. It returns nil if the write fails, and then a new term has to begin.
+// step writes once, based on its previous write. It returns nil if the write fails, and then a new term has to begin.
 func (c *candidate) step(ctx context.Context, state *corev1.ConfigMap) *corev1.ConfigMap {
 	maps, fresh := c.client.CoreV1().ConfigMaps("default"), state == nil
 	if fresh || !c.correct {

@@ -23,10 +23,10 @@ var leak = exhibit{
 	test:    testLeak,
 }
 
-// outscale creates an external resource, here a Secret in another namespace, for each custom resource, and then adds the finalizer that
-// deletes it. If the custom resource is deleted in between, the external resource stays, and costs money.
+// outscale creates an external resource, here a Secret in another namespace, for each custom resource, and then adds the finalizer
+// that deletes it. If the custom resource is deleted between the two steps, the external resource remains, and costs money.
 //
-// See outscale/cluster-api-provider-outscale#917; crossplane/crossplane-runtime#63 weighs which mistake is worse.
+// See outscale/cluster-api-provider-outscale#917; crossplane/crossplane-runtime#63 discusses which mistake is worse.
 //
 // The correct version adds the finalizer first, and removes it when no earlier request can still create anything.
 type outscale struct {

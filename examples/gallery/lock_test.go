@@ -26,13 +26,13 @@ var lock = exhibit{
 	test:    testLock,
 }
 
-// guardian is one of two controllers that each add a finalizer to a cluster that has a certain key. A merge patch replaces a list as a
-// whole: made from an object without the other's finalizer, it removes that finalizer. Before the controllers used patches, they used
-// updates, whose resourceVersion prevented this.
+// guardian is one of two controllers that each add a finalizer to a cluster with a certain key. A merge patch replaces a list as a
+// whole: if it was computed from an object without the other finalizer, it removes that finalizer. Before the controllers used
+// patches, they used updates, whose resourceVersion prevented this.
 //
 // See kubermatic/kubermatic#6759, and tigera/operator#4492.
 //
-// In the correct version, the patches contain the resourceVersion, too.
+// In the correct version, the patches also contain the resourceVersion.
 type guardian struct {
 	client.Client
 	name    string

@@ -30,7 +30,7 @@ import (
 func TestMain(m *testing.M) {
 	bubble.Ready()
 	controllerruntime.SetLogger(logr.Discard())
-	klog.SetLogger(logr.Discard()) // client-go complains about faults, and rightly
+	klog.SetLogger(logr.Discard()) // client-go rightly logs the faults
 	os.Exit(m.Run())
 }
 
@@ -38,9 +38,9 @@ func TestMain(m *testing.M) {
 type exhibit struct {
 	name    string       // of its file
 	seen    string       // where the mistake was reported
-	mistake string       // what it is
+	mistake string       // description of the mistake
 	pattern string       // what the correct version does instead
-	server  fake.Options // what its server is like
+	server  fake.Options // options of its server
 	test    func(w *world)
 }
 
@@ -52,7 +52,7 @@ type world struct {
 	correct bool
 }
 
-// body is the test of an exhibit as Explore wants it.
+// body returns the test of an exhibit for Explore.
 func (x *exhibit) body(correct bool) func(t fake.T, srv *fake.Server) {
 	return func(t fake.T, srv *fake.Server) {
 		c, err := client.New(fake.Config[rest.Config](srv, "test"), client.Options{Mapper: mapper()})
@@ -63,7 +63,7 @@ func (x *exhibit) body(correct bool) func(t fake.T, srv *fake.Server) {
 	}
 }
 
-// mapper knows the kinds that the controllers here have to do with.
+// mapper returns a RESTMapper for the kinds that the controllers in this package use.
 func mapper() meta.RESTMapper {
 	m := meta.NewDefaultRESTMapper(nil)
 	m.Add(corev1.SchemeGroupVersion.WithKind("ConfigMap"), meta.RESTScopeNamespace)
@@ -73,19 +73,19 @@ func mapper() meta.RESTMapper {
 	return m
 }
 
-// process runs a program that may crash and start again, by the name that faults know it by.
+// process runs a program that may crash and be restarted. Faults refer to it by name.
 func (w *world) process(name string, run func(ctx context.Context, config *rest.Config) error) {
 	w.srv.Process(name, func(ctx context.Context, transport http.RoundTripper) error {
 		return run(ctx, &rest.Config{Host: w.srv.URL(), Transport: transport, QPS: -1})
 	})
 }
 
-// manage runs a manager of controller-runtime with what setup adds to it.
+// manage runs a controller-runtime manager with what setup adds to it.
 func (w *world) manage(name string, setup func(m manager.Manager) error) {
 	w.process(name, func(ctx context.Context, config *rest.Config) error {
 		m, err := manager.New(config, manager.Options{
 			Metrics: metricsserver.Options{BindAddress: "0"}, // no sockets in a bubble
-			// controller-runtime's own queue may leave a goroutine behind when it stops, which no bubble forgives.
+			// controller-runtime's own queue may leave a goroutine behind when it stops, which fails a bubble.
 			Controller:     controllerconfig.Controller{SkipNameValidation: new(true), UsePriorityQueue: new(false)},
 			MapperProvider: func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return mapper(), nil },
 		})
@@ -99,8 +99,8 @@ func (w *world) manage(name string, setup func(m manager.Manager) error) {
 	})
 }
 
-// operate runs an operator: a controller of ConfigMaps that also watches the Secrets that they own. make is called whenever its process
-// starts. m.GetClient reads from a cache; m.GetAPIReader reads from the server.
+// operate runs an operator: a controller of ConfigMaps that also watches the Secrets that they own. make is called whenever its
+// process starts. m.GetClient reads from a cache, and m.GetAPIReader reads from the server.
 func (w *world) operate(make func(m manager.Manager) reconcile.ObjectReconciler[*corev1.ConfigMap]) {
 	w.manage("operator", func(m manager.Manager) error {
 		return controllerruntime.NewControllerManagedBy(m).For(&corev1.ConfigMap{}).Owns(&corev1.Secret{}).
@@ -108,7 +108,7 @@ func (w *world) operate(make func(m manager.Manager) reconcile.ObjectReconciler[
 	})
 }
 
-// must ends the test with an error.
+// must ends the test if err is not nil.
 func (w *world) must(err error) {
 	w.Helper()
 	if err != nil {
@@ -126,17 +126,17 @@ func exists(ctx context.Context, live client.Reader, obj *corev1.ConfigMap) bool
 // errOld is the error of a reconciler that must not trust its cache.
 var errOld = errors.New("the cache is old: look again later")
 
-// inFlight is for how long a request may still be on its way when the process that sent it has ended. A real server gives up after a
-// minute (--request-timeout); here nothing takes longer than this.
+// inFlight is the time for which a request may still be in flight after the process that sent it has ended. A real server gives up
+// after a minute (--request-timeout); in these tests no request takes longer than inFlight.
 const inFlight = 30 * time.Second
 
-// alone reports whether requests of an earlier process, which this one does not know of, can no longer arrive.
+// alone reports whether requests of an earlier process can no longer arrive.
 func alone(started time.Time) bool { return time.Since(started) >= inFlight }
 
 // done is the result of a reconciler that needs no requeue.
 var done = reconcile.Result{}
 
-// cluster makes the custom resource of an operator.
+// cluster creates the custom resource of an operator.
 func (w *world) cluster(name string, data ...string) *corev1.ConfigMap {
 	w.Helper()
 	c := &corev1.ConfigMap{ObjectMeta: named(name), Data: map[string]string{}}
@@ -147,13 +147,13 @@ func (w *world) cluster(name string, data ...string) *corev1.ConfigMap {
 	return c
 }
 
-// size is how many members a cluster wants.
+// size returns the desired number of members of a cluster.
 func size(cluster *corev1.ConfigMap) int {
 	n, _ := strconv.Atoi(cluster.Data["size"])
 	return n
 }
 
-// change changes the newest state of an object, as a user does.
+// change changes the newest state of an object, like a user.
 func change[O client.Object](w *world, obj O, change func(O)) {
 	w.Helper()
 	w.must(w.Get(w.Context(), client.ObjectKeyFromObject(obj), obj))
@@ -169,10 +169,10 @@ func (w *world) secrets(namespace string) []corev1.Secret {
 	return list.Items
 }
 
-// pass lets time pass. It is that of a bubble.
+// pass lets time pass in the bubble.
 func (w *world) pass(d time.Duration) { time.Sleep(d) }
 
-// await lets time pass until something is so. When that takes long, trouble ends before its time.
+// await lets time pass until so returns true. If that takes too long, it ends all faults early.
 func (w *world) await(what string, so func() bool) {
 	w.Helper()
 	for waited := time.Duration(0); !so(); waited += time.Second {
@@ -193,11 +193,11 @@ func (w *world) settle() {
 }
 
 const (
-	trouble  = time.Minute     // is how long things go wrong, once the test has done its part
-	patience = 2 * time.Minute // is how long the test waits for something while things go wrong
+	trouble  = time.Minute     // time for which faults occur after the test's own operations
+	patience = 2 * time.Minute // time for which the test waits for a condition while faults occur
 
-	// whole is the time that controllers then get to finish. An object that has failed repeatedly, as with an old cache, is retried after
-	// up to 1,000 s (workqueue.DefaultTypedControllerRateLimiter).
+	// whole is the time that controllers then have to complete their work. An object that has failed repeatedly, for example
+	// because of an old cache, is retried after up to 1,000 s (workqueue.DefaultTypedControllerRateLimiter).
 	whole = 20 * time.Minute
 )
 
@@ -205,7 +205,7 @@ func named(name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: "default", Name: name}
 }
 
-// secret makes one from pairs of keys and values.
+// secret returns a Secret with data from pairs of keys and values.
 func secret(meta metav1.ObjectMeta, data ...string) *corev1.Secret {
 	s := &corev1.Secret{ObjectMeta: meta, Data: map[string][]byte{}}
 	for i := 0; i < len(data); i += 2 {

@@ -18,24 +18,24 @@ var (
 	runs    = flag.Int("runs", 20, "how many searches, each from another first seed, TestMeasure does for each mistake, with feedback and without")
 )
 
-// The number of seeds that each correct version has to pass, and the size of its portions: each portion is a separate search.
+// The number of seeds that each correct version has to pass, and the number of seeds in each separate search.
 const (
 	seedsMeasured = 10_000
 	portion       = 1000
 )
 
-// measurement is a line of the file: one search. Those for mistakes end when one is found.
+// measurement is a line of the file, the result of one search. A search for a mistake ends when the mistake is found.
 type measurement struct {
 	Exhibit  string
-	Correct  bool    `json:",omitempty"` // it was the correct version, which has survived
-	Feedback bool    `json:",omitempty"` // plans that led to something new were changed
+	Correct  bool    `json:",omitempty"` // whether it tested the correct version, which must not fail
+	Feedback bool    `json:",omitempty"` // whether plans with new behaviour were mutated
 	First    uint64  // seed
-	Seeds    int     // that it took; of a mistake that was not found all that were tried
+	Seeds    int     // number of seeds until the mistake was found, or else all that were tried
 	Missed   bool    `json:",omitempty"` // nothing was found
-	Seconds  float64 // that it took, those included in which the plan was made small
+	Seconds  float64 // duration, including that of shrinking the plan
 }
 
-// measurements reads a file. There need not be one.
+// measurements reads the file, which need not exist.
 func measurements(t *testing.T, file string) (list []measurement) {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -72,7 +72,7 @@ func (m measurement) add(t *testing.T) {
 	}
 }
 
-// TestMeasure takes hours; make gallery runs it. It may be ended at any time and goes on from there. A part of it is run as
+// TestMeasure takes hours; make gallery runs it. It may be interrupted at any time and then continues. To run a part of it, use
 // -run '^TestMeasure$/^double$/^survives$'.
 func TestMeasure(t *testing.T) {
 	if *measure == "" {
@@ -99,13 +99,13 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// task is a measurement without what came of it.
+// task returns a measurement without its results.
 func (m measurement) task() measurement {
 	m.Seeds, m.Missed, m.Seconds = 0, false, 0
 	return m
 }
 
-// measure does one search, unless it was done.
+// measure runs one search, unless its result is known.
 func (x *exhibit) measure(t *testing.T, known map[measurement]bool, m measurement) {
 	t.Run(fmt.Sprintf("%d feedback %t", m.First, m.Feedback), func(t *testing.T) {
 		if known[m] {

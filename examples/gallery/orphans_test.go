@@ -25,8 +25,8 @@ var orphans = exhibit{
 	test:    testOrphans,
 }
 
-// collector deletes Secrets whose ConfigMap of the same name is gone. It has separate watches for both, which are not synchronized: a
-// Secret may arrive before the ConfigMap that was created first.
+// collector deletes Secrets whose ConfigMap of the same name does not exist. It has separate watches for both, which are not
+// synchronized: a Secret may arrive before the ConfigMap that was created first.
 //
 // See kubernetes/kubernetes#88097.
 //
@@ -42,7 +42,7 @@ func (c *collector) Reconcile(ctx context.Context, part *corev1.Secret) (reconci
 	err := c.Get(ctx, client.ObjectKeyFromObject(whole), whole)
 	if c.correct && apierrors.IsNotFound(err) {
 		if err = c.live.Get(ctx, client.ObjectKeyFromObject(whole), whole); err == nil {
-			return done, errOld // and may never show it, if it goes away before the cache hears of it
+			return done, errOld // and may never contain it, if it is deleted before the cache receives it
 		}
 	}
 	if !apierrors.IsNotFound(err) {

@@ -22,8 +22,8 @@ var overwrite = exhibit{
 	test:    testOverwrite,
 }
 
-// ramen records in the custom resource that it has seen it. After a conflict it takes the resourceVersion of the stored object, and writes
-// the whole object as it has it in memory: the changes of other clients are lost.
+// ramen records in the custom resource that it has seen it. After a conflict it copies the resourceVersion of the stored object,
+// and writes the whole object from its memory: the changes of other clients are lost.
 //
 // See pingcap/tidb-operator#81, and the review of RamenDR/ramen#2338.
 //

@@ -23,8 +23,8 @@ var owner = exhibit{
 	test:    testOwner,
 }
 
-// lavin creates a Secret for each cluster, and sets its owner with a second write. If the second write fails or never comes, the Secret has
-// no owner, and the garbage collector never deletes it.
+// lavin creates a Secret for each cluster, and sets its owner with a second write. If the second write fails or is never sent, the
+// Secret has no owner, and the garbage collector never deletes it.
 //
 // See cloudamqp/lavinmq-operator#24, and noironetworks/aci-containers#436.
 //

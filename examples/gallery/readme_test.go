@@ -13,7 +13,7 @@ import (
 
 var write = flag.Bool("write", false, "let TestReadme rewrite the tables of README.md")
 
-// The tables of README.md lie between these lines.
+// The lines that enclose the tables in README.md.
 const tablesBegin, tablesEnd = "<!-- make gallery writes from here -->\n", "<!-- to here -->\n"
 
 // README.md contains the tables of the gallery and of its measurements.
@@ -33,7 +33,7 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// tables prints what there is, and how long it takes to find.
+// tables returns the tables of the exhibits and of the number of seeds after which their mistakes are found.
 func tables(all []measurement) string {
 	var b strings.Builder
 	b.WriteString("\n| file | seen in | the mistake | the pattern |\n|---|---|---|---|\n")
@@ -49,7 +49,7 @@ func tables(all []measurement) string {
 	b.WriteString("\n| file | seeds with feedback | s | seeds without | s | passes |\n|---|---:|---:|---:|---:|---:|\n")
 	for _, x := range exhibits {
 		fmt.Fprintf(&b, "| `%s` |", x.name)
-		for _, feedback := range []bool{true, false} { // the same searches of each
+		for _, feedback := range []bool{true, false} { // the same searches with and without feedback
 			seeds, seconds := medians(searches(all, x.name, feedback)[:n])
 			fmt.Fprintf(&b, " %s | %s |", seeds, seconds)
 		}
@@ -59,7 +59,7 @@ func tables(all []measurement) string {
 	return b.String()
 }
 
-// searches are those for the mistake of an exhibit, by their first seeds.
+// searches returns the searches for the mistake of an exhibit, by first seed.
 func searches(all []measurement, name string, feedback bool) (list []measurement) {
 	for _, m := range all {
 		if m.Exhibit == name && m.Feedback == feedback && !m.Correct {
@@ -92,7 +92,7 @@ func medians(list []measurement) (seeds, seconds string) {
 	return seeds, fmt.Sprintf("%.1f", (s[low]+s[high])/2)
 }
 
-// survived is under how many seeds the correct version was run.
+// survived returns the number of seeds with which the correct version was run.
 func survived(all []measurement, name string) (seeds int) {
 	for _, m := range all {
 		if m.Exhibit == name && m.Correct {
@@ -102,7 +102,7 @@ func survived(all []measurement, name string) (seeds int) {
 	return seeds
 }
 
-// count prints 10,000.
+// count returns n with a thousands separator, such as 10,000.
 func count(n int) string {
 	if n >= 1000 {
 		return fmt.Sprintf("%d,%03d", n/1000, n%1000)

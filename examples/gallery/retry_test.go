@@ -25,8 +25,8 @@ var retry = exhibit{
 	test:    testRetry,
 }
 
-// sample is a controller without a framework: an informer, a queue, a worker. It creates a Secret for each ConfigMap. On failure it reports
-// the error and takes the next key; the failed key has to wait for an event that may never come.
+// sample is a controller without a framework: an informer, a queue and a worker. It creates a Secret for each ConfigMap. On failure
+// it reports the error and takes the next key. The failed key has to wait for an event, which may never occur.
 //
 // See kubernetes/sample-controller#31, from which many have copied, and kubernetes/kubernetes#70031.
 //
@@ -60,7 +60,8 @@ func (s *sample) run(ctx context.Context, config *rest.Config) error {
 
 func (s *sample) enqueue(obj any) { s.queue.Add(obj.(*corev1.ConfigMap).Name) }
 
-// next takes a key from the queue.
+// next processes the next key in the queue. It returns false when the queue has been shut down. The mistake is not to retry after
+// an error.
 func (s *sample) next(ctx context.Context) bool {
 	name, closed := s.queue.Get()
 	if closed {

@@ -22,8 +22,8 @@ var reused = exhibit{
 	test:    testReused,
 }
 
-// helm sets the version of a release, a Secret, in up to five attempts. The first one changes the object in memory, and fails. The next one
-// sees that the object has the wanted version, and does nothing.
+// helm sets the version of a release, a Secret, in up to five attempts. The first attempt changes the object in memory, and fails.
+// The next one finds that the object already has the desired version, and does nothing.
 //
 // See operator-framework/helm-operator-plugins#378, and dotnet/dotnet-operator-sdk#298.
 //
@@ -55,7 +55,7 @@ func (h *helm) Reconcile(ctx context.Context, chart *corev1.ConfigMap) (result r
 	return done, err
 }
 
-// set reports whether a release had another version.
+// set sets the version of a release, and reports whether it had another one.
 func set(release *corev1.Secret, version string) bool {
 	if string(release.Data["version"]) == version {
 		return false

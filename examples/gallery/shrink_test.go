@@ -23,13 +23,13 @@ var shrink = exhibit{
 	test:    testShrink,
 }
 
-// cassandra has a volume for each member of a cluster, and deletes the volumes of excess members. When a cluster was made smaller and
-// larger again, it deletes the volume of an existing member because of an old cache.
+// cassandra has a volume for each member of a cluster, and deletes the volumes of excess members. If a cluster was scaled down and
+// up again, it deletes the volume of an existing member because of an old cache.
 //
 // See instaclustr/cassandra-operator#407 and pravega/zookeeper-operator#314.
 //
-// The correct version reads the wanted size from the server before it deletes data. And it deletes the volume with the resourceVersion that
-// it has seen, because client-go may retry a request for half a minute, and by then the size may have changed.
+// The correct version reads the desired size from the server before it deletes data. It deletes the volume with the resourceVersion
+// that it has seen, because client-go may retry a request for half a minute, and by then the size may have changed.
 type cassandra struct {
 	client.Client
 	live    client.Reader

@@ -21,8 +21,8 @@ var terminal = exhibit{
 	test:    testTerminal,
 }
 
-// kargo executes promotions: it writes a version into a stage, a Secret, and records the result in the promotion. After a conflict with
-// another writer of the stage, which a retry would have solved, the promotion fails permanently.
+// kargo executes promotions: it writes a version to a stage, a Secret, and records the result in the promotion. After a conflict
+// with another writer of the stage, which a retry would have resolved, the promotion fails permanently.
 //
 // See akuity/kargo#564; in Altinity/clickhouse-operator#2026 one failed request aborts a rollout of hours.
 //

@@ -26,9 +26,9 @@ var tombstone = exhibit{
 	test:    testTombstone,
 }
 
-// koordinator tracks the members of a gang, Secrets, by the events of an informer, and records their number. An informer that has missed a
-// deletion, because its watch was broken, reports it with a tombstone instead of the object. The handler does not expect one, and the
-// member stays for ever.
+// koordinator tracks the members of a gang, Secrets, by the events of an informer, and records their number. An informer that has
+// missed a deletion, because its watch was broken, reports it with a tombstone instead of the object. The handler does not expect a
+// tombstone, and the member remains forever.
 //
 // See koordinator-sh/koordinator#2910, projectcalico/calico#12793, volcano-sh/volcano#58.
 //
@@ -67,7 +67,7 @@ func (k *koordinator) count() string {
 	return strconv.Itoa(len(k.members))
 }
 
-// run writes down the number of members whenever it is another one.
+// run records the number of members whenever it changes.
 func (k *koordinator) run(ctx context.Context, config *rest.Config) error {
 	c := kubernetes.NewForConfigOrDie(config)
 	factory := informers.NewSharedInformerFactory(c, 0)

@@ -9,7 +9,8 @@ import (
 	"github.com/matryer/is"
 )
 
-// Client-side apply: kubectl compares the last applied configuration, the stored object and the new configuration, and sends a patch.
+// In a client-side apply, kubectl compares the last applied configuration, the stored object and the new configuration, and sends a
+// patch.
 func TestApply(t *testing.T) {
 	is := is.New(t)
 	_, k := start(t)
@@ -25,7 +26,7 @@ func TestApply(t *testing.T) {
 	is.Equal(k.do("get deployment web -o jsonpath={.metadata.labels.by}"), "hand") // what others wrote stays
 }
 
-// Server-side apply: the server records the owner of each field.
+// In a server-side apply, the server records the owner of each field.
 func TestApplyServerSide(t *testing.T) {
 	is := is.New(t)
 	_, k := start(t)

@@ -16,8 +16,8 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// serve builds kubesim and runs "kubesim serve" until the test ends. It returns the first line of its stdout, and that of
-// its stderr, after which everything is ready.
+// serve builds kubesim and runs "kubesim serve" until the test ends. It returns the first line of its standard output, and that of
+// its standard error, after which the server is ready.
 func serve(t *testing.T, args ...string) (serving, try string) {
 	t.Helper()
 	is := is.New(t)
@@ -72,7 +72,7 @@ func TestKubesimServe(t *testing.T) {
 	is.Equal(k.do("wait --for=delete pod/front --timeout 1m"), "")
 }
 
-// A listener serves other processes while the test holds the server.
+// A listener serves other processes while the test has access to the server.
 func TestListener(t *testing.T) {
 	is := is.New(t)
 	srv := fake.RunT(t)

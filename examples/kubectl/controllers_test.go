@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/controller"
 )
 
-// live runs a test on virtual time, with three nodes and all controllers: what kubectl waits for comes.
+// live runs a test in virtual time, with three nodes and all controllers, so that the conditions for which kubectl waits occur.
 func live(t *testing.T, test func(is *is.I, k kubectl)) {
 	synctest.Test(t, func(t *testing.T) {
 		_, k := start(t, fake.Options{Clock: clock.System{}, Controllers: controller.All, Nodes: 3})
@@ -22,7 +22,7 @@ func live(t *testing.T, test func(is *is.I, k kubectl)) {
 	})
 }
 
-// A rollout is watched to its end, seen in its history, and undone.
+// A rollout is watched until its end, appears in the history, and is undone.
 func TestRolloutRuns(t *testing.T) {
 	live(t, func(is *is.I, k kubectl) {
 		k.do("create -f " + k.file(web))
@@ -39,7 +39,7 @@ func TestRolloutRuns(t *testing.T) {
 	})
 }
 
-// A drained node has no pods; those of the Deployment are made anew elsewhere.
+// A drained node has no pods. Those of the Deployment are recreated on other nodes.
 func TestDrain(t *testing.T) {
 	live(t, func(is *is.I, k kubectl) {
 		k.do("create -f " + k.file(web))
@@ -53,7 +53,7 @@ func TestDrain(t *testing.T) {
 	})
 }
 
-// A namespace goes with all that is in it.
+// A namespace is deleted together with its contents.
 func TestWaitForDelete(t *testing.T) {
 	live(t, func(is *is.I, k kubectl) {
 		k.do("create namespace n")
@@ -65,7 +65,7 @@ func TestWaitForDelete(t *testing.T) {
 	})
 }
 
-// A Job is made of a CronJob by hand, and runs to its end.
+// A Job is created manually from a CronJob, and runs to completion.
 func TestCreateJobFrom(t *testing.T) {
 	live(t, func(is *is.I, k kubectl) {
 		k.do("create cronjob nightly --image busybox --schedule @daily -- echo hello")
@@ -75,7 +75,7 @@ func TestCreateJobFrom(t *testing.T) {
 	})
 }
 
-// An autoscaler follows the usage that the pods' scripts define.
+// An autoscaler follows the usage that the pods' annotations define.
 func TestAutoscale(t *testing.T) {
 	live(t, func(is *is.I, k kubectl) {
 		busy := strings.Replace(web, "metadata: {labels: {app: web}}", "metadata: {labels: {app: web}, annotations: {kubesim.io/cpu: 90m}}", 1)

@@ -1,5 +1,5 @@
-// Package kubectl runs kubectl's own code against kubesim.
+// Package kubectl runs kubectl's own code with kubesim.
 //
-// Most tests run it in process, over the same Transport as any other client; binary_test.go runs the built command
-// "kubesim serve" and talks to it over TLS.
+// Most tests run it in process, over the same Transport as any other client. binary_test.go runs the built command "kubesim serve"
+// and connects to it over TLS.
 package kubectl

@@ -10,7 +10,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// editor makes kubectl edit run a shell script in the place of an editor. $1 is the file to edit.
+// editor makes kubectl edit run a shell script instead of an editor. $1 is the file to edit.
 func editor(t *testing.T, script string) {
 	t.Helper()
 	sh, err := exec.LookPath("sh")
@@ -22,7 +22,7 @@ func editor(t *testing.T, script string) {
 	t.Setenv("KUBE_EDITOR", name)
 }
 
-// kubectl edit reads an object, lets the editor change it and sends the difference as a patch.
+// kubectl edit reads an object, lets the editor change it, and sends the difference as a patch.
 func TestEdit(t *testing.T) {
 	is := is.New(t)
 	_, k := start(t)
@@ -38,7 +38,7 @@ func TestEdit(t *testing.T) {
 	is.Equal(k.do("get deployment web -o jsonpath={.metadata.generation}"), "2")
 }
 
-// A refused object goes back to the editor with the reason on top. If the editor does not correct it, the edit ends.
+// A rejected object is passed to the editor again with the reason at the top. If the editor does not correct it, kubectl edit ends.
 func TestEditRefused(t *testing.T) {
 	is := is.New(t)
 	_, k := start(t)

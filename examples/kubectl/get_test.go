@@ -27,7 +27,7 @@ metadata: {name: back, labels: {app: db}}
 spec: {nodeName: node-1, containers: [{name: main, image: postgres}]}
 `
 
-// The columns are the server's: it sends tables, and the ages in them are by its clock, which stands still.
+// The server determines the columns: it sends tables, in which ages are computed with its own clock.
 func TestGetPrintsTables(t *testing.T) {
 	is := is.New(t)
 	_, k := start(t)
@@ -89,7 +89,7 @@ func TestGetPrintsObjects(t *testing.T) {
 	is.Equal(k.do("get configmaps -o custom-columns=N:.metadata.name,C:.data.color"), "N          C\nsettings   red\n")
 }
 
-// The watch begins where the list ended, so that get -w shows each change once.
+// The watch begins at the revision of the list, so that get -w shows each change exactly once.
 func TestGetWatches(t *testing.T) {
 	is := is.New(t)
 	k := waiting(t, func(srv *fake.Server, client kubernetes.Interface) {
@@ -110,7 +110,7 @@ func TestGetWatches(t *testing.T) {
 		"DELETED    new    1      0s\n")
 }
 
-// first returns the first lines that a command prints which does not end by itself. The end of the test ends it.
+// first returns the first n lines of output of a command that does not end by itself. The command ends with the test.
 func (k kubectl) first(n int, line string) string {
 	out := &lines{left: n, done: make(chan struct{})}
 	ended := make(chan struct{})
@@ -126,7 +126,7 @@ func (k kubectl) first(n int, line string) string {
 	return out.String()
 }
 
-// lines is a writer that is done after some lines.
+// lines is a writer that closes a channel after some lines.
 type lines struct {
 	bytes.Buffer
 	left int

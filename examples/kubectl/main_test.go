@@ -24,7 +24,7 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// exit is what kubectl panics with in these tests, where the command would end the process.
+// exit is the value with which kubectl panics in these tests, instead of ending the process.
 type exit struct {
 	text string
 	code int
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// kubectl runs commands against one server.
+// kubectl runs commands with one server.
 type kubectl struct {
 	t     *testing.T
 	flags func() *genericclioptions.ConfigFlags
@@ -52,7 +52,7 @@ func start(t *testing.T, options ...fake.Options) (*fake.Server, kubectl) {
 	return srv, k
 }
 
-// inProcess returns a kubectl that sends its requests through a RoundTripper. The https makes it send --token, too.
+// inProcess returns a kubectl that sends its requests with a RoundTripper. The https scheme makes it send --token, too.
 func inProcess(t *testing.T, transport http.RoundTripper) kubectl {
 	url, cache, none := "https://kubesim.invalid", t.TempDir(), os.DevNull
 	return kubectl{t: t, flags: func() *genericclioptions.ConfigFlags {
@@ -65,8 +65,8 @@ func inProcess(t *testing.T, transport http.RoundTripper) kubectl {
 	}}
 }
 
-// onWatch is a RoundTripper that does something once, as soon as the first watch has begun. With it a test acts while
-// kubectl waits, without a second goroutine and without sleeping.
+// onWatch is a RoundTripper that calls a function once, as soon as the first watch has begun. It allows a test to act while kubectl
+// waits, without another goroutine and without sleeping.
 type onWatch struct {
 	next http.RoundTripper
 	once sync.Once
@@ -81,7 +81,7 @@ func (o *onWatch) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// waiting returns a kubectl of a new server that calls do when its first watch has begun.
+// waiting returns a kubectl for a new server that calls do when the first watch has begun.
 func waiting(t *testing.T, do func(*fake.Server, kubernetes.Interface)) kubectl {
 	srv := fake.RunT(t)
 	client := kubernetes.NewForConfigOrDie(&rest.Config{Host: srv.URL(), Transport: srv.Transport(), QPS: -1})
@@ -98,7 +98,7 @@ func (k kubectl) file(manifest string) string {
 	return name
 }
 
-// run runs a command line, whose arguments are separated by spaces. Its error contains the stderr of kubectl.
+// run runs a command line whose arguments are separated by spaces. Its error contains kubectl's standard error.
 func (k kubectl) run(stdout io.Writer, line string) (err error) {
 	var stderr bytes.Buffer
 	defer func() {

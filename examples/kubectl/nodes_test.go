@@ -17,7 +17,7 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// counter prints a number every second; web answers at port 80.
+// counter prints a number every second, and web serves port 80.
 const counter = `
 apiVersion: v1
 kind: Pod
@@ -41,8 +41,8 @@ spec:
     ports: [{containerPort: 80}]
 `
 
-// nodes returns a server with a node that runs counter and web, and a kubectl that reaches it over a socket: connections
-// that are upgraded need one. Its clock stands still.
+// nodes returns a server with a node that runs counter and web, and a kubectl that connects to it over a socket, which upgraded
+// connections require. Its clock does not advance by itself.
 func nodes(t *testing.T) (*fake.Server, kubectl) {
 	t.Helper()
 	is := is.New(t)
@@ -57,7 +57,7 @@ func nodes(t *testing.T) (*fake.Server, kubectl) {
 	return srv, k
 }
 
-// onWrite is a writer that does something after each write.
+// onWrite is a writer that calls a function after each write.
 type onWrite struct {
 	bytes.Buffer
 	do func()

@@ -28,7 +28,7 @@ func TestRolloutStatus(t *testing.T) {
 	is.True(strings.HasSuffix(out, "deployment \"web\" successfully rolled out\n"))
 }
 
-// rollout pause, resume and restart write to the deployment; a paused one cannot be restarted.
+// rollout pause, resume and restart write to the deployment. A paused deployment cannot be restarted.
 func TestRolloutPauseResumeRestart(t *testing.T) {
 	is := is.New(t)
 	_, k := start(t)
@@ -41,7 +41,7 @@ func TestRolloutPauseResumeRestart(t *testing.T) {
 	is.True(k.do("get deployment web -o jsonpath={.spec.template.metadata.annotations}") != "") // the time of the restart
 }
 
-// rollout history and undo read the replica sets that the deployment controller leaves behind, one for each revision.
+// rollout history and undo read the replica sets that the deployment controller keeps, one for each revision.
 func TestRolloutUndo(t *testing.T) {
 	is := is.New(t)
 	_, k := start(t)
@@ -57,7 +57,7 @@ func TestRolloutUndo(t *testing.T) {
 	is.Equal(k.fail("rollout undo deployment web --to-revision 7"), "error: unable to find specified revision 7 in history")
 }
 
-// revision is the replica set of one revision of the deployment web.
+// revision returns the replica set of one revision of the deployment web.
 func revision(n int, image, owner string) string {
 	return fmt.Sprintf(`
 apiVersion: apps/v1

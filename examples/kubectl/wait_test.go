@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// setStatus sets the status as a kubelet does.
+// setStatus sets the status of a pod, like a kubelet.
 func setStatus(t *testing.T, client kubernetes.Interface, status string) {
 	t.Helper()
 	_, err := client.CoreV1().Pods("default").Patch(t.Context(), "front", types.MergePatchType,
@@ -19,7 +19,7 @@ func setStatus(t *testing.T, client kubernetes.Interface, status string) {
 	is.New(t).NoErr(err)
 }
 
-// kubectl wait watches, and ends when the event comes.
+// kubectl wait watches, and ends when the event arrives.
 func TestWait(t *testing.T) {
 	tests := []struct {
 		name, line, out string

@@ -43,7 +43,7 @@ func TestCreate(t *testing.T) {
 		`error: failed to create configmap: namespaces "missing" not found`)
 }
 
-// kubectl asks the server to refuse unknown fields, and shows its answer.
+// kubectl asks the server to reject unknown fields, and shows the error.
 func TestCreateRefusesUnknownFields(t *testing.T) {
 	is := is.New(t)
 	_, k := start(t)
@@ -59,7 +59,7 @@ func TestReplace(t *testing.T) {
 	is.Equal(k.do("get deployment web -o jsonpath={.spec.template.spec.containers[*].image}"), "nginx:2 envoy:1")
 }
 
-// The three patches: merge replaces a list, strategic merges it by name, JSON names a place in it.
+// The three patch types differ: merge replaces a list, strategic merges it by name, and JSON addresses an element by its position.
 func TestPatch(t *testing.T) {
 	tests := []struct{ name, kind, patch, images string }{
 		{"merge", "merge", `{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:2"}]}}}}`, "nginx:2"},
@@ -94,7 +94,7 @@ func TestLabelAnnotateScaleSetImage(t *testing.T) {
 	is.True(strings.Contains(k.fail("scale deployment web --current-replicas 1 --replicas 7"), "Expected replicas to be 1, was 5"))
 }
 
-// kubectl waits until the object is gone; a finalizer makes that take a while.
+// kubectl waits until the object is deleted, which a finalizer delays.
 func TestDeleteWaitsForFinalizers(t *testing.T) {
 	is := is.New(t)
 	k := waiting(t, func(_ *fake.Server, client kubernetes.Interface) {

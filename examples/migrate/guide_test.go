@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/examples/documents"
 )
 
-// The README shows all changes that the test needs, and they are few.
+// The README shows all changes that the test needs, and there are only a few of them.
 func TestGuide(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -40,7 +40,7 @@ func TestGuide(t *testing.T) {
 	}
 }
 
-// diff returns the lines that differ, by the longest common subsequence.
+// diff returns the lines that differ, according to the longest common subsequence.
 func diff(a, b []string) string {
 	length := make([][]int, len(a)+1)
 	for i := range length {

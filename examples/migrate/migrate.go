@@ -1,5 +1,5 @@
-// Package migrate is what the tests below before/ and after/ test: a controller, and a function that drains a node. The README
-// goes through what changes when a test moves from a fake, or from envtest, to kubesim.
+// Package migrate contains the code that the tests in before/ and after/ test: a controller, and a function that drains a node. The
+// README describes how a test changes when it is migrated from a fake, or from envtest, to kubesim.
 package migrate
 
 import (
@@ -15,10 +15,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Copier makes a Secret of each ConfigMap that has the label copy.
+// Copier is a reconciler that copies each ConfigMap with the label copy to a Secret.
 type Copier struct{ client.Client }
 
-// Reconcile creates the Secret of a ConfigMap, unless it exists.
+// Reconcile creates the Secret for a ConfigMap, unless it exists.
 func (c *Copier) Reconcile(ctx context.Context, request controllerruntime.Request) (controllerruntime.Result, error) {
 	from := &corev1.ConfigMap{}
 	if err := c.Get(ctx, request.NamespacedName, from); err != nil || from.Labels["copy"] == "" {
@@ -40,7 +40,7 @@ func Setup(manager controllerruntime.Manager) error {
 		For(&corev1.ConfigMap{}).Owns(&corev1.Secret{}).Complete(&Copier{manager.GetClient()})
 }
 
-// Drain evicts the pods of a node, and ends with the first that may not be evicted.
+// Drain evicts the pods on a node. It stops at the first pod whose eviction fails.
 func Drain(ctx context.Context, c kubernetes.Interface, node string) error {
 	pods, err := c.CoreV1().Pods("").List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName=" + node})
 	if err != nil {

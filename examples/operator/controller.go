@@ -19,7 +19,7 @@ import (
 	v2 "github.com/kubesim/kubesim/examples/operator/api/v2"
 )
 
-// Scheme returns the kinds that the operator knows.
+// Scheme returns a scheme with the kinds that the operator uses.
 func Scheme() *runtime.Scheme {
 	s := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(s))
@@ -28,22 +28,22 @@ func Scheme() *runtime.Scheme {
 	return s
 }
 
-// Setup adds the controller and the webhooks to a manager: what main would do.
+// Setup adds the controller and the webhooks to a manager, as main does in a scaffolded project.
 func Setup(manager controllerruntime.Manager) error {
 	err := controllerruntime.NewControllerManagedBy(manager).
 		For(&v2.Site{}).Owns(&appsv1.Deployment{}).Complete(&reconciler{manager.GetClient()})
 	if err != nil {
 		return err
 	}
-	// v1.Site has ConvertTo and ConvertFrom, and v2.Site is the Hub: that adds /convert, too.
+	// v1.Site implements conversion.Convertible and v2.Site implements conversion.Hub, so this also adds /convert.
 	return controllerruntime.NewWebhookManagedBy(manager, &v2.Site{}).
 		WithDefaulter(defaulter{}).WithValidator(validator{manager.GetClient()}).Complete()
 }
 
-// reconciler makes a Deployment of each Site.
+// reconciler reconciles Sites. It creates a Deployment for each of them.
 type reconciler struct{ client.Client }
 
-// Reconcile brings the Deployment in line with the Site, and the Site's status with the Deployment.
+// Reconcile updates the Deployment to match the Site, and the Site's status to match the Deployment.
 func (r *reconciler) Reconcile(ctx context.Context, request controllerruntime.Request) (controllerruntime.Result,
 	error) {
 	site := &v2.Site{}
@@ -70,7 +70,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request controllerruntime.Re
 		client.MergeFromWithOptimisticLock{}))
 }
 
-// shape sets the fields that the Site decides, and leaves the others.
+// shape sets the fields of the Deployment that the Site determines, and preserves all others.
 func (r *reconciler) shape(d *appsv1.Deployment, site *v2.Site) {
 	labels := map[string]string{"site": site.Name}
 	d.Spec.Selector = &metav1.LabelSelector{MatchLabels: labels}
@@ -86,7 +86,7 @@ func (r *reconciler) shape(d *appsv1.Deployment, site *v2.Site) {
 	c.Env = []corev1.EnvVar{{Name: "HOSTS", Value: strings.Join(site.Spec.Hosts, ",")}}
 }
 
-// observe writes the state of the Deployment into the status.
+// observe copies the state of the Deployment to the Site's status.
 func observe(site *v2.Site, d *appsv1.Deployment) {
 	site.Status.ObservedGeneration = site.Generation
 	site.Status.ReadyReplicas = d.Status.ReadyReplicas

@@ -33,13 +33,13 @@ type site struct {
 	warnings *warnings
 }
 
-// warnings collects the warnings of the server, as kubectl prints them.
+// warnings collects the warnings of the server, like kubectl.
 type warnings struct {
 	mu   sync.Mutex
 	text []string
 }
 
-// HandleWarningHeader is called for each warning of an answer.
+// HandleWarningHeader implements rest.WarningHandler.
 func (w *warnings) HandleWarningHeader(_ int, _, text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -55,7 +55,7 @@ func (w *warnings) take() []string {
 	return text
 }
 
-// inBubble runs a test in a bubble, in a cluster where config/ was applied.
+// inBubble runs a test in a bubble, with a cluster to which config/ was applied.
 func inBubble(t *testing.T, test func(t *testing.T, is *is.I, c site)) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -70,7 +70,7 @@ func inBubble(t *testing.T, test func(t *testing.T, is *is.I, c site)) {
 	})
 }
 
-// start runs the operator until stop is called, or to the end of the test.
+// start runs the operator until stop is called or the test ends.
 func (s site) start() (stop func()) {
 	s.t.Helper()
 	m := ctrl.Start(s.t, s.srv, Setup, ctrl.Options{Scheme: Scheme()})
@@ -78,7 +78,7 @@ func (s site) start() (stop func()) {
 	return m.Stop
 }
 
-// settle lets the operator work for a while, and waits until it has nothing to do.
+// settle lets the operator run for d, and waits until it is idle.
 func settle(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()

@@ -18,7 +18,7 @@ import (
 
 func named(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: "default", Name: name} }
 
-// One Site on its way: defaulted by the webhook, made into a Deployment by the controller, ready when the pods are.
+// A Site is defaulted by the webhook, the controller creates its Deployment, and it becomes ready when the pods are.
 func TestSiteBecomesReady(t *testing.T) {
 	inBubble(t, func(t *testing.T, is *is.I, c site) {
 		c.start()
@@ -48,7 +48,7 @@ func TestSiteBecomesReady(t *testing.T) {
 	})
 }
 
-// An old client knows v1 only. It changes the fields of v1, and the other fields survive.
+// An old client supports only v1. If it changes the fields of v1, all other fields are preserved.
 func TestOldClientLosesNothing(t *testing.T) {
 	inBubble(t, func(t *testing.T, is *is.I, c site) {
 		c.start()
@@ -82,8 +82,8 @@ func TestOldClientLosesNothing(t *testing.T) {
 	})
 }
 
-// Webhooks that are registered for v2 are also called for v1 objects, in v2 (matchPolicy Equivalent), and their changes are converted to
-// v1.
+// Webhooks that are registered for v2 are also called for v1 objects, in v2 (matchPolicy Equivalent), and their changes are
+// converted to v1.
 func TestOldClientIsDefaulted(t *testing.T) {
 	inBubble(t, func(t *testing.T, is *is.I, c site) {
 		c.start()
@@ -96,7 +96,7 @@ func TestOldClientIsDefaulted(t *testing.T) {
 	})
 }
 
-// The validator checks rules that the schema cannot express: it reads other Sites from the manager's cache.
+// The validator checks rules that the schema cannot express, for which it reads other Sites from the manager's cache.
 func TestValidator(t *testing.T) {
 	inBubble(t, func(t *testing.T, is *is.I, c site) {
 		c.start()
@@ -126,8 +126,8 @@ func TestValidator(t *testing.T) {
 	})
 }
 
-// The operator stops. Sites cannot be written, and cannot be read as v1, until it is back. This is why a conversion webhook needs more than
-// one replica.
+// While the operator is stopped, Sites cannot be written, and cannot be read as v1. This is why a conversion webhook needs more
+// than one replica.
 func TestOperatorIsDown(t *testing.T) {
 	inBubble(t, func(t *testing.T, is *is.I, c site) {
 		stop := c.start()

@@ -29,7 +29,7 @@ import (
 	v2 "github.com/kubesim/kubesim/examples/operator/api/v2"
 )
 
-// built builds commands into a folder.
+// built builds commands and returns their directory.
 func built(t *testing.T, packages ...string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -74,7 +74,7 @@ func freePort(t *testing.T) int {
 	return socket.Addr().(*net.TCPAddr).Port
 }
 
-// applyAll applies a file as "kubectl apply --server-side" does, and returns the kinds that the server does not know.
+// applyAll applies a file like "kubectl apply --server-side", and returns the kinds that the server does not have.
 func applyAll(t *testing.T, c client.Client, file string) (unknown []string) {
 	t.Helper()
 	is := is.New(t)
@@ -97,7 +97,7 @@ func applyAll(t *testing.T, c client.Client, file string) (unknown []string) {
 	}
 }
 
-// poll calls f until it reports true, for at most a minute of real time: other processes are waited for.
+// poll calls f until it returns true, for at most a minute of real time, because it waits for other processes.
 func poll(t *testing.T, what string, f func() bool) {
 	t.Helper()
 	ticker := time.NewTicker(20 * time.Millisecond)
@@ -111,8 +111,8 @@ func poll(t *testing.T, what string, f func() bool) {
 	t.Fatal("waited in vain: ", what)
 }
 
-// The operator as a developer runs it: a local process, against "kubesim serve" and the project's manifests, which leave certificates to
-// cert-manager. The only settings are the address of its webhooks and the folder of the certificate.
+// TestProcess runs the operator like a developer: as a local process, with "kubesim serve" and the project's manifests, which leave
+// certificates to cert-manager. The only settings are the address of its webhooks and the directory of the certificate.
 func TestProcess(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

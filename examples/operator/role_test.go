@@ -18,7 +18,7 @@ import (
 
 const account = "system:serviceaccount:site-system:site-controller-manager"
 
-// The role is enough for all that the operator does, and has nothing that it does not need.
+// The role is sufficient for all operations of the operator, and contains no unnecessary rights.
 func TestRole(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -20,7 +20,7 @@ const keepAnnotation = "web.example.com/keep"
 // defaulter sets defaults that the schema cannot express.
 type defaulter struct{}
 
-// Default sets one replica in a Site without a scale, and a host in a Site without hosts.
+// Default implements admission.Defaulter. It sets one replica for a Site without a scale, and a host for a Site without hosts.
 func (defaulter) Default(_ context.Context, site *v2.Site) error {
 	if site.Spec.Scale == nil {
 		site.Spec.Scale = &v2.Scale{Replicas: 1}
@@ -31,16 +31,16 @@ func (defaulter) Default(_ context.Context, site *v2.Site) error {
 	return nil
 }
 
-// validator knows the other Sites, through the manager's cache.
+// validator validates a Site. It reads other Sites from the manager's cache.
 type validator struct{ sites client.Reader }
 
-// ValidateCreate refuses a host that another Site has.
+// ValidateCreate implements admission.Validator. It rejects a host that another Site has.
 func (v validator) ValidateCreate(ctx context.Context, site *v2.Site) (admission.Warnings, error) {
 	return v.validate(ctx, site)
 }
 
-// ValidateUpdate refuses what ValidateCreate refuses. An object that is being deleted may always change: its finalizers
-// must be able to go.
+// ValidateUpdate implements admission.Validator, like ValidateCreate. It accepts any change of an object that is being deleted, so
+// that finalizers can be removed.
 func (v validator) ValidateUpdate(ctx context.Context, _, site *v2.Site) (admission.Warnings, error) {
 	if site.DeletionTimestamp != nil {
 		return nil, nil
@@ -48,7 +48,7 @@ func (v validator) ValidateUpdate(ctx context.Context, _, site *v2.Site) (admiss
 	return v.validate(ctx, site)
 }
 
-// ValidateDelete refuses to delete a Site that is to be kept.
+// ValidateDelete implements admission.Validator. It rejects the deletion of a Site with keepAnnotation.
 func (validator) ValidateDelete(_ context.Context, site *v2.Site) (admission.Warnings, error) {
 	if site.Annotations[keepAnnotation] != "" {
 		return nil, fmt.Errorf("annotation %s protects this site", keepAnnotation)

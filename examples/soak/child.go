@@ -19,8 +19,9 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// serve is the other process of an endurance run: a server over TLS on the real clock. It prints its address, and then answers each line
-// "rest" on in with its condition: bytes on the heap, goroutines, and nanoseconds of processor time so far.
+// serve runs the server process of an endurance run: a server with TLS and the real clock. It prints its address, and responds to
+// each line "rest" on its input with its condition: heap size in bytes, number of goroutines, and processor time so far in
+// nanoseconds.
 func serve(in io.Reader, out io.Writer, archive string) error {
 	srv, err := fake.New(fake.Options{Clock: clock.System{}, Archive: archive})
 	if err != nil {
@@ -34,11 +35,11 @@ func serve(in io.Reader, out io.Writer, archive string) error {
 	fmt.Fprintln(out, l.URL(), base64.StdEncoding.EncodeToString(l.CA()))
 	for lines := bufio.NewScanner(in); lines.Scan(); {
 		srv.Expire()
-		for n := -1; n != runtime.NumGoroutine(); time.Sleep(100 * time.Millisecond) { // connections that have just been closed
+		for n := -1; n != runtime.NumGoroutine(); time.Sleep(100 * time.Millisecond) { // wait for connections that have just been closed
 			n = runtime.NumGoroutine()
 		}
 		runtime.GC()
-		runtime.GC() // what finalizers have let go
+		runtime.GC() // also frees objects with finalizers
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
 		var u syscall.Rusage
@@ -50,7 +51,7 @@ func serve(in io.Reader, out io.Writer, archive string) error {
 	return srv.DataError()
 }
 
-// child is that process.
+// child is a running server process.
 type child struct {
 	process *exec.Cmd
 	url     string
@@ -66,7 +67,7 @@ type condition struct {
 	cpu        time.Duration
 }
 
-// startChild starts it, with its archive in a file.
+// startChild starts this program again as a server with the given archive file, and reads its URL and CA.
 func startChild(ctx context.Context, archive string) (*child, error) {
 	c := &child{process: exec.CommandContext(ctx, os.Args[0], "-serve", archive)}
 	c.process.Stderr = os.Stderr
@@ -110,7 +111,7 @@ func (c *child) rest() (r condition, err error) {
 	return condition{heap, goroutines, time.Duration(cpu)}, errors.Join(err1, err2, err3)
 }
 
-// stop ends the process.
+// stop ends the server process and waits for it.
 func (c *child) stop() error {
 	c.in.Close()
 	return c.process.Wait()

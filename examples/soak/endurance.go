@@ -23,23 +23,23 @@ import (
 	"github.com/kubesim/kubesim/sim/checker"
 )
 
-// endurance runs real clients against a server in another process, over TCP and TLS, in real time, round after round:
+// endurance runs rounds of real clients with a server in another process, over TCP and TLS, in real time:
 //
 //	round    32 clientsets with informers ─ faults ─▶ server ─ archive
-//	           └─ recorder: each request, answer and frame ─▶ checker.History ─▶ every promise, linearizability
-//	between  there are no clients, and all objects are deleted and compacted: the server's heap does not grow
+//	           └─ recorder: each request, response and frame ─▶ checker.History ─▶ every promise, linearizability
+//	between  no clients; all objects are deleted and the store is compacted: the server's heap must not grow
 //
-// The history of a round is checked and dropped, so an hour needs no more memory than a minute.
+// The history of a round is checked and then dropped, so that an hour needs no more memory than a minute.
 type endurance struct {
 	server  *child
 	clients int
-	ops     int // of a client in a round
+	ops     int // number of operations of a client in a round
 
 	requests, watches, commits int
 	last                       *checker.History // of the last round
 }
 
-// endure runs rounds for a duration, and at least as many as are needed to judge the heap.
+// endure runs rounds for a duration, and at least as many as are needed to assess the heap.
 func endure(d time.Duration, clients, ops int, seed uint64) error {
 	klog.SetLogger(logr.Discard()) // client-go logs each fault
 	dir, err := os.MkdirTemp("", "kubesim-endurance-")
@@ -55,7 +55,7 @@ func endure(d time.Duration, clients, ops int, seed uint64) error {
 	}
 	e := &endurance{server: server, clients: clients, ops: ops}
 	var first, last condition
-	var heaps []int64 // after each round but the first ones
+	var heaps []int64 // heap size after each round except the first ones
 	began := time.Now()
 	said := began
 	rounds := 0
@@ -89,7 +89,7 @@ func endure(d time.Duration, clients, ops int, seed uint64) error {
 	return server.stop()
 }
 
-// plan contains faults for workers only.
+// plan contains faults that apply only to workers.
 const plan = `on update,patch * client=worker- p=0.02 do fail Conflict
 on create,update,patch,delete * client=worker- p=0.02 do commit-then-fail Timeout
 on create,update,patch,delete * client=worker- p=0.01 do fail Timeout
@@ -105,7 +105,8 @@ on create,update,patch,delete * client=worker- p=0.002 do compact
 on list * client=worker- p=0.01 do expire
 `
 
-// round is one round.
+// round executes one round: it removes the faults of the last one, records the workers' requests, deletes their objects, and checks
+// the history.
 func (e *endurance) round(seed uint64) error {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(e.server.ca)
@@ -132,7 +133,7 @@ func (e *endurance) round(seed uint64) error {
 	return verdict(h)
 }
 
-// play lets the workers work while things go wrong.
+// play runs the workers while faults occur.
 func (e *endurance) play(ctx context.Context, r *Remote, transport http.RoundTripper, config *rest.Config, seed uint64) error {
 	if err := control(transport, "POST", e.server.url+"/sim/v1/faults", plan); err != nil {
 		return err
@@ -156,7 +157,7 @@ func (e *endurance) play(ctx context.Context, r *Remote, transport http.RoundTri
 	return control(transport, "DELETE", e.server.url+"/sim/v1/faults", "")
 }
 
-// verdict is the result of the checks.
+// verdict returns an error if any check of the history fails.
 func verdict(h *checker.History) error {
 	var out []string
 	for _, v := range checker.Check(h) {
@@ -171,7 +172,7 @@ func verdict(h *checker.History) error {
 	return nil
 }
 
-// tidy deletes the objects of a round.
+// tidy deletes the objects that a round has created.
 func tidy(transport http.RoundTripper, url string) error {
 	for _, path := range []string{"/api/v1/namespaces/%s/configmaps", "/apis/coordination.k8s.io/v1/namespaces/%s/leases"} {
 		for _, namespace := range namespaces {
@@ -183,7 +184,7 @@ func tidy(transport http.RoundTripper, url string) error {
 	return nil
 }
 
-// control sends a request that has to succeed.
+// control sends a request, and returns an error if it fails.
 func control(transport http.RoundTripper, method, url, body string) error {
 	q, err := http.NewRequest(method, url, bytes.NewReader([]byte(body)))
 	if err != nil {
@@ -201,13 +202,13 @@ func control(transport http.RoundTripper, method, url, body string) error {
 }
 
 const (
-	// warm is how many rounds there are before the heap is measured for the first time.
+	// warm is the number of rounds before the heap is first measured.
 	warm = 3
 
-	// least is the minimum number of measured rounds: fewer do not distinguish a fluctuation from a leak.
+	// least is the minimum number of measured rounds. With fewer of them, a fluctuation could not be distinguished from a leak.
 	least = 12
 
-	// heapDrift is how much of its size the heap may have changed from the first round that is measured to the last.
+	// heapDrift is the maximum relative change of the heap between the first and the last measured round.
 	heapDrift = 0.10
 )
 
@@ -227,7 +228,7 @@ func drift(heaps []int64) float64 {
 	return median(slopes) * float64(len(heaps)-1) / float64(median(heaps))
 }
 
-// median returns the number in the middle, the greater one of two.
+// median returns the middle number, or the greater one of the two middle numbers.
 func median[N int64 | float64](numbers []N) N {
 	return slices.Sorted(slices.Values(numbers))[len(numbers)/2]
 }

@@ -1,13 +1,13 @@
-// Command soak runs random work with random faults against the simulator, one seed after another. It checks every promise of sim/checker
-// and that single objects are linearizable.
+// Command soak runs random operations with random faults against the simulator, one seed after another. It checks all promises of
+// sim/checker, and that each object is linearizable.
 //
 //	go run ./soak                     a million operations
-//	go run ./soak -seed 17            one seed again
-//	go run ./soak -target http://…    the same clients, side by side, against a server that is running
+//	go run ./soak -seed 17            a single seed
+//	go run ./soak -target http://…    the same clients, concurrently, against a running server
 //	go run ./soak -for 1h             32 clients of client-go over TLS, against a server in another process, in real time
 //
-// Each run has its own seed. Runs are executed in parallel, each on one goroutine. For the first run that fails, soak prints the shortest
-// scenario that still fails, writes it to a file, and prints the command that runs it again.
+// Each run has its own seed. Runs are executed in parallel, each on one goroutine. For the first run that fails, soak prints the
+// shortest scenario that still fails, writes it to a file, and prints the command that runs it again.
 package main
 
 import (
@@ -62,7 +62,7 @@ func main() {
 	}
 }
 
-// check checks a server that is running.
+// check runs the clients against a running server and checks the recorded history.
 func check(r *Remote) error {
 	h, err := r.Run()
 	if err != nil {
@@ -75,7 +75,7 @@ func check(r *Remote) error {
 	return nil
 }
 
-// run runs ops and returns the broken promises.
+// run executes a soak run and adds a violation if an object is not linearizable.
 func run(o soak.Options) (*soak.Result, error) {
 	r, err := soak.Run(o)
 	if err == nil && linearizable(r.History, true) == porcupine.Illegal {
@@ -85,7 +85,8 @@ func run(o soak.Options) (*soak.Result, error) {
 	return r, err
 }
 
-// all runs seeds until there were enough operations.
+// all runs one seed after the other on all processors until -total operations have been executed. If a run fails or breaks a
+// promise, it repeats that seed and returns the error.
 func all() error {
 	var done, next, unexpected atomic.Int64
 	next.Store(int64(*first))
@@ -120,7 +121,7 @@ func all() error {
 	return nil
 }
 
-// progress prints how far it is, every five seconds.
+// progress prints the progress every five seconds.
 func progress(stop <-chan struct{}, began time.Time, done, next *atomic.Int64) {
 	ticker := time.NewTicker(5 * time.Second)
 	defer ticker.Stop()
@@ -136,7 +137,8 @@ func progress(stop <-chan struct{}, began time.Time, done, next *atomic.Int64) {
 	}
 }
 
-// again runs one seed. If it fails, again writes the shortest scenario that fails to a file, and returns an error that contains it.
+// again runs a single seed. If it fails, again writes the shortest failing scenario to a file, and returns an error that contains
+// it.
 func again(seed uint64) error {
 	c := soak.Swarm(seed, *size)
 	replay := fmt.Sprintf("replay: make soak SOAKFLAGS='-size %d -seed %d'", *size, seed)

@@ -12,8 +12,8 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
-// recorder is the http.RoundTripper of a client of client-go. It records requests and responses in a Remote's history, and leaves both
-// unchanged.
+// recorder is the http.RoundTripper of a client-go client. It records requests and responses in a Remote's history without changing
+// them.
 type recorder struct {
 	of     *Remote
 	client string
@@ -43,7 +43,7 @@ func (c recorder) RoundTrip(in *http.Request) (*http.Response, error) {
 	return c.call(in, call)
 }
 
-// call notes a request and its answer.
+// call sends a request, and records it and its response.
 func (c recorder) call(in *http.Request, call *checker.Call) (*http.Response, error) {
 	c.of.mu.Lock()
 	c.of.history.Calls = append(c.of.history.Calls, call)
@@ -69,21 +69,21 @@ func (c recorder) call(in *http.Request, call *checker.Call) (*http.Response, er
 	return res, nil
 }
 
-// noted changes the history.
+// noted calls f with the lock held, so that f may change the history.
 func (r *Remote) noted(f func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	f()
 }
 
-// unreadable records a response that the server should not have sent.
+// unreadable records the error for a response that could not be decoded.
 func (r *Remote) unreadable(err error) {
 	if err != nil {
 		r.history.Unreadable = append(r.history.Unreadable, err.Error())
 	}
 }
 
-// failing is the end of a body.
+// failing is the end of a body. Reading it returns the error.
 type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) {
@@ -93,7 +93,7 @@ func (f failing) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// watch notes a watch and its events.
+// watch opens a watch, and records it and its events.
 func (c recorder) watch(in *http.Request, s *checker.Stream) (*http.Response, error) {
 	s.Called = c.of.step.Add(1)
 	res, err := c.next.RoundTrip(in)
@@ -108,7 +108,7 @@ func (c recorder) watch(in *http.Request, s *checker.Stream) (*http.Response, er
 	return res, nil
 }
 
-// frames is the body of a watch: each line is noted before its last byte is handed on.
+// frames is the body of a watch. It records each line before it returns the last byte of the line.
 type frames struct {
 	io.ReadCloser
 	of     *Remote

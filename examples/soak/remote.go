@@ -16,14 +16,14 @@ import (
 	"github.com/kubesim/kubesim/sim/soak"
 )
 
-// Remote runs the work of a soak's clients, side by side, against a server over HTTP, and keeps the history.
+// Remote executes the operations of a soak's clients, concurrently, against a server over HTTP, and records the history.
 //
 //	c1 ─ ops ─▶ requests ─┐
-//	c2 ─ ops ─▶ requests ─┼─▶ server ─▶ answers, frames ─▶ checker.History
+//	c2 ─ ops ─▶ requests ─┼─▶ server ─▶ responses, frames ─▶ checker.History
 //	log ─ list and watch ─┘                └─ of the log's watches ─▶ checker.Rebuild ─▶ the log
 //
-// It makes and removes objects named o0 to o5, and soak-end, in the namespaces default and kube-public. Trouble is left
-// out: it is the server's own.
+// It creates and deletes objects named o0 to o5, and soak-end, in the namespaces default and kube-public. It does not cause faults
+// or disturbances, which are up to the server.
 type Remote struct {
 	URL       string
 	Transport http.RoundTripper
@@ -33,15 +33,15 @@ type Remote struct {
 	step    atomic.Int64
 	mu      sync.Mutex // guards the fields below
 	history checker.History
-	world   *scenario.World   // makes requests of ops; nothing happens in it
-	newest  map[string]uint64 // revision that each client was shown
+	world   *scenario.World   // converts operations to requests; executes none of them
+	newest  map[string]uint64 // newest revision that each client has seen
 	streams sync.WaitGroup
 }
 
-// remoteResources are those of soak that every server has and whose objects stay.
+// remoteResources are the soak resources that every server serves and whose objects do not expire.
 var remoteResources = []string{"configmaps", "leases.coordination.k8s.io"}
 
-// Run runs the work. It returns an error if the server does not answer requests at all.
+// Run executes the operations. It returns an error if the server does not respond to requests at all.
 func (r *Remote) Run() (*checker.History, error) {
 	byClient := map[string][]scenario.Op{}
 	for _, o := range soak.Generate(r.Config) {
@@ -51,14 +51,14 @@ func (r *Remote) Run() (*checker.History, error) {
 	}
 	return r.record(func(ctx context.Context) {
 		var clients sync.WaitGroup
-		for name, ops := range byClient { // order does not matter: they run side by side
+		for name, ops := range byClient { // order does not matter: they run concurrently
 			clients.Go(func() { r.client(ctx, name, ops) })
 		}
 		clients.Wait()
 	})
 }
 
-// record keeps the history of what work does. Its context ends the watches.
+// record runs work and returns the recorded history. The context passed to work also ends the watches of the log.
 func (r *Remote) record(work func(ctx context.Context)) (*checker.History, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -113,7 +113,7 @@ func (r *Remote) log(ctx context.Context) (lists []*checker.Call, logs []*logger
 	return lists, logs, nil
 }
 
-// logger is a watch of the log; it has ended when the object that goes away last has done so, or when nothing more can.
+// logger is a watch of the log. ended is closed when it has received the deletion of the last object, or when the watch ends.
 type logger struct {
 	stream *checker.Stream
 	once   sync.Once
@@ -132,7 +132,7 @@ func (l *logger) end() { l.once.Do(func() { close(l.ended) }) }
 
 const lastName = "soak-end"
 
-// finish writes an object of each resource and waits until the log has it.
+// finish creates and deletes an object of each resource, and waits until the log contains its deletion.
 func (r *Remote) finish(ctx context.Context, logs []*logger) error {
 	for i, name := range remoteResources {
 		for _, verb := range []string{"create", "delete"} {
@@ -149,7 +149,7 @@ func (r *Remote) finish(ctx context.Context, logs []*logger) error {
 	return nil
 }
 
-// client does its ops, one after the other.
+// client executes its operations one after another.
 func (r *Remote) client(ctx context.Context, name string, ops []scenario.Op) {
 	var open []io.Closer
 	for i, o := range ops {
@@ -165,7 +165,7 @@ func (r *Remote) client(ctx context.Context, name string, ops []scenario.Op) {
 		case q == nil || err != nil:
 		case q.Call != nil:
 			q.Call.N = i + 1
-			_ = r.send(ctx, q) // an answer that never came is in the history as such
+			_ = r.send(ctx, q) // the history records that there was no response
 			r.mu.Lock()
 			r.history.Calls = append(r.history.Calls, q.Call)
 			r.mu.Unlock()
@@ -184,7 +184,7 @@ func (r *Remote) client(ctx context.Context, name string, ops []scenario.Op) {
 	}
 }
 
-// make returns the request of an op, nil if there is nothing to ask.
+// make returns the request for an operation, or nil if the operation sends none.
 func (r *Remote) make(o scenario.Op) (*scenario.Request, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -196,7 +196,7 @@ func (r *Remote) make(o scenario.Op) (*scenario.Request, error) {
 	return list[0], nil
 }
 
-// line returns the request of a line.
+// line parses a line of a scenario and returns its request.
 func (r *Remote) line(text string) (*scenario.Request, error) {
 	o, err := scenario.Parse(text)
 	if err != nil {
@@ -205,7 +205,7 @@ func (r *Remote) line(text string) (*scenario.Request, error) {
 	return r.make(o)
 }
 
-// ask sends the request of a line.
+// ask parses a line of a scenario, sends its request, and records the response.
 func (r *Remote) ask(ctx context.Context, text string) (*scenario.Request, error) {
 	q, err := r.line(text)
 	if err != nil {
@@ -214,7 +214,7 @@ func (r *Remote) ask(ctx context.Context, text string) (*scenario.Request, error
 	return q, r.send(ctx, q)
 }
 
-// begin sends a request.
+// begin sends a request and returns the response.
 func (r *Remote) begin(ctx context.Context, q *scenario.Request) (*http.Response, error) {
 	in, err := http.NewRequestWithContext(ctx, q.Method, r.URL+q.Path, bytes.NewReader(q.Body))
 	if err != nil {
@@ -227,7 +227,7 @@ func (r *Remote) begin(ctx context.Context, q *scenario.Request) (*http.Response
 	return r.Transport.RoundTrip(in)
 }
 
-// send sends a request and notes the answer.
+// send sends a request and records the response.
 func (r *Remote) send(ctx context.Context, q *scenario.Request) error {
 	q.Call.Called = r.step.Add(1)
 	res, err := r.begin(ctx, q)
@@ -249,7 +249,7 @@ func (r *Remote) send(ctx context.Context, q *scenario.Request) error {
 	return err
 }
 
-// watch opens a watch.
+// watch opens a watch and returns its body. It returns an error unless the status code is 200.
 func (r *Remote) watch(ctx context.Context, q *scenario.Request) (io.ReadCloser, error) {
 	q.Stream.Called = r.step.Add(1)
 	res, err := r.begin(ctx, q)
@@ -263,7 +263,7 @@ func (r *Remote) watch(ctx context.Context, q *scenario.Request) (io.ReadCloser,
 	return res.Body, nil
 }
 
-// follow reads a watch to its end.
+// follow reads a watch until it ends.
 func (r *Remote) follow(q *scenario.Request, body io.ReadCloser, saw func(ev *checker.Event)) {
 	defer body.Close()
 	lines := bufio.NewScanner(body)

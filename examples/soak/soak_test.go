@@ -15,7 +15,7 @@ import (
 	"github.com/kubesim/kubesim/sim/soak"
 )
 
-// Answers to clients of a cluster in trouble fit one order of the requests.
+// Responses to clients of a disturbed cluster are consistent with one order of the requests.
 func TestLinearizable(t *testing.T) {
 	t.Parallel()
 	for seed := uint64(1); seed <= 15; seed++ {
@@ -26,7 +26,7 @@ func TestLinearizable(t *testing.T) {
 	}
 }
 
-// The check finds a history that no order of requests explains: it can fail.
+// The check detects a history that no order of requests explains.
 func TestNotLinearizable(t *testing.T) {
 	t.Parallel()
 	a := checker.ID{Resource: "things", Name: "a"}
@@ -51,7 +51,7 @@ func TestNotLinearizable(t *testing.T) {
 	}
 }
 
-// work is the work of the clients of a Remote in this test.
+// work returns the configuration of a Remote's clients in this test.
 func work(seed uint64) soak.Config {
 	c := soak.Swarm(seed, 1500)
 	c.Clients, c.Calm, c.Names, c.Work = 4, 20, 4, []string{"apply", "create", "delete", "get", "list", "page", "patch", "stop", "update", "watch"}
@@ -68,7 +68,8 @@ func judged(t *testing.T, r *Remote) {
 	is.True(linearizable(h, false) != porcupine.Illegal)
 }
 
-// The same clients and checks over HTTP, side by side: in process, in virtual time.
+// TestInProcess runs a soak's clients concurrently, over HTTP in process and in virtual time, and checks the recorded
+// history.
 func TestInProcess(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -77,7 +78,8 @@ func TestInProcess(t *testing.T) {
 	})
 }
 
-// And over a socket, as against a real server (go run ./soak -target URL).
+// TestOverHTTP runs the clients over a socket, as against a real server (go run ./soak -target URL), and checks the
+// recorded history.
 func TestOverHTTP(t *testing.T) {
 	t.Parallel()
 	srv := fake.RunT(t, fake.Options{Clock: clock.System{}})
@@ -88,7 +90,7 @@ func TestOverHTTP(t *testing.T) {
 	judged(t, &Remote{URL: l.URL(), Transport: http.DefaultTransport, Config: work(2)})
 }
 
-// A round of client-go clients over TLS, under faults, breaks no promise. The check detects a missing event.
+// A round of client-go clients over TLS, with faults, violates no promise. The check detects a missing event.
 func TestRound(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -20,13 +20,13 @@ import (
 	"k8s.io/client-go/util/retry"
 )
 
-// worker is a typical client: a clientset and informers, with its own connection.
+// worker is a typical client: a clientset and informers with their own connection.
 type worker struct {
 	name string
 	set  kubernetes.Interface
 	rand *rand.Rand
 
-	conns sync.Map // net.Conn: its connections
+	conns sync.Map // set of the worker's net.Conns
 }
 
 // agentOfWorkers is the prefix of the User-Agents of workers. Faults apply only to them, and not to the watches of the log.
@@ -37,8 +37,8 @@ func newWorker(r *Remote, config *rest.Config, n int, seed uint64) (*worker, err
 	w := &worker{name: fmt.Sprint(agentOfWorkers, n), rand: rand.New(rand.NewPCG(seed, uint64(n)))}
 	c := rest.CopyConfig(config)
 	c.UserAgent, c.QPS, c.Timeout = w.name, -1, 0
-	c.ContentType, c.AcceptContentTypes = "application/json", "application/json"    // the recorder reads no protobuf
-	c.Dial = func(ctx context.Context, network, address string) (net.Conn, error) { // of its own, and so a connection of its own
+	c.ContentType, c.AcceptContentTypes = "application/json", "application/json"    // the recorder does not support protobuf
+	c.Dial = func(ctx context.Context, network, address string) (net.Conn, error) { // a separate Dial function results in a separate connection
 		conn, err := new(net.Dialer).DialContext(ctx, network, address)
 		if err == nil {
 			w.conns.Store(conn, true)
@@ -51,7 +51,7 @@ func newWorker(r *Remote, config *rest.Config, n int, seed uint64) (*worker, err
 	return w, err
 }
 
-// work does n things, with informers beside.
+// work executes n random operations while the worker's informers are running.
 func (w *worker) work(ctx context.Context, n int) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -69,17 +69,17 @@ func (w *worker) work(ctx context.Context, n int) {
 	factory.Shutdown()
 }
 
-// hangUp closes the worker's connection, which has nothing to do.
+// hangUp closes the worker's idle connections.
 func (w *worker) hangUp() {
 	w.conns.Range(func(conn, _ any) bool { conn.(net.Conn).Close(); return true })
 }
 
-// namespaces and names of what workers fight for.
+// The namespaces and number of names that workers share.
 var namespaces = []string{"default", "kube-public"}
 
 const names = 6
 
-// step executes one random operation. It does not retry a refused one.
+// step executes a random operation. It does not retry a failed one.
 func (w *worker) step(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -121,7 +121,7 @@ func (w *worker) step(ctx context.Context) {
 	}
 }
 
-// lease takes, renews or gives up a lease.
+// lease acquires, renews or releases a lease.
 func (w *worker) lease(ctx context.Context, namespace, name string) {
 	leases := w.set.CoordinationV1().Leases(namespace)
 	now := metav1.NowMicro()

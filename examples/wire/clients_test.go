@@ -28,7 +28,7 @@ import (
 	"github.com/kubesim/kubesim/sim/auth"
 )
 
-// connections are the ways in which client-go reaches a server: HTTP/1.1, HTTP/1.1 and HTTP/2 over TLS.
+// connections are the ways in which client-go connects to a server: HTTP/1.1, and HTTP/1.1 and HTTP/2 over TLS.
 var connections = map[string]func(t *testing.T) *rest.Config{
 	"http": func(t *testing.T) *rest.Config {
 		_, l := listen(t, fake.ListenOptions{}, fake.Options{Auth: auth.RBAC})
@@ -47,8 +47,8 @@ func secure(t *testing.T) *rest.Config {
 	return &rest.Config{Host: l.URL(), BearerToken: "admintoken", QPS: -1, TLSClientConfig: rest.TLSClientConfig{CAData: l.CA()}}
 }
 
-// Every client of client-go can decode the server's responses, over each connection and in each content type. (CBOR is a feature gate of
-// clients and servers: if the server does not support it, the client asks again in JSON.)
+// Every client of client-go can decode the server's responses, over each connection and in each content type. (CBOR is a feature
+// gate of clients and servers. If the server does not support it, the client requests JSON instead.)
 func TestClients(t *testing.T) {
 	for name, connect := range connections { // order does not matter
 		for _, contentType := range []string{"application/json", "application/vnd.kubernetes.protobuf", "application/cbor"} {
@@ -67,8 +67,8 @@ func TestClients(t *testing.T) {
 	}
 }
 
-// typed writes, reads, lists, watches and deletes with a clientset. A map entry without a value is empty bytes, which an
-// empty patch does not change.
+// typed checks that a clientset can write, read, list, watch and delete Secrets. In protobuf, a key of the Secret has no value, and
+// an empty patch must not change the stored object.
 func typed(t *testing.T, c *rest.Config) {
 	is := is.New(t)
 	ctx := t.Context()
@@ -99,7 +99,7 @@ func typed(t *testing.T, c *rest.Config) {
 	is.Equal(err.Error(), `secrets "s" not found`)
 }
 
-// untyped reads the namespaces with the clients that know no types.
+// untyped reads the namespaces with the clients that have no types.
 func untyped(t *testing.T, c *rest.Config) {
 	is := is.New(t)
 	ctx := t.Context()
@@ -116,8 +116,8 @@ func untyped(t *testing.T, c *rest.Config) {
 	is.Equal(applied.GetName(), "n")
 }
 
-// discover asks for discovery with and without aggregation, maps kinds with it, lists each resource with the typed
-// client's decoder, and reads OpenAPI of both versions.
+// discover requests discovery with and without aggregation, maps kinds with it, lists each resource with the typed client's
+// decoder, and reads the OpenAPI documents of both versions.
 func discover(t *testing.T, c *rest.Config) {
 	is := is.New(t)
 	d := discovery.NewDiscoveryClientForConfigOrDie(c)
@@ -160,8 +160,7 @@ func names(groups []*metav1.APIGroup) []string {
 	return out
 }
 
-// decodeAll lists each resource of a group version in JSON, YAML and protobuf, and decodes the answers into client-go's
-// types.
+// decodeAll lists each resource of a group version in JSON, YAML and protobuf, and decodes the responses into client-go's types.
 func decodeAll(t *testing.T, c *rest.Config, list *metav1.APIResourceList) {
 	is := is.New(t)
 	gv, err := schema.ParseGroupVersion(list.GroupVersion)

@@ -1,3 +1,3 @@
-// Package wire checks what comes over the wire, with clients that know nothing of kubesim: over a socket, in each
-// format, of each endpoint.
+// Package wire checks the bytes that kubesim sends, with clients that do not depend on kubesim: over a socket, in each format, and
+// for each endpoint.
 package wire

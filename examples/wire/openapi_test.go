@@ -17,7 +17,7 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// widgets is a definition whose schema uses features that built-in kinds do not.
+// widgets is a definition whose schema uses features that built-in kinds do not use.
 const widgets = `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -54,7 +54,7 @@ spec:
               e: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}
 `
 
-// get asks for a path in a form, and fails the test unless it comes in that form.
+// get requests a path in a media type, and fails the test unless the response has that type.
 func get(t *testing.T, url, accept string) []byte {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
@@ -88,8 +88,8 @@ func listen(t *testing.T, options fake.ListenOptions, server ...fake.Options) (*
 	return srv, l
 }
 
-// The documents in protobuf are equivalent to those in JSON: gnostic, which the real server uses for the conversion, converts the JSON to
-// the same documents. Values that have no field are YAML, whose text may differ.
+// The documents in protobuf are equivalent to those in JSON: gnostic, which the real server uses for the conversion, converts the
+// JSON to the same documents. Values without a field are YAML, whose text may differ.
 func TestOpenAPIInProtobuf(t *testing.T) {
 	is := is.New(t)
 	srv, l := listen(t, fake.ListenOptions{})
@@ -115,7 +115,7 @@ func TestOpenAPIInProtobuf(t *testing.T) {
 	same(t, "/openapi/v2", got, want)
 }
 
-// same fails the test unless two messages are equal but for the text of YAML.
+// same fails the test unless two messages are equal except for the text of YAML.
 func same(t *testing.T, name string, got, want proto.Message) {
 	t.Helper()
 	plain(t, got.ProtoReflect())
@@ -125,7 +125,7 @@ func same(t *testing.T, name string, got, want proto.Message) {
 	}
 }
 
-// plain writes all YAML in a message as JSON.
+// plain converts all YAML in a message to JSON.
 func plain(t *testing.T, m protoreflect.Message) {
 	each(m, func(f protoreflect.FieldDescriptor, inner protoreflect.Message) { plain(t, inner) })
 	if f := m.Descriptor().Fields().ByName("yaml"); f != nil {
@@ -137,7 +137,7 @@ func plain(t *testing.T, m protoreflect.Message) {
 	}
 }
 
-// each calls f with the messages in the fields of a message.
+// each calls f with each message in the fields of a message.
 func each(m protoreflect.Message, f func(protoreflect.FieldDescriptor, protoreflect.Message)) {
 	m.Range(func(field protoreflect.FieldDescriptor, v protoreflect.Value) bool {
 		if field.Message() == nil {
@@ -154,7 +154,7 @@ func each(m protoreflect.Message, f func(protoreflect.FieldDescriptor, protorefl
 	})
 }
 
-// difference names the first place where two messages differ, as deep as it can; "" if they are equal.
+// difference returns the path of the first and deepest difference between two messages, or "" if they are equal.
 func difference(path string, a, b protoreflect.Message) string {
 	if proto.Equal(a.Interface(), b.Interface()) {
 		return ""

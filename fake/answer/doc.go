@@ -1,4 +1,4 @@
-// Package answer carries the answers of an API server to its clients, over the connections of net/http or in process.
+// Package answer delivers the responses of an API server to its clients, over net/http connections or in process.
 //
 //	request ─┬─ Handler, an http.Handler ─┬─▶ ask ─▶ apiserver.Answer ─┬─ a body ────▶ written as a whole
 //	         └─ RoundTrip, in process ────┘                            ├─ a watch ───▶ stream: frame after frame, or messages of a WebSocket
@@ -6,5 +6,6 @@
 //	                                                                   └─ a session ─▶ tail of a log, or upgraded: exec, attach, port-forward
 //	                                                                                   over WebSocket or SPDY
 //
-// It holds the lock of the API server's cluster only to start requests and to take available output, never while a client waits or reads.
+// It holds the lock of the API server's cluster only to start requests and to take available output, never while a client waits or
+// reads.
 package answer

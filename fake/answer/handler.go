@@ -16,22 +16,22 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// Handler is an http.Handler that asks an API server.
+// Handler is an http.Handler that sends requests to an API server.
 //
 //	socket ─ ServeHTTP ─ reads the body ─▶ ask ─▶ Answer ─┬─ a body ───▶ written as a whole
-//	                                                      ├─ a watch ──▶ frame after frame, as they come
-//	                                                      │             or as messages of a WebSocket (messages.go)
-//	                                                      ├─ a stream ─▶ what an aggregated API server sends (relay.go)
-//	                                                      └─ a session ─▶ what a container says (session.go, upgrade.go)
+//	                                                      ├─ a watch ──▶ frame after frame, or messages of a
+//	                                                      │             WebSocket (messages.go)
+//	                                                      ├─ a stream ─▶ stream of an aggregated API server (relay.go)
+//	                                                      └─ a session ─▶ output of a container (session.go, upgrade.go)
 type Handler struct {
-	pick    func(*http.Request) *apiserver.Server // the one that a request reaches
-	client  func(*http.Request) *auth.Client      // identifies the sender of a request
-	watches *quota                                // nil for no limit
-	logf    func(format string, args ...any)      // where a panic is reported
+	pick    func(*http.Request) *apiserver.Server // returns the API server for a request
+	client  func(*http.Request) *auth.Client      // returns the identity of the sender
+	watches *quota                                // nil means no limit
+	logf    func(format string, args ...any)      // logs panics
 }
 
-// NewHandler returns a Handler that sends each request to the API server that pick returns. client returns the identity of a request's
-// sender, as far as it does not come from the header. watches limits the number of open watches; 0 means no limit. logf logs panics.
+// NewHandler returns a Handler that sends each request to the API server that pick returns. client returns the part of the sender's
+// identity that is not in the header. watches limits the number of open watches; 0 means no limit. logf logs panics.
 func NewHandler(pick func(*http.Request) *apiserver.Server, client func(*http.Request) *auth.Client, watches int,
 	logf func(format string, args ...any),
 ) *Handler {
@@ -42,8 +42,8 @@ func NewHandler(pick func(*http.Request) *apiserver.Server, client func(*http.Re
 	return h
 }
 
-// ServeHTTP answers one request. It blocks only in ways that a testing/synctest bubble understands, and never with the
-// Cluster's lock held.
+// ServeHTTP implements http.Handler. It blocks only on channels that a testing/synctest bubble can detect, and never while holding
+// the Cluster's lock.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q := h.Request(r)
 	if r.Body != nil && r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -57,7 +57,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		logPanic(h.logf, err)
 	}
 	if a == nil {
-		panic(http.ErrAbortHandler) // the client is gone or the listener ends: package net/http breaks the connection
+		panic(http.ErrAbortHandler) // the client has disconnected or the listener is closing: net/http closes the connection
 	}
 	a = onConditions(r, a)
 	if c, ok := a.Stream.(Connection); ok {
@@ -84,7 +84,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	writeHead(w, a)
 	switch {
 	case a.Session != nil:
-		_ = http.NewResponseController(w).Flush() // the client is to know that it may wait
+		_ = http.NewResponseController(w).Flush() // lets the client know that it has to wait
 		relay(w, newTail(r.Context(), server, a.Session))
 	case a.Stream != nil:
 		relay(w, a.Stream)
@@ -92,11 +92,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer h.watches.give()
 		newStream(r.Context(), server, a).writeTo(w)
 	default:
-		_, _ = a.Sent().WriteTo(w) // a client that went away is no error of the server
+		_, _ = a.Sent().WriteTo(w) // an error means that the client disconnected
 	}
 }
 
-// readBody reads the body of a request. It reports false, and has answered, when the deadline of the connection is over before.
+// readBody reads the body of a request. If the connection's deadline is exceeded, it writes an error response and returns false.
 func readBody(w http.ResponseWriter, r *http.Request, q *apiserver.Request) bool {
 	q.ReadBody(r.Body, r.ContentLength)
 	switch {
@@ -105,36 +105,36 @@ func readBody(w http.ResponseWriter, r *http.Request, q *apiserver.Request) bool
 		WriteStatus(w, status.Timeout("request did not complete within the allotted timeout", 0))
 		return false
 	case q.BodyError == nil && q.Rest == nil && r.ContentLength != 0:
-		_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // in process there is none
+		_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // there is no deadline in process
 	}
 	return true
 }
 
-// Request returns the API server's form of a request, without its body.
+// Request converts a request to that of the API server, without its body.
 func (h *Handler) Request(r *http.Request) *apiserver.Request {
 	return &apiserver.Request{Method: r.Method, Path: r.URL.Path, Target: r.URL.RequestURI(), Query: r.URL.Query(),
 		Header: wire.Header(r.Header), Client: h.client(r), From: r.RemoteAddr, Context: r.Context()}
 }
 
-// Write writes an answer that is complete.
+// Write writes a complete response.
 func Write(w http.ResponseWriter, a *apiserver.Answer) {
 	writeHead(w, a)
-	_, _ = a.Sent().WriteTo(w) // a client that went away is no error of the server
+	_, _ = a.Sent().WriteTo(w) // an error means that the client disconnected
 }
 
-// writeHead writes what comes before the body of an answer.
+// writeHead writes the status code and the headers of a response.
 func writeHead(w http.ResponseWriter, a *apiserver.Answer) {
 	header := w.Header()
 	for name, values := range a.Header { // order does not matter
 		header[name] = values
 	}
-	if a.Lost > 0 { // the connection breaks because less is written than announced
+	if a.Lost > 0 { // the connection breaks, because less is written than announced
 		header.Set("Content-Length", strconv.Itoa(a.Body.Len()))
 	}
 	w.WriteHeader(a.Code)
 }
 
-// writeTo sends frames until the watch ends or the client goes away.
+// writeTo sends frames until the watch ends or the client disconnects.
 func (s *stream) writeTo(w http.ResponseWriter) {
 	defer s.Close()
 	flusher, flushes := w.(http.Flusher)
@@ -144,12 +144,12 @@ func (s *stream) writeTo(w http.ResponseWriter) {
 		}
 		if err := s.await(); err != nil {
 			if errors.Is(err, io.ErrUnexpectedEOF) {
-				panic(http.ErrAbortHandler) // package net/http then breaks the connection
+				panic(http.ErrAbortHandler) // net/http then breaks the connection
 			}
 			return
 		}
 		for _, frame := range s.frames {
-			if _, err := w.Write(frame); err != nil {
+			if _, err := frame.WriteTo(w); err != nil {
 				return
 			}
 		}
@@ -157,12 +157,12 @@ func (s *stream) writeTo(w http.ResponseWriter) {
 	}
 }
 
-// ask starts a request at a server and waits for the answer. If waiting is not nil, ask calls it before it waits, and calls the function
-// that waiting returned afterwards. The answer is nil if the request's context ends first: a change that was not committed by then is
-// dropped, and a watch ends. The error is an *apiserver.Panic.
+// ask starts a request at a server and waits for the response. If it has to wait, it calls waiting, unless that is nil, and
+// afterwards the function that waiting returned. If the request's context is done first, ask returns no response, drops changes
+// that have not been committed, and ends a watch. The error is an *apiserver.Panic.
 func ask(server *apiserver.Server, q *apiserver.Request, waiting func() (answered func())) (*apiserver.Answer, error) {
 	answers := make(chan *apiserver.Answer, 1)
-	gone := false // ask has returned; guarded by the server's lock
+	gone := false // whether ask has returned; guarded by the server's lock
 	err := server.Start(q, func(a *apiserver.Answer) {
 		if gone {
 			a.Drop()
@@ -173,7 +173,7 @@ func ask(server *apiserver.Server, q *apiserver.Request, waiting func() (answere
 		return nil, err
 	}
 	select {
-	case a := <-answers: // at once. A client that has closed its half of the connection, which ends the context, reads it
+	case a := <-answers: // available at once, even if the context has ended because the client closed its half of the connection
 		return a, nil
 	default:
 	}
@@ -204,7 +204,7 @@ func logPanic(logf func(format string, args ...any), err error) {
 	}
 }
 
-// WriteStatus answers with a Status.
+// WriteStatus writes a Status as the response.
 func WriteStatus(w http.ResponseWriter, s *status.Status) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -212,16 +212,16 @@ func WriteStatus(w http.ResponseWriter, s *status.Status) {
 		w.Header().Set("Retry-After", strconv.Itoa(s.Details.RetryAfterSeconds))
 	}
 	w.WriteHeader(s.Code)
-	_, _ = w.Write(s.JSON()) // a client that went away is no error of the server
+	_, _ = w.Write(s.JSON()) // an error means that the client disconnected
 }
 
-// quota limits how many of something exist at a time. A nil quota has no limit.
+// quota limits a number of objects. A nil quota has no limit.
 type quota struct {
 	max  int64
 	used atomic.Int64
 }
 
-// take reports whether there may be one more; give ends it.
+// take reports whether another object is allowed. If so, the caller must call give when it no longer needs the object.
 func (q *quota) take() bool {
 	if q == nil || q.used.Add(1) <= q.max {
 		return true

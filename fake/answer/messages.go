@@ -14,28 +14,28 @@ import (
 	"github.com/kubesim/kubesim/sim/apiserver"
 )
 
-// Subprotocols of a log over a WebSocket. Without one it is binary, too.
+// Subprotocols for a log over a WebSocket. Without a subprotocol, messages are binary.
 const (
 	binaryLog = "binary.k8s.io"
 	base64Log = "base64.binary.k8s.io"
 )
 
-// messages is a watch or a log whose client asked for a WebSocket.
+// messages is a watch or a log that is sent over a WebSocket.
 //
 //	watch   a message for each event: text for JSON, binary for protobuf, with any subprotocol; needs an Origin
-//	log     an empty message first, then pieces of the text: binary, or text in base64
+//	log     an empty message first, then parts of the text: binary, or text in base64
 //
-// At the end the server sends a close frame with the code 1000, even if the client has closed first. Messages of the client are ignored.
-// The checks and texts of the handshake are those of golang.org/x/net/websocket, which kube-apiserver uses.
+// At the end the server sends a close frame with code 1000, even if the client has closed first. Messages from the client are
+// ignored. The checks and error texts of the handshake are those of golang.org/x/net/websocket, which kube-apiserver uses.
 type messages struct {
 	server *apiserver.Server
 	answer *apiserver.Answer
 }
 
-// pieceMax is the number of bytes of a log that one message has at most.
+// pieceMax is the maximum number of bytes of a log in one message.
 const pieceMax = 2048
 
-// serve answers the request with the messages.
+// serve performs the handshake, and sends the events or the log as messages until they end.
 func (m messages) serve(w http.ResponseWriter, r *http.Request) {
 	defer locked(m.server, m.answer.Drop)
 	protocol, refused := m.handshake(r)
@@ -50,7 +50,7 @@ func (m messages) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	conn, err := upgrader.Upgrade(eager{w}, r, header)
 	if err != nil {
-		return // Upgrade has answered
+		return // Upgrade has written the response
 	}
 	defer conn.Close()
 	conn.SetCloseHandler(func(int, string) error { return nil })
@@ -79,7 +79,7 @@ func (m messages) serve(w http.ResponseWriter, r *http.Request) {
 func (m messages) sendEvents(ctx context.Context, conn *websocket.Conn) error {
 	kind, prefix := websocket.TextMessage, 0
 	if strings.Contains(m.answer.Header.Get("Content-Type"), "protobuf") {
-		kind, prefix = websocket.BinaryMessage, 4 // the length, which a message has itself
+		kind, prefix = websocket.BinaryMessage, 4 // length prefix, which is redundant in a message
 	}
 	s := newStream(ctx, m.server, m.answer)
 	defer s.Close()
@@ -88,7 +88,7 @@ func (m messages) sendEvents(ctx context.Context, conn *websocket.Conn) error {
 			return err
 		}
 		for _, frame := range s.frames {
-			if err := conn.WriteMessage(kind, frame[prefix:]); err != nil {
+			if err := conn.WriteMessage(kind, frame.Bytes()[prefix:]); err != nil {
 				return err
 			}
 		}
@@ -96,7 +96,8 @@ func (m messages) sendEvents(ctx context.Context, conn *websocket.Conn) error {
 	}
 }
 
-// sendLog sends a log until the log ends, and returns the reason.
+// sendLog sends the output of a log, after an empty message, until it ends. It returns the reason, such as io.EOF. If encode is
+// true, the messages are base64 text.
 func (m messages) sendLog(ctx context.Context, conn *websocket.Conn, encode bool) error {
 	from := m.answer.Sent().Reader()
 	if m.answer.Lost > 0 {
@@ -130,7 +131,7 @@ func (m messages) sendLog(ctx context.Context, conn *websocket.Conn, encode bool
 	}
 }
 
-// refusal is an answer to a handshake that fails.
+// refusal is the response to a failed handshake.
 type refusal struct {
 	code int
 	text string
@@ -139,10 +140,11 @@ type refusal struct {
 func (f *refusal) write(w http.ResponseWriter) {
 	w.Header().Set("Connection", "close")
 	w.WriteHeader(f.code)
-	_, _ = io.WriteString(w, f.text) // a client that went away is no error of the server
+	_, _ = io.WriteString(w, f.text) // an error means that the client disconnected
 }
 
-// handshake returns the chosen subprotocol, or "" if there is none. If the WebSocket request is invalid, it returns the error.
+// handshake returns the selected subprotocol, or "" if there is none. It returns an error response if the WebSocket request is
+// invalid.
 func (m messages) handshake(r *http.Request) (protocol string, refused *refusal) {
 	if r.Header.Get("Sec-Websocket-Key") == "" {
 		return "", &refusal{http.StatusBadRequest, "mismatch challenge/response"}

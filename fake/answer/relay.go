@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/apiserver"
 )
 
-// Closing is a body that ends its request when it is closed.
+// Closing is a response body that ends its request when it is closed.
 type Closing struct {
 	io.ReadCloser
 	End func()
@@ -26,7 +26,7 @@ func (c Closing) Close() error {
 	return err
 }
 
-// relay sends a body on, each piece at once: it may be an event of a watch.
+// relay copies a body to a response. It flushes each part immediately, because it may be an event of a watch.
 func relay(w http.ResponseWriter, body io.ReadCloser) {
 	defer body.Close()
 	flusher := http.NewResponseController(w)
@@ -34,26 +34,26 @@ func relay(w http.ResponseWriter, body io.ReadCloser) {
 	for {
 		n, err := body.Read(buffer)
 		if _, failed := w.Write(buffer[:n]); failed != nil {
-			return // the client is gone
+			return // the client has disconnected
 		}
 		switch err {
 		case nil:
-			_ = flusher.Flush() // not every writer can
+			_ = flusher.Flush() // not every writer supports it
 		case io.EOF:
 			return
 		default:
-			panic(http.ErrAbortHandler) // package net/http then breaks the connection
+			panic(http.ErrAbortHandler) // net/http then breaks the connection
 		}
 	}
 }
 
-// Connection is a body that can be written to: that of an answer with the code 101.
+// Connection is the body of a response with code 101, which is also writable.
 type Connection struct {
 	Closing
 	io.Writer
 }
 
-// takeOver gives the connection to client and server until one of them ends it.
+// takeOver connects client and server until one of them closes the connection.
 func (c Connection) takeOver(w http.ResponseWriter, a *apiserver.Answer) {
 	defer c.Close()
 	client, buffered, err := http.NewResponseController(w).Hijack()
@@ -68,7 +68,7 @@ func (c Connection) takeOver(w http.ResponseWriter, a *apiserver.Answer) {
 	}
 	ended := make(chan struct{}, 2)
 	go func() {
-		_, _ = io.Copy(c, buffered) // whatever ends it, it has ended
+		_, _ = io.Copy(c, buffered) // any error just ends the connection
 		ended <- struct{}{}
 	}()
 	go func() {
@@ -78,8 +78,8 @@ func (c Connection) takeOver(w http.ResponseWriter, a *apiserver.Answer) {
 	<-ended
 }
 
-// piped is the http.ResponseWriter of a connection that is upgraded in process, where a pipe takes the place of the socket. A response that
-// is written without Hijack is an ordinary response.
+// piped is the http.ResponseWriter of a connection that is upgraded in process, with a pipe instead of a socket. A response that is
+// written without Hijack is an ordinary response.
 type piped struct {
 	*httptest.ResponseRecorder
 	conn  net.Conn
@@ -92,8 +92,8 @@ func (p *piped) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return p.conn, bufio.NewReadWriter(bufio.NewReader(p.conn), bufio.NewWriter(p.conn)), nil
 }
 
-// switchProtocols returns the answer of a handler that takes the connection over. Its Body is an io.ReadWriteCloser then, as
-// that of net/http's Transport is. The end of the request's context closes the connection.
+// switchProtocols returns the response of a handler that takes over the connection. Its Body is an io.ReadWriteCloser, as with
+// net/http's Transport. The connection is closed when the request's context is done.
 func switchProtocols(r *http.Request, method string, serve func(http.ResponseWriter, *http.Request)) (*http.Response, error) {
 	client, server := net.Pipe()
 	w := &piped{httptest.NewRecorder(), server, make(chan struct{})}
@@ -132,7 +132,7 @@ func switchProtocols(r *http.Request, method string, serve func(http.ResponseWri
 // pipeEnd is the client's end of an upgraded connection in process.
 type pipeEnd struct {
 	readAhead
-	forget func() bool // the request's context no longer matters
+	forget func() bool // releases the request's context
 }
 
 // Close implements io.Closer.

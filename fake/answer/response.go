@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,16 +19,16 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// RoundTrip has a server answer a client in process: r is the client's request and q what Inbound made of it. If waiting is not
-// nil, it is called before RoundTrip waits for an answer, and what it returns when that has come. A panic of the server is logged with logf.
+// RoundTrip sends a client's request to a server in process. r is the client's request, and q is the result of Inbound for it. If
+// waiting is not nil, RoundTrip calls it before it waits for a response, and calls the function that it returned when the response
+// has arrived. logf logs a panic of the server.
 //
 //	client ─ RoundTrip ─▶ ask ─▶ Answer ─┬─ a body ──▶ Response, whole
 //	                      │              └─ a watch ─▶ Response whose Body takes frames from the watch's queue
 //	                      └─ a read that has to wait: RoundTrip waits for it, or for the end of the request's context
 //
-// Only a connection that is upgraded has a goroutine (relay.go), and no lock is held while a client waits or reads. Every wait is
-// for a channel that was made with the request, which a testing/synctest bubble can see through; the request's context ends each
-// of them.
+// Only an upgraded connection has a goroutine (relay.go), and no lock is held while a client waits or reads. All waiting is on
+// channels that were created with the request, which a testing/synctest bubble can detect. It ends with the request's context.
 func RoundTrip(server *apiserver.Server, r *http.Request, q *apiserver.Request, waiting func(*http.Request) (answered func()),
 	logf func(format string, args ...any),
 ) (*http.Response, error) {
@@ -45,7 +46,7 @@ func RoundTrip(server *apiserver.Server, r *http.Request, q *apiserver.Request, 
 	if a == nil {
 		return nil, context.Cause(r.Context())
 	}
-	if r.Context().Err() != nil { // while a webhook was asked
+	if r.Context().Err() != nil { // while a webhook was being called
 		locked(server, a.Drop)
 		return nil, context.Cause(r.Context())
 	}
@@ -59,19 +60,20 @@ func RoundTrip(server *apiserver.Server, r *http.Request, q *apiserver.Request, 
 	return response(server, r, a), nil
 }
 
-// keep gives a waiting request a copy of the header, because the client may change its own header when it stops waiting.
+// keep gives a waiting request a copy of its headers, because the client may modify the original ones when it stops waiting.
 func keep(server *apiserver.Server, q *apiserver.Request) {
 	server.Lock.Lock()
 	defer server.Lock.Unlock()
 	q.Header = q.Header.Clone()
 }
 
-// Inbound turns the client's request into the one that a server sees, with its body read.
+// Inbound converts a client's request to the form of the API server, and reads its body. It returns an error if a server could not
+// parse the request's URL.
 func Inbound(r *http.Request) (*apiserver.Request, error) {
 	u, sent := r.URL, r.URL.RequestURI()
-	if u.Opaque != "" || u.RawQuery != "" || !strings.HasPrefix(u.Path, "/") { // else a server reads the path that the client has
+	if u.Opaque != "" || u.RawQuery != "" || !strings.HasPrefix(u.Path, "/") { // otherwise a server parses the same path
 		target := sent
-		if strings.HasPrefix(target, "//") { // a server reads //x as a path, not as a host
+		if strings.HasPrefix(target, "//") { // a server parses //x as a path, not as a host
 			target = "http://h" + target
 		}
 		var err error
@@ -129,7 +131,7 @@ func response(server *apiserver.Server, r *http.Request, a *apiserver.Answer) *h
 	return res
 }
 
-// broken is the end of a body of which not everything arrived.
+// broken is the end of an incomplete body. Reading it returns an error.
 type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
@@ -140,31 +142,36 @@ type stream struct {
 	watch  *watchcache.Watch
 	gzip   bool
 	ctx    context.Context
-	once   sync.Once // of Close
+	once   sync.Once // for Close
 	closed chan struct{}
 
-	frames [][]byte // taken, not yet read
-	ended  bool     // nothing follows them
-	last   error    // but this
+	frames  []codec.Text // taken from the watch, but not yet read
+	ended   bool         // no frames follow
+	last    error        // error at the end
+	reading io.Reader    // of the frames that Read has taken, or nil if it has read all of them
 }
 
 func newStream(ctx context.Context, server *apiserver.Server, a *apiserver.Answer) *stream {
 	return &stream{server: server, watch: a.Watch, gzip: a.Header.Get("Content-Encoding") == "gzip", ctx: ctx, closed: make(chan struct{})}
 }
 
-// Read waits for an event, for the end of the watch or for the end of the request's context.
+// Read implements io.Reader. It waits for an event, until the watch ends, or until the request's context is done.
 func (s *stream) Read(p []byte) (int, error) {
-	if err := s.await(); err != nil {
-		return 0, err
+	for {
+		if s.reading != nil {
+			if n, err := s.reading.Read(p); err == nil {
+				return n, nil
+			}
+		}
+		s.reading = nil
+		if err := s.await(); err != nil {
+			return 0, err
+		}
+		s.reading, s.frames = codec.Text(slices.Concat(s.frames...)).Reader(), nil
 	}
-	n := copy(p, s.frames[0])
-	if s.frames[0] = s.frames[0][n:]; len(s.frames[0]) == 0 {
-		s.frames = s.frames[1:]
-	}
-	return n, nil
 }
 
-// await waits until there are frames. It returns an error if there are no more: io.ErrUnexpectedEOF if the watch broke.
+// await waits until there are frames. At the end of the watch it returns an error, which is io.ErrUnexpectedEOF if the watch broke.
 func (s *stream) await() error {
 	for len(s.frames) == 0 {
 		if s.ended {
@@ -180,7 +187,7 @@ func (s *stream) await() error {
 		}
 		s.frames, s.ended = s.watch.Take()
 		if s.gzip && len(s.frames) > 0 {
-			s.frames = [][]byte{codec.Member(s.frames)}
+			s.frames = []codec.Text{codec.TextOf(codec.Member(slices.Concat(s.frames...)))}
 		}
 		if s.last = io.EOF; s.ended && s.watch.Broken() != nil {
 			s.last = io.ErrUnexpectedEOF
@@ -189,7 +196,7 @@ func (s *stream) await() error {
 	return nil
 }
 
-// Close ends the stream at the server. As with any body, another goroutine may be reading.
+// Close implements io.Closer. It ends the watch. As with any body, another goroutine may be reading.
 func (s *stream) Close() error {
 	s.once.Do(func() {
 		close(s.closed)
@@ -204,10 +211,11 @@ func (s *stream) end() {
 	s.watch.End()
 }
 
-// packedMin is the length of the shortest answer that is compressed.
+// packedMin is the minimum length, in bytes, at which a response is compressed.
 const packedMin = 1400
 
-// onConditions returns the response to a conditional or range request for a document. As in kube-apiserver, package net/http decides it.
+// onConditions returns the response to a conditional or range request for a document. As in kube-apiserver, net/http evaluates the
+// conditions.
 func onConditions(r *http.Request, a *apiserver.Answer) *apiserver.Answer {
 	if a.Modified.IsZero() || a.Code != http.StatusOK || a.Lost > 0 {
 		return a
@@ -218,16 +226,16 @@ func onConditions(r *http.Request, a *apiserver.Answer) *apiserver.Answer {
 		w.Header()[name] = values
 	}
 	if a.Header.Get("Content-Type") == "text/plain; charset=utf-8" {
-		w.Header().Del("Content-Type") // kube-apiserver lets ServeContent guess it, which it does not for an answer without a body
+		w.Header().Del("Content-Type") // kube-apiserver lets ServeContent detect it, which it does not do without a body
 	}
 	http.ServeContent(w, r, "", a.Modified, bytes.NewReader(whole))
-	w.Header()["Cache-Control"] = a.Header["Cache-Control"] // which an error of ServeContent removes
-	answer := &apiserver.Answer{Code: w.Code, Header: wire.Header(w.Header()), Body: codec.Text{w.Body.Bytes()}}
+	w.Header()["Cache-Control"] = a.Header["Cache-Control"] // ServeContent removes it from errors
+	answer := &apiserver.Answer{Code: w.Code, Header: wire.Header(w.Header()), Body: codec.TextOf(w.Body.Bytes())}
 	if a.Packed == nil || w.Body.Len() < packedMin {
 		return answer
 	}
-	if answer.Body = (codec.Text{a.Packed}); w.Code != http.StatusOK {
-		answer.Body = codec.Text{codec.Member([][]byte{w.Body.Bytes()})}
+	if answer.Body = (codec.TextOf(a.Packed)); w.Code != http.StatusOK {
+		answer.Body = codec.TextOf(codec.Member(codec.TextOf(w.Body.Bytes())))
 	}
 	answer.Header.Set("Content-Encoding", "gzip")
 	answer.Header.Del("Content-Length")

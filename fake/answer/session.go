@@ -18,14 +18,14 @@ type tail struct {
 	ctx     context.Context
 	once    sync.Once
 	closed  chan struct{}
-	left    []byte // taken, not yet read
+	left    []byte // taken from the session, but not yet read
 }
 
 func newTail(ctx context.Context, server *apiserver.Server, session *kubelet.Session) *tail {
 	return &tail{server: server, session: session, ctx: ctx, closed: make(chan struct{})}
 }
 
-// Read waits until the container prints something, or the session ends.
+// Read implements io.Reader. It waits until the container prints something, or the session ends.
 func (t *tail) Read(p []byte) (int, error) {
 	for len(t.left) == 0 {
 		out, ended := take(t.server, t.session)
@@ -52,7 +52,7 @@ func (t *tail) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close ends the session. Another goroutine may be reading.
+// Close implements io.Closer. It ends the session. Another goroutine may be reading.
 func (t *tail) Close() error {
 	t.once.Do(func() {
 		close(t.closed)
@@ -61,7 +61,7 @@ func (t *tail) Close() error {
 	return nil
 }
 
-// take is Session.Take under the lock.
+// take calls Session.Take with the lock held.
 func take(server *apiserver.Server, s *kubelet.Session) (out []kubelet.Output, ended bool) {
 	locked(server, func() { out, ended = s.Take() })
 	return out, ended
@@ -73,8 +73,8 @@ func locked(server *apiserver.Server, f func()) {
 	f()
 }
 
-// carry passes the output of a session to write until the session ends, and returns its result. It stops early if ctx ends or write fails;
-// then ended is false.
+// carry passes the output of a session to write until the session ends, and returns its result. If ctx is done or write fails, it
+// stops, and ended is false.
 func carry(ctx context.Context, server *apiserver.Server, s *kubelet.Session, write func(kubelet.Output) error) (result *status.Status, ended bool) {
 	defer locked(server, s.End)
 	for {
@@ -95,7 +95,7 @@ func carry(ctx context.Context, server *apiserver.Server, s *kubelet.Session, wr
 	}
 }
 
-// listen passes the client's input to a session until the input ends.
+// listen copies the client's input to a session until the input ends.
 func listen(server *apiserver.Server, s *kubelet.Session, from io.Reader) {
 	buffer := make([]byte, 32<<10)
 	for {

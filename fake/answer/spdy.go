@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/kubelet"
 )
 
-// overSPDY serves a session on the streams of SPDY, which the client opens.
+// overSPDY serves a session on SPDY streams, which the client opens.
 func (u upgraded) overSPDY(conn net.Conn, r *http.Request) {
 	c, err := spdystream.NewConnection(conn, true)
 	if err != nil {
@@ -41,7 +41,7 @@ func (u upgraded) overSPDY(conn net.Conn, r *http.Request) {
 	u.run(ctx, r, opened)
 }
 
-// run serves a command: one stream each for its input, its output and how it ended.
+// run serves a command, with one stream each for its input, its output and its result.
 func (u upgraded) run(ctx context.Context, r *http.Request, opened <-chan *spdystream.Stream) {
 	session, query := u.answer.Session, r.URL.Query()
 	streams := map[string]*spdystream.Stream{}
@@ -59,7 +59,7 @@ func (u upgraded) run(ctx context.Context, r *http.Request, opened <-chan *spdys
 			return
 		}
 	}
-	go func() { // the stream for terminal sizes comes last; its data is ignored
+	go func() { // the last stream is for terminal sizes, which are ignored
 		for {
 			select {
 			case <-opened:
@@ -89,7 +89,7 @@ func (u upgraded) run(ctx context.Context, r *http.Request, opened <-chan *spdys
 	for _, name := range wanted {
 		_ = streams[name].Close()
 	}
-	<-ctx.Done() // the client has read it all when it goes
+	<-ctx.Done() // the client disconnects when it has read everything
 }
 
 func missing(streams map[string]*spdystream.Stream, names []string) bool {
@@ -101,13 +101,13 @@ func missing(streams map[string]*spdystream.Stream, names []string) bool {
 	return false
 }
 
-// forward serves connections to ports: two streams each, one for data and one for an error.
+// forward serves connections to ports, with two streams each, for data and for an error.
 func (u upgraded) forward(ctx context.Context, opened <-chan *spdystream.Stream) {
 	ctx, over := context.WithCancel(ctx)
 	var all sync.WaitGroup
 	defer all.Wait()
 	defer over()
-	all.Go(func() { // the pod may go
+	all.Go(func() { // the pod may be deleted
 		defer over()
 		carry(ctx, u.server, u.answer.Session, func(kubelet.Output) error { return nil })
 	})
@@ -136,10 +136,10 @@ func (u upgraded) forward(ctx context.Context, opened <-chan *spdystream.Stream)
 	}
 }
 
-// pair is one connection to a port.
+// pair contains the two streams of a connection to a port.
 type pair struct{ data, error *spdystream.Stream }
 
-// connect serves one connection to a port.
+// connect serves a connection to a port of a pod. If there is no connection, it writes the reason to the error stream.
 func (u upgraded) connect(ctx context.Context, p *pair) {
 	defer p.error.Close()
 	defer p.data.Close()

@@ -19,7 +19,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// upgraded is an answer whose connection is given to a session.
+// upgraded is a response whose connection is given to a session.
 //
 //	Upgrade: websocket   v5.channel.k8s.io, v4.channel.k8s.io        exec, attach      messages with a channel each
 //	                     SPDY/3.1+portforward.k8s.io                 port-forward      SPDY in messages
@@ -30,22 +30,22 @@ type upgraded struct {
 	answer *apiserver.Answer
 }
 
-// Subprotocols, the best first.
+// Subprotocols in order of preference.
 const (
-	channelsV5 = "v5.channel.k8s.io" // as v4, and a client can close its input
-	channelsV4 = "v4.channel.k8s.io" // a Status says how it ended
+	channelsV5 = "v5.channel.k8s.io" // like v4, and a client can close its input
+	channelsV4 = "v4.channel.k8s.io" // the result is a Status
 	ports      = "portforward.k8s.io"
 	tunnel     = "SPDY/3.1+"
 )
 
-// Channels of a WebSocket: the first byte of each message.
+// Channels of a WebSocket. The first byte of each message is its channel.
 const (
 	stdinChannel  = 0
 	stdoutChannel = 1
 	stderrChannel = 2
 	errorChannel  = 3
 	resizeChannel = 4
-	closeChannel  = 255 // the second byte says which one
+	closeChannel  = 255 // the second byte is the channel to close
 )
 
 func (u upgraded) serve(w http.ResponseWriter, r *http.Request) {
@@ -83,7 +83,7 @@ func (u upgraded) serve(w http.ResponseWriter, r *http.Request) {
 	u.overSPDY(conn, r)
 }
 
-// first returns the first of the names known that is asked for, "" if none is.
+// first returns the first name in known that is also in asked, or "".
 func first(known, asked []string) string {
 	for _, name := range known {
 		if slices.Contains(asked, name) {
@@ -93,7 +93,7 @@ func first(known, asked []string) string {
 	return ""
 }
 
-// hijack takes the connection over after an answer with the code 101.
+// hijack writes a response with code 101 and takes over the connection.
 func hijack(w http.ResponseWriter, header http.Header) (net.Conn, error) {
 	for name, values := range w.Header() { // order does not matter
 		header[name] = values
@@ -110,7 +110,7 @@ func hijack(w http.ResponseWriter, header http.Header) (net.Conn, error) {
 	return readAhead{conn, buffered.Reader}, nil
 }
 
-// readAhead is a connection of which something has been read already.
+// readAhead is a connection from which some data has already been read into a buffer.
 type readAhead struct {
 	net.Conn
 	from *bufio.Reader
@@ -118,8 +118,8 @@ type readAhead struct {
 
 func (c readAhead) Read(p []byte) (int, error) { return c.from.Read(p) }
 
-// eager is an http.ResponseWriter whose connection can be upgraded although its client has sent messages already, which
-// package websocket refuses.
+// eager is an http.ResponseWriter whose connection can be upgraded even if its client has already sent messages, which package
+// websocket does not allow.
 type eager struct{ http.ResponseWriter }
 
 // Hijack implements http.Hijacker.
@@ -145,7 +145,7 @@ func (u upgraded) overWebSocket(w http.ResponseWriter, r *http.Request) {
 	}
 	conn, err := upgrader.Upgrade(eager{w}, r, w.Header())
 	if err != nil {
-		return // it has answered
+		return // it has written an error response
 	}
 	defer conn.Close()
 	if session.Ports {
@@ -160,7 +160,7 @@ func (u upgraded) overWebSocket(w http.ResponseWriter, r *http.Request) {
 	say := func(channel byte, data []byte) error {
 		return conn.WriteMessage(websocket.BinaryMessage, append([]byte{channel}, data...))
 	}
-	_ = say(stdoutChannel, nil) // the connection is there
+	_ = say(stdoutChannel, nil) // signals that the connection is established
 	result, ended := carry(ctx, u.server, session, func(o kubelet.Output) error {
 		if o.Error {
 			return say(stderrChannel, o.Data)
@@ -173,7 +173,7 @@ func (u upgraded) overWebSocket(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// hear passes the messages that arrive on a WebSocket to the session, until the WebSocket is closed.
+// hear passes incoming WebSocket messages to the session until the WebSocket is closed.
 func (u upgraded) hear(conn *websocket.Conn) {
 	for {
 		_, data, err := conn.ReadMessage()
@@ -189,7 +189,7 @@ func (u upgraded) hear(conn *websocket.Conn) {
 	}
 }
 
-// resultText returns the Status that a session sends on the error channel at its end.
+// resultText returns the JSON of a session's result, which is sent on the error channel.
 func resultText(s *status.Status) []byte {
 	if s == nil {
 		return []byte(`{"metadata":{},"status":"Success"}`)
@@ -197,11 +197,11 @@ func resultText(s *status.Status) []byte {
 	return s.JSON()
 }
 
-// tunnelled is a connection in the messages of a WebSocket.
+// tunnelled is a net.Conn that is tunnelled through WebSocket messages.
 type tunnelled struct {
 	net.Conn
 	messages *websocket.Conn
-	reader   io.Reader // of the message that is being read
+	reader   io.Reader // of the current message
 	writing  sync.Mutex
 }
 

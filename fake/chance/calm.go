@@ -1,17 +1,17 @@
 package chance
 
-// The runtime keeps caches of type assertions (runtime.typeAssert, runtime.interfaceSwitch). A lookup that misses draws from cheaprand, and
-// if the lowest ten bits are zero, the runtime adds the entry to the cache. From then on the lookup hits and draws nothing. So the draws of
-// a run would depend on earlier work of the process. They do not if no entry is ever added: Seed starts at places in the generator's single
-// long cycle that are followed by many draws whose lowest ten bits are not zero.
+// The runtime caches type assertions (runtime.typeAssert, runtime.interfaceSwitch). A cache miss draws from cheaprand, and if the
+// lowest ten bits are zero, the runtime adds the entry to the cache. After that, lookups hit and draw nothing. The draws of a run
+// would therefore depend on what the process did before. To prevent that, no entry must ever be added: Seed starts at places in the
+// generator's single long cycle that are followed by many draws whose lowest ten bits are not zero.
 
-// calmLength is for how many draws the lowest ten bits are never zero behind each of calmPlaces.
+// calmLength is the number of draws after each of calmPlaces whose lowest ten bits are not zero.
 const calmLength = 10240
 
-// calmUsed is how far behind one of the places a seed may begin; the rest is for the draws up to the next seed.
+// calmUsed is the maximum distance of a seed's first draw from its place. The rest is for the draws until the next seed.
 const calmUsed = 4096
 
-// calmPlaces are states of cheaprand. They were found by going through a billion of them.
+// calmPlaces are states of cheaprand that were found by searching a billion states.
 var calmPlaces = [...]uint64{
 	0xb95e651421791328, 0xbeb6fc4563cd147a, 0xdd7542873ee72b5d, 0x26d0644776a435fa,
 	0x2e59d5b34eb42efa, 0x82a9eae232fd8bd9, 0x3e5127a314663989, 0xf38455030fc66b79,
@@ -31,7 +31,7 @@ var calmPlaces = [...]uint64{
 	0xfd86d66b6d30b746, 0xc91ccaf39e6c712b, 0xc9746e723edffc09, 0x23ceae6ab9d03f95,
 }
 
-// calmState returns a state of cheaprand for a seed.
+// calmState returns cheaprand's state for a seed.
 func calmState(seed uint64) uint64 {
 	x := mix(&seed)
 	return calmPlaces[x%uint64(len(calmPlaces))] + x/uint64(len(calmPlaces))%calmUsed*cheapStep

@@ -7,7 +7,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// Behind each of the places the lowest ten bits of what cheaprand draws are not zero for as long as is said.
+// After each of the places, the lowest ten bits of cheaprand's draws are not zero for calmLength draws.
 func TestCalm(t *testing.T) {
 	is := is.New(t)
 	for _, state := range calmPlaces {

@@ -2,5 +2,5 @@
 
 package chance
 
-// getg returns the address of the goroutine's own record in the runtime.
+// getg returns the address of the runtime's record of the current goroutine.
 func getg() uintptr

@@ -2,6 +2,6 @@
 
 package chance
 
-// getg returns 0 on processors other than amd64 and arm64, for which there is no assembly here. Possible then returns false, Seed does
-// nothing, and fake.Repeatable logs that its runs may differ.
+// getg returns 0 on processors other than amd64 and arm64, for which this package has no assembly. Possible then returns false,
+// Seed does nothing, and fake.Repeatable logs that its runs may differ.
 func getg() uintptr { return 0 }

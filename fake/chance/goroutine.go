@@ -2,7 +2,7 @@ package chance
 
 import "runtime"
 
-// Goroutine returns a number that no other goroutine has that runs at the same time.
+// Goroutine returns a number that identifies the current goroutine as long as it exists.
 func Goroutine() uintptr {
 	if g := getg(); g != 0 {
 		return g

@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-// cheaprand is the runtime's generator for scheduling decisions, and rand the one for everything else.
+// cheaprand is the runtime's generator for scheduling decisions. runtimeRand generates all other random values.
 //
 //go:linkname cheaprand runtime.cheaprand
 func cheaprand() uint32
@@ -16,10 +16,10 @@ func cheaprand() uint32
 //go:linkname runtimeRand runtime.rand
 func runtimeRand() uint64
 
-// The layout that is looked for. threadOffset is where a goroutine's record names its thread; it has been there since Go 1.0.
-// The generators lie somewhere in the first threadSize bytes of that: cheaprand's state is a word that grows by cheapStep
-// with each draw, and rand's is 32 words that were drawn in advance, 4 words of a seed, and how many are used, are there, and
-// have been made.
+// The expected layout. threadOffset is the offset of the thread pointer in a goroutine's record; it has been the same since Go 1.0.
+// The generators are within the first threadSize bytes of the thread's record. cheaprand's state is a word that grows by cheapStep
+// with each draw. rand's state consists of 32 words that were drawn in advance, 4 words of a seed, and three counters: the words
+// that are used, that are available, and that have been generated.
 const (
 	threadOffset = 6 * 8
 	threadSize   = 1792
@@ -28,14 +28,14 @@ const (
 	seedWords    = 4
 )
 
-// generators holds the offsets of the two generators in the thread's record, in bytes. They are 0 if the generators were not found.
+// generators holds the byte offsets of the two generators in the thread's record. They are 0 if the generators were not found.
 type generators struct{ cheap, rand uintptr }
 
 var find = sync.OnceValue(func() generators {
 	if getg() == 0 || unsafe.Sizeof(uintptr(0)) != 8 {
 		return generators{}
 	}
-	runtime.LockOSThread() // all draws are of one thread
+	runtime.LockOSThread() // all draws must be on one thread
 	defer runtime.UnlockOSThread()
 	for range findTimes {
 		if g := sample(); g.cheap != 0 && g.rand != 0 {
@@ -45,10 +45,10 @@ var find = sync.OnceValue(func() generators {
 	return generators{}
 })
 
-// findTimes is the number of attempts. An attempt fails if the words that were drawn in advance have just been used up.
+// findTimes is the number of attempts. An attempt fails if the words that were drawn in advance are used up during the attempt.
 const findTimes = 4
 
-// sample draws and compares.
+// sample draws from both generators and compares the thread's record before and after, to find the generators.
 //
 //go:norace
 func sample() (g generators) {
@@ -75,7 +75,7 @@ func sample() (g generators) {
 	return g
 }
 
-// thread is the address of the record of the thread that runs this goroutine.
+// thread returns the address of the runtime's record of the thread that runs this goroutine.
 //
 //go:norace
 func thread() unsafe.Pointer {
@@ -86,12 +86,12 @@ func thread() unsafe.Pointer {
 //go:norace
 func copyWords(to []uint64, from unsafe.Pointer) { copy(to, unsafe.Slice((*uint64)(from), len(to))) }
 
-// Possible reports whether Seed works here: it supports the processor and finds the generators in the runtime.
+// Possible reports whether Seed works here, that is, whether the processor is supported and the generators were found.
 func Possible() bool { return find().cheap != 0 }
 
-// Seed seeds the generators of the calling thread. A program whose draws are to be repeatable runs one goroutine at a time (GOMAXPROCS=1),
-// so that all goroutines run on that thread. If seeding is not possible, Seed does nothing and returns false. The race detector ignores
-// Seed, because only this thread uses these words.
+// Seed seeds the generators of the calling thread. A program with repeatable draws must run one goroutine at a time (GOMAXPROCS=1),
+// so that all goroutines run on that thread. If seeding is not possible, Seed does nothing and returns false. The race detector
+// ignores Seed, because only this thread uses these words.
 //
 //go:norace
 func Seed(seed uint64) bool {
@@ -105,13 +105,13 @@ func Seed(seed uint64) bool {
 	for i := range advance + seedWords {
 		state[i] = mix(&seed)
 	}
-	state[advance+seedWords] = advance << 32 // none is used, all are there
+	state[advance+seedWords] = advance << 32 // none is used, all are available
 	*(*uint32)(unsafe.Pointer(uintptr(unsafe.Pointer(&state[advance+seedWords])) + 8)) = 0
 	return true
 }
 
-// Variable is an environment variable. Its value, a number, seeds the process before most packages are initialized, so that the caches of
-// the runtime stay empty (calm.go).
+// Variable is the name of an environment variable. Its value, a number, seeds the process before most packages are initialized, so
+// that the runtime's caches stay empty (calm.go).
 const Variable = "KUBESIM_CHANCE"
 
 func init() {
@@ -120,7 +120,7 @@ func init() {
 	}
 }
 
-// mix is SplitMix64.
+// mix is a step of SplitMix64.
 func mix(x *uint64) uint64 {
 	*x += 0x9e3779b97f4a7c15
 	z := *x

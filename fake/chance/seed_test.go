@@ -12,7 +12,7 @@ import (
 	"github.com/kubesim/kubesim/fake/chance"
 )
 
-// drawn are some of the things that the runtime decides after a seed.
+// drawn returns some random choices of the runtime after a seed.
 func drawn(is *is.I, seed uint64) (list [3]uint64) {
 	m := map[int]bool{}
 	for i := range 5 {
@@ -36,7 +36,7 @@ func drawn(is *is.I, seed uint64) (list [3]uint64) {
 	return list
 }
 
-// The same seed gives the same draws, and another seed gives others.
+// The same seed gives the same random choices, and another seed gives other ones.
 func TestSeed(t *testing.T) {
 	is := is.New(t)
 	is.True(chance.Possible())

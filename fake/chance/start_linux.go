@@ -9,15 +9,15 @@ import (
 	"syscall"
 )
 
-// auxRandom is AT_RANDOM: the auxiliary vector's entry that says where the 16 bytes are (getauxval(3)).
+// auxRandom is AT_RANDOM, the auxiliary vector's entry with the address of the 16 random bytes (getauxval(3)).
 const auxRandom = 25
 
-// Start starts a process whose runtime has the same keys for the hashes of maps as any other process that was started with the seed. Linux
-// passes each process 16 random bytes, from which the Go runtime derives the keys, and Start replaces them before the program runs. Until
-// Seed is called, the draws of a thread also depend on the order in which threads were started. If the bytes cannot be replaced, the
-// process starts with its own.
+// Start starts a process whose runtime has the same hash keys for maps as any other process started with the seed. Linux passes
+// each process 16 random bytes, from which the Go runtime derives the keys. Start replaces them before the program runs. If that is
+// not possible, the process starts with its own bytes. Until Seed is called, the draws of a thread also depend on the order in
+// which threads were started.
 func Start(cmd *exec.Cmd, seed uint64) error {
-	runtime.LockOSThread() // the tracer of a process is a thread
+	runtime.LockOSThread() // a process is traced by a thread
 	defer runtime.UnlockOSThread()
 	plain := *cmd
 	cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
@@ -34,7 +34,7 @@ func Start(cmd *exec.Cmd, seed uint64) error {
 	return nil // the process has ended, and Wait returns the reason
 }
 
-// exchange replaces the bytes, if it finds them.
+// exchange replaces the random bytes of a process, if it finds them.
 func exchange(pid int, seed uint64) {
 	vector, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/auxv") // empty without /proc
 	const entry = 16
@@ -42,7 +42,7 @@ func exchange(pid int, seed uint64) {
 		if binary.NativeEndian.Uint64(vector) == auxRandom {
 			bytes := binary.NativeEndian.AppendUint64(nil, mix(&seed))
 			bytes = binary.NativeEndian.AppendUint64(bytes, mix(&seed))
-			_, _ = syscall.PtracePokeData(pid, uintptr(binary.NativeEndian.Uint64(vector[8:])), bytes) // else they stay
+			_, _ = syscall.PtracePokeData(pid, uintptr(binary.NativeEndian.Uint64(vector[8:])), bytes) // if it fails, the bytes do not change
 			return
 		}
 	}

@@ -15,8 +15,8 @@ import (
 
 const inside = "KUBESIM_TEST_START"
 
-// A child process of the test prints the iteration order of a large map. The order depends on the keys of its hashes, which are made at the
-// start of the process, and on the draws after Seed.
+// A child process of the test prints the iteration order of a large map. The order depends on the keys of the map's hash, which are
+// generated when the process starts, and on the draws after Seed.
 func init() {
 	if os.Getenv(inside) == "" {
 		return
@@ -34,7 +34,7 @@ func init() {
 	os.Exit(0)
 }
 
-// The iteration order of maps in a process follows from the seed that it was started with. The test starts itself.
+// The iteration order of maps in a process depends only on the seed with which it was started. The test starts its own binary.
 func TestStart(t *testing.T) {
 	is := is.New(t)
 	program, err := os.Executable()

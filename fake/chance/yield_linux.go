@@ -9,8 +9,8 @@ import (
 	"unsafe"
 )
 
-// niceMost is the lowest priority with which a thread still gets time on a busy machine (sched(7)). A thread without any could hold a lock
-// of the runtime for long.
+// niceMost is the lowest priority with which a thread still gets time on a busy machine (sched(7)). A thread that gets no time
+// could hold a lock of the runtime for a long time.
 const niceMost = 19
 
 // interrupter returns the id of the runtime's thread that preempts goroutines which run for too long (runtime.sysmon), or 0 if it is
@@ -21,23 +21,23 @@ var interrupter = sync.OnceValue(func() int {
 		return 0
 	}
 	defer tasks.Close()
-	ids, err := tasks.Readdirnames(2) // in the order in which threads began: runtime.main begins with this one
+	ids, err := tasks.Readdirnames(2) // in the order in which threads started: runtime.main starts with this one
 	if err != nil || len(ids) != 2 || ids[0] != strconv.Itoa(os.Getpid()) {
 		return 0
 	}
-	id, _ := strconv.Atoi(ids[1]) // 0 is none
+	id, _ := strconv.Atoi(ids[1]) // 0 if the id is invalid
 	return id
 })
 
-// Yield lets the thread that interrupts goroutines wait behind all others: on a busy machine the runtime then hardly notices that
-// a goroutine runs for long because the process waits for a processor. It reports whether that is possible.
+// Yield gives the thread that preempts goroutines the lowest priority. On a busy machine, the runtime then rarely preempts a
+// goroutine that only seems to run for long because the process waits for a processor. Yield returns false if that is not possible.
 func Yield() bool {
 	thread := interrupter()
 	return thread != 0 && syscall.Setpriority(syscall.PRIO_PROCESS, thread, niceMost) == nil
 }
 
-// Interrupter is for how long the thread that interrupts goroutines has run. While that does not grow, none is interrupted. It is
-// a real time where that thread is not known.
+// Interrupter returns the CPU time of the thread that preempts goroutines. As long as it does not grow, no goroutine is preempted.
+// If that thread is unknown, Interrupter returns Real.
 func Interrupter() time.Duration {
 	const perThread = 1<<2 | 2 // CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED
 	thread := interrupter()

@@ -15,8 +15,8 @@ import (
 // adminToken is the token of the recordings' administrator.
 const adminToken = "admintoken"
 
-// TestInProcess compares the server with the recorded answers of a real one: each case on a server of its own, in a bubble in which
-// waiting takes no real time.
+// TestInProcess compares the server's responses with the recorded responses of a real one. Each case runs on a separate server in a
+// testing/synctest bubble, in which waiting takes no real time.
 func TestInProcess(t *testing.T) {
 	t.Parallel()
 	cases, err := conformance.Cases()
@@ -31,7 +31,7 @@ func TestInProcess(t *testing.T) {
 	}, conformance.Options[*testing.T]{Cases: played(t, cases, err), Isolate: synctest.Test})
 }
 
-// TestOverHTTP does the same through net/http, on connections in memory.
+// TestOverHTTP is like TestInProcess, but sends the requests through net/http, on connections in memory.
 func TestOverHTTP(t *testing.T) {
 	t.Parallel()
 	cases, err := conformance.Cases()
@@ -56,12 +56,13 @@ func TestOverHTTP(t *testing.T) {
 	}, conformance.Options[*testing.T]{Cases: played(t, cases, err), Isolate: synctest.Test})
 }
 
-// server returns a server in virtual time with the replicas that a case was recorded with.
+// server returns a server in virtual time with the replicas with which a case was recorded.
 func server(t *testing.T, c conformance.Case) *fake.Server {
 	return fake.RunT(t, fake.Options{Clock: clock.System{}, Auth: auth.RBAC, NoControllers: true, Replicas: replicasFor(c)})
 }
 
-// played returns the cases to play: with -short every eighth one of each area, else all.
+// played returns the cases to play: all of them or, with -short, every twelfth case of each area. It fails the test if err is not
+// nil.
 func played(t *testing.T, cases []conformance.Case, err error) []conformance.Case {
 	if err != nil {
 		t.Fatal(err)
@@ -72,11 +73,11 @@ func played(t *testing.T, cases []conformance.Case, err error) []conformance.Cas
 	inArea := map[string]int{}
 	return slices.DeleteFunc(cases, func(c conformance.Case) bool {
 		inArea[c.Area]++
-		return inArea[c.Area]%8 != 1
+		return inArea[c.Area]%12 != 1
 	})
 }
 
-// replicasFor are the servers that the cases of an area were recorded with.
+// replicasFor returns the options of the API servers with which a case was recorded, or nil for a server with the defaults.
 func replicasFor(c conformance.Case) []fake.ReplicaOptions {
 	gate := map[string]bool{"VolumeLimitScaling": true}
 	switch c.Area {
@@ -84,6 +85,9 @@ func replicasFor(c conformance.Case) []fake.ReplicaOptions {
 		return []fake.ReplicaOptions{{Version: "1.36", FeatureGates: gate}, {Version: "1.35"}}
 	case "skewed-gates":
 		return []fake.ReplicaOptions{{FeatureGates: gate}, {}}
+	case conformance.AllVersions:
+		return []fake.ReplicaOptions{{Serve: map[string]bool{"api/all": true}, FeatureGates: map[string]bool{
+			"ClusterTrustBundle": true, "PodCertificateRequest": true, "StorageVersionMigrator": true}}}
 	}
 	if minor := c.Minor(); minor != "" {
 		return []fake.ReplicaOptions{{Version: minor}}

@@ -16,16 +16,18 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/conformance"
 )
 
-// TestJourneys sends variations of the recorded cases to a real API server at KUBESIM_TARGET and to a simulator, area by area, until
-// KUBESIM_REQUESTS answers in a row agree (20,000). Cases that differ are shrunk and saved below KUBESIM_OUT with the real server's
-// answers, as candidates for recordings. KUBESIM_AREA names areas (helm,gitops), KUBESIM_SEED the first variation. "make journeys" runs
-// it.
+// TestJourneys sends variations of the recorded cases to a real API server at KUBESIM_TARGET and to a simulator, area by area,
+// until KUBESIM_REQUESTS consecutive responses agree (default 20,000). Cases that differ are shrunk and saved below KUBESIM_OUT
+// with the real server's responses, as candidates for recordings. KUBESIM_AREA lists areas (helm,gitops), and KUBESIM_SEED is the
+// seed of the first variation. "make journeys" runs it.
 func TestJourneys(t *testing.T) {
 	url := os.Getenv("KUBESIM_TARGET")
 	if url == "" {
@@ -52,7 +54,7 @@ func TestJourneys(t *testing.T) {
 		j := &journeys{
 			real: conformance.Target{URL: url, Token: os.Getenv("KUBESIM_TOKEN"), Seed: uint64(time.Now().UnixNano()),
 				Transport: conformance.Network(os.Getenv("KUBESIM_INSECURE") != "")},
-			area: area, draw: func(seed int) conformance.Case { return conformance.Vary(cases[seed%len(cases)], uint64(seed), donors) },
+			area: area, draw: func(seed int) conformance.Case { return varied(cases[seed%len(cases)], uint64(seed), donors) },
 			play: func(t *testing.T, seed uint64, c conformance.Case) (int, string) { return simulated(t, minor, seed, c) },
 			goal: numberFrom("KUBESIM_REQUESTS", 20000),
 			out:  cmp.Or(os.Getenv("KUBESIM_OUT"), filepath.Join(os.TempDir(), "kubesim-journeys")), began: time.Now(),
@@ -87,11 +89,11 @@ func numberFrom(env string, otherwise int) int {
 	return n
 }
 
-// journeys are the variations of one area's cases, one at a time: run in parallel they would see each other's revisions and policies on
-// the real server.
+// journeys plays the variations of one area's cases, one at a time: in parallel, they would see each other's revisions and policies
+// on the real server.
 type journeys struct {
 	real  conformance.Target
-	wrap  func() http.RoundTripper // makes the transport of one case. If nil, the case uses the transport of real.
+	wrap  func() http.RoundTripper // creates the transport of one case. If nil, the case uses the transport of real.
 	area  string
 	draw  func(seed int) conformance.Case
 	play  func(t *testing.T, seed uint64, c conformance.Case) (step int, difference string) // on a simulator: the first step that differs
@@ -99,20 +101,20 @@ type journeys struct {
 	out   string
 	began time.Time
 
-	asked    uint64   // how often the real server was asked: each time another namespace
+	asked    uint64   // number of cases sent to the real server, each in another namespace
 	row      int      // answers in a row that agree
 	agree    int      // answers that agree
-	unstable int      // answers that the real server does not give twice
-	late     int      // answers that it gives as the simulator does when it has the time: its controllers and caches lag
+	unstable int      // responses that differ between two runs on the real server
+	late     int      // responses that agree once the real server's controllers and caches have caught up
 	differ   []string // what differs, a line each
 	said     time.Time
-	silent   int // variations in a row of which no step was answered
+	silent   int // consecutive variations without any response
 }
 
-// silentMax is the number of variations without any answer after which the real server is considered down.
+// silentMax is the number of consecutive variations without any response after which the real server is considered down.
 const silentMax = 20
 
-// maxDifferent is the number of different variations after which an area ends, because its differences should be fixed first.
+// maxDifferent is the number of variations that differ after which an area ends, because these differences should be fixed first.
 const maxDifferent = 20
 
 func (j *journeys) run(t *testing.T, seed int) {
@@ -131,7 +133,8 @@ func (j *journeys) run(t *testing.T, seed int) {
 	}
 }
 
-// ask plays a case on the real server, in a namespace that no other case has used.
+// ask plays a case on the real server, in a namespace that no other case has used. It returns the case with the recorded responses,
+// and its seed.
 func (j *journeys) ask(t *testing.T, c conformance.Case) (conformance.Case, uint64) {
 	target := j.real
 	if j.wrap != nil {
@@ -142,7 +145,7 @@ func (j *journeys) ask(t *testing.T, c conformance.Case) (conformance.Case, uint
 	return conformance.Ask(t.Context(), target, c), target.Seed
 }
 
-// settle waits until no client writes to the real server. The revisions of lists show other clients' writes.
+// settle waits until no client writes to the real server: until two lists, 200 ms apart, have the same revision.
 func (j *journeys) settle(t *testing.T) {
 	client := http.Client{Transport: j.real.Transport}
 	for before := ""; ; time.Sleep(200 * time.Millisecond) {
@@ -170,7 +173,7 @@ func (j *journeys) settle(t *testing.T) {
 	}
 }
 
-// compare plays one variation on both.
+// compare plays one variation on both servers and records the result.
 func (j *journeys) compare(t *testing.T, c conformance.Case) {
 	c, seed := j.ask(t, c)
 	if j.silent++; len(c.Steps) > 0 {
@@ -203,7 +206,7 @@ func (j *journeys) compare(t *testing.T, c conformance.Case) {
 	c.Steps = c.Steps[:step+1]
 	whole, why := c, difference
 	fmt.Printf("%s %s\n    to be shrunk, which takes a while\n", c.ID(), difference)
-	conformance.Shrink(c, 40, func(less conformance.Case) bool {
+	shrunk(c, 40, func(less conformance.Case) bool {
 		j.settle(t)
 		one, seed := j.ask(t, less)
 		two, _ := j.ask(t, less)
@@ -234,13 +237,13 @@ const (
 	paceLast = 11 * time.Second
 )
 
-// lags reports whether both agree up to a step if the real server gets the time to complete earlier requests: a definition that is
-// being deleted, a policy that is not compiled yet, a token that was valid seconds ago. A difference that appears only without this
-// time is printed and ignored, like answers that differ between two runs on the real server.
+// lags reports whether a difference at a step is due to the lag of the real server: whether both servers agree up to that step if
+// the real server gets time to complete earlier requests. Examples are a definition that is being deleted, a policy that is not
+// compiled yet, and a token that was valid seconds ago. Such a difference is printed and ignored.
 func (j *journeys) lags(t *testing.T, c conformance.Case, step int) bool {
 	c.Steps = c.Steps[:step+1]
 	for _, last := range []time.Duration{paceEach, paceLast} {
-		slow, seed := j.ask(t, c.Paced(paceEach, last))
+		slow, seed := j.ask(t, paced(c, paceEach, last))
 		if _, difference := j.play(t, seed, slow); difference == "" {
 			fmt.Printf("%s %s: late on the real server\n", c.ID(), c.Steps[step].Name)
 			return true
@@ -252,8 +255,8 @@ func (j *journeys) lags(t *testing.T, c conformance.Case, step int) bool {
 // movedOn matches a difference that is only a different revision.
 var movedOn = regexp.MustCompile(`want "<(list)?rv:\d+>", got "<(list)?rv:\d+>"$`)
 
-// simulated plays a case on a new simulator and returns the first step that differs, and the difference. While a case waits, the real
-// server renews its leases, so lists and bookmarks have other revisions.
+// simulated plays a case on a new simulator and returns the first step whose response differs, and the difference. It ignores
+// revisions after a case has waited, because the real server renews its leases in the meantime.
 func simulated(t *testing.T, minor string, seed uint64, c conformance.Case) (step int, difference string) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Auth: auth.RBAC, NoControllers: true,
@@ -279,7 +282,7 @@ func simulated(t *testing.T, minor string, seed uint64, c conformance.Case) (ste
 	return step, difference
 }
 
-// notSimulated reports whether an answer shows that running containers would be needed.
+// notSimulated reports whether a response shows that the request needs running containers.
 func notSimulated(got any) bool {
 	return strings.HasPrefix(messageOf(got), "kubesim does not simulate ")
 }
@@ -295,7 +298,8 @@ func messageOf(answer any) string {
 	return ""
 }
 
-// shuffled reports whether two answers have the same reasons of RBAC in another order. The real server's order is that of a map.
+// shuffled reports whether two responses contain the same errors of RBAC in a different order. The real server's order is that of a
+// map.
 func shuffled(want, got any) bool {
 	words := func(answer any) []string {
 		message := messageOf(answer)
@@ -306,4 +310,51 @@ func shuffled(want, got any) bool {
 	}
 	w := words(want)
 	return w != nil && slices.Equal(w, words(got))
+}
+
+// paced returns a copy of the case in which each step begins after a pause of at least each, and the last step after a pause of at
+// least last.
+func paced(c conformance.Case, each, last time.Duration) conformance.Case {
+	c.Steps = slices.Clone(c.Steps)
+	for i := range c.Steps {
+		c.Steps[i].Sleep = max(c.Steps[i].Sleep, each)
+	}
+	if n := len(c.Steps); n > 0 {
+		c.Steps[n-1].Sleep = max(c.Steps[n-1].Sleep, last)
+	}
+	return c
+}
+
+// shrunk removes steps from a case as long as it still differs, and returns the result. It calls differs, which plays a case, at
+// most limit times.
+func shrunk(c conformance.Case, limit int, differs func(conformance.Case) bool) conformance.Case {
+	for size := len(c.Steps) / 2; size > 0; size /= 2 {
+		for at := 0; at+size <= len(c.Steps) && limit > 0; {
+			less := c
+			less.Steps = slices.Concat(c.Steps[:at], c.Steps[at+size:])
+			limit--
+			if len(less.Steps) > 0 && differs(less) {
+				c = less
+			} else {
+				at += size
+			}
+		}
+	}
+	return c
+}
+
+// TestShrunk checks that shrunk keeps exactly the steps that are needed for the difference.
+func TestShrunk(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	var c conformance.Case
+	for _, name := range strings.Split("abcdefghijklmnop", "") {
+		c.Steps = append(c.Steps, conformance.Step{Name: name})
+	}
+	has := func(c conformance.Case, name string) bool {
+		return slices.ContainsFunc(c.Steps, func(s conformance.Step) bool { return s.Name == name })
+	}
+	small := shrunk(c, 100, func(less conformance.Case) bool { return has(less, "c") && has(less, "n") })
+	is.Equal(len(small.Steps), 2)
+	is.Equal(len(shrunk(c, 0, func(conformance.Case) bool { return true }).Steps), len(c.Steps)) // no more tries than allowed
 }

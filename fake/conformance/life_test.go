@@ -10,8 +10,8 @@ import (
 	"github.com/kubesim/kubesim/sim/conformance"
 )
 
-// TestLife plays the situations that were recorded from the real controllers: each on a new server, in virtual time. The harness binds
-// the pods and sets their status.
+// TestLife plays the situations that were recorded with the real controllers, each on a new server in virtual time. The
+// test harness binds the pods and sets their status.
 func TestLife(t *testing.T) {
 	t.Parallel()
 	cases, err := conformance.LifeCases()

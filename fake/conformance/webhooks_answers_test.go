@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// asked has the fields of a review on which the answers of webhooks depend.
+// asked contains the fields of a review on which the responses of webhooks depend.
 type asked struct {
 	Kind, APIVersion string
 	Request          struct {
@@ -18,11 +18,11 @@ type asked struct {
 }
 
 func readAsked(body []byte) (a asked) {
-	_ = json.Unmarshal(body, &a) // what cannot be read is a difference in the body
+	_ = json.Unmarshal(body, &a) // a body that cannot be parsed shows up as a difference between the reviews
 	return a
 }
 
-// answers are the answers of webhooks, by the last part of their path.
+// answers maps the last element of a webhook's path to the function that responds.
 var answers = map[string]func(w http.ResponseWriter, q *http.Request, a asked){}
 
 func init() {
@@ -86,13 +86,14 @@ func init() {
 	}
 }
 
-// respond writes a review with the uid and the members of a response.
+// respond writes a review whose response consists of the uid and the given members.
 func (a asked) respond(w http.ResponseWriter, members string) {
 	w.Header().Set("Content-Type", "application/json")
 	fmt.Fprintf(w, `{"kind":%q,"apiVersion":%q,"response":{"uid":%q,%s}}`, a.Kind, a.APIVersion, a.Request.UID, members)
 }
 
-// responses are the members of responses, valid and invalid.
+// responses are the members of AdmissionReview.response that a webhook returns, by the name in its URL. Some are
+// invalid.
 var responses = map[string]string{
 	"allow":             `"allowed":true`,
 	"deny":              `"allowed":false`,
@@ -194,7 +195,7 @@ var patches = map[string]string{
 	"twice":       `[{"op":"add","path":"/metadata/labels/a","value":"1"},{"op":"remove","path":"/metadata/labels/a"}]`,
 }
 
-// bodies are whole bodies of answers.
+// bodies are complete bodies of HTTP responses.
 var bodies = map[string]string{
 	"empty":     ``,
 	"text":      `certainly`,
@@ -226,7 +227,7 @@ var bodies = map[string]string{
 	"badgroup":  `{"kind":"AdmissionReview","apiVersion":"a/b/c","response":{"uid":"UID","allowed":true}}`,
 }
 
-// conversions change the converted objects of a ConversionReview, or its response.
+// conversions change the converted objects of a ConversionReview, or its response, before the webhook sends them.
 var conversions = map[string]func(objects []any, response map[string]any){
 	"right": func([]any, map[string]any) {},
 	"fails": func(_ []any, r map[string]any) {

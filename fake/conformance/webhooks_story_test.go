@@ -13,10 +13,10 @@ import (
 	"github.com/kubesim/kubesim/sim/conformance"
 )
 
-// stories generates random requests that webhooks handle. The same seed gives the same story.
+// stories generates random requests for which webhooks are called. The same seed gives the same story.
 type stories struct {
 	bodies []sample
-	known  map[string][]string // keys of answers by what they begin with, sorted
+	known  map[string][]string // sorted keys of answers, by their first word, and all keys under ""
 	define bool                // every story has a definition
 }
 
@@ -50,11 +50,13 @@ func newStories(t *testing.T) *stories {
 	return s
 }
 
-// leftOut excludes requests that webhooks never see or that would disturb other stories, and custom resources, whose definitions are
-// elsewhere. Ports and addresses of services are random.
+// leftOut matches requests that stories do not use: webhooks never see them, they would disturb other stories, their
+// results are random (ports and addresses of services), or they need definitions that the story does not have (custom
+// resources).
 var leftOut = []string{"admissionregistration.k8s.io", "customresourcedefinitions", "limitranges", "ipaddresses", "apiservices", "/nodes", "flowcontrol", "/namespaces"}
 
-// sampled returns the body of a step that created a built-in object and depends on no other.
+// sampled returns the body of a step that created a built-in object. ok is false for any other step, and if the body
+// depends on other steps.
 func sampled(c conformance.Case, s conformance.Step) (sample, bool) {
 	recorded, ok := c.Recorded(s.Name).(*conformance.Object)
 	if !ok || s.Method != "POST" || s.Base64 || strings.Contains(s.Target, "?") || recorded.Get("status") != conformance.Int("201") ||
@@ -83,7 +85,7 @@ func sampled(c conformance.Case, s conformance.Step) (sample, bool) {
 	return sample{s.Target, body}, true
 }
 
-// more are requests for objects that the recorded cases do not create on their own.
+// more are requests for objects that no recorded case creates independently of other steps.
 var more = []string{
 	`/apis/authorization.k8s.io/v1/subjectaccessreviews {"spec":{"user":"u","resourceAttributes":{"verb":"get","resource":"pods"}}}`,
 	`/apis/authorization.k8s.io/v1/selfsubjectaccessreviews {"spec":{"resourceAttributes":{"verb":"get","resource":"pods"}}}`,
@@ -118,7 +120,7 @@ func (s *stories) story(seed int) conformance.Case {
 		t.configure()
 	}
 	t.step("GET", reviewsPath+"?settle", "", "")
-	if slices.Contains(t.said, "patch-name") { // an object with the name that the webhook sets
+	if slices.Contains(t.said, "patch-name") { // the webhook sets the name of an object
 		t.step("POST", t.kinds[0].path, asJSON, t.named(t.kinds[0], "renamed"))
 		t.step("GET", reviewsPath, "", "")
 	}
@@ -148,7 +150,7 @@ func (t *teller) step(method, target, contentType, body string) *conformance.Ste
 
 const asJSON = "application/json"
 
-// choose selects one or two kinds.
+// choose selects one or two kinds at random.
 func (t *teller) choose() {
 	for range 1 + t.IntN(2) {
 		var one sample
@@ -200,7 +202,7 @@ func (t *teller) define() {
 // configure creates a configuration with one or two webhooks.
 func (t *teller) configure() {
 	kind, resource, most := "m", "mutatingwebhookconfigurations", 2
-	if t.IntN(3) == 0 && !t.validates { // if two refuse, the real server takes the first answer
+	if t.IntN(3) == 0 && !t.validates { // if two webhooks deny a request, the real server uses the first response
 		kind, resource, most, t.validates = "v", "validatingwebhookconfigurations", 1, true
 	}
 	name := fmt.Sprintf("{{ns}}-%s%d", kind, len(t.configs))
@@ -214,7 +216,8 @@ func (t *teller) configure() {
 	t.configs = append(t.configs, path+"/"+name)
 }
 
-// answer selects a webhook's answer at random: half of the answers are patches that may succeed.
+// answer selects a webhook's response at random. About half of the responses of a mutating webhook are patches that may
+// succeed.
 func (t *teller) answer(kind string) string {
 	switch n := t.IntN(10); {
 	case n < 2:
@@ -256,7 +259,7 @@ func (t *teller) webhook(kind, name string) string {
 		t.one("Equivalent", "Equivalent", "Exact"), extra, selector, group, t.one(version, "*"), operations, resource, resource+"/*", t.one("*", "*", "*", "Namespaced"))
 }
 
-// resource returns the rule of a webhook that matches the samples of a collection.
+// resource returns the group, version and resource of the sample's path, for the rule of a webhook.
 func (x sample) resource() (group, version, resource string, namespaced bool) {
 	parts := strings.Split(strings.Trim(x.path, "/"), "/")
 	if parts[0] == "api" {

@@ -27,9 +27,10 @@ import (
 )
 
 // TestWebhooks sends random writes, with live webhooks, to a real API server at KUBESIM_TARGET and to a simulator, until
-// KUBESIM_REQUESTS requests in a row agree (2,000): the answers, and the reviews that the webhooks get, byte for byte. The webhooks
-// listen on loopback with TLS, and give correct and wrong answers, as the path in their configuration says. Stories that differ are
-// shrunk and saved below KUBESIM_OUT. KUBESIM_SEED is the first story. "make webhooks" runs it.
+// KUBESIM_REQUESTS consecutive requests agree (default 2,000). It compares the responses, and the reviews that the webhooks
+// receive, byte for byte. The webhooks listen on loopback with TLS, and the path in their configuration determines whether they
+// respond correctly. Stories that differ are shrunk and saved below KUBESIM_OUT. KUBESIM_SEED is the seed of the first story. "make
+// webhooks" runs it.
 func TestWebhooks(t *testing.T) {
 	url := os.Getenv("KUBESIM_TARGET")
 	if url == "" {
@@ -51,8 +52,8 @@ func TestWebhooks(t *testing.T) {
 	j.run(t, numberFrom("KUBESIM_SEED", 1))
 }
 
-// TestWebhookStories plays the stories below testdata/webhooks on a simulator. Its answers and reviews must equal those recorded from a
-// real server. With KUBESIM_RECORD it first records the stories that have no recording yet, on the server at KUBESIM_TARGET.
+// TestWebhookStories plays the stories below testdata/webhooks on a simulator. Its responses and reviews must equal those recorded
+// from a real server. With KUBESIM_RECORD it first records the stories that have no recording yet, on the server at KUBESIM_TARGET.
 func TestWebhookStories(t *testing.T) {
 	hooks := listenForReviews(t)
 	if url := os.Getenv("KUBESIM_TARGET"); url != "" && os.Getenv("KUBESIM_RECORD") != "" {
@@ -73,14 +74,16 @@ func TestWebhookStories(t *testing.T) {
 	}
 }
 
-// recordedMinor is the minor of the server that the stories were recorded from.
+// recordedMinor is the minor version of the server with which the stories were recorded.
 const recordedMinor = "1.36"
 
-// The harness itself answers reviewsPath with the reviews that webhooks got since the last request.
+// reviewsPath is a path that the test harness serves itself: it returns the reviews that webhooks have received since the last
+// request.
 const reviewsPath = "/kubesim-reviews"
 
-// eavesdropper is a transport to an API server that answers reviewsPath itself. It records the times of the requests to the real
-// server, and advances the clock of a simulator to them, because managedFields are ordered by the second.
+// eavesdropper is a transport to an API server that serves reviewsPath itself. It records the times of the requests to the real
+// server, and advances the clock of a simulator to the recorded times, because the order of managedFields depends on the second in
+// which they were written.
 type eavesdropper struct {
 	hooks *reviewers
 	next  http.RoundTripper
@@ -90,8 +93,8 @@ type eavesdropper struct {
 	times     map[string][]time.Time // when the story asked what
 }
 
-// pace is the time that the differ waits for the real server's caches before each request, and settled the time after a change of the
-// configuration.
+// pace is the wait before each request to the real server, for its caches. settled is the additional wait after a change of the
+// webhook configuration.
 const pace, settled = 20 * time.Millisecond, 400 * time.Millisecond
 
 // RoundTrip implements http.RoundTripper.
@@ -124,8 +127,8 @@ func (x *eavesdropper) RoundTrip(q *http.Request) (*http.Response, error) {
 		Body: io.NopCloser(strings.NewReader(x.hooks.take()))}, nil
 }
 
-// pass forwards a request with the webhooks' address and certificates in place of hooksMark and bundleMark. In the answer it restores
-// the marks, so that a story and its recording do not depend on the run.
+// pass forwards a request with the webhooks' address and certificates in place of hooksMark and bundleMark. In the response it
+// restores the marks, so that a story and its recording do not depend on the run.
 func (x *eavesdropper) pass(q *http.Request) (*http.Response, error) {
 	if q.Body != nil {
 		body, err := io.ReadAll(q.Body)
@@ -150,7 +153,8 @@ func (x *eavesdropper) pass(q *http.Request) (*http.Response, error) {
 // hooksMark and bundleMark are placeholders in stories for the address of the webhooks and for the certificates to trust.
 const hooksMark, bundleMark = "HOOKS", "BUNDLE"
 
-// begin starts the story whose namespace q creates. A story may create further namespaces, whose names begin with that one.
+// begin starts the story in the namespace that q creates. A story may create further namespaces; their names begin with that of the
+// first one.
 func (x *eavesdropper) begin(q *http.Request) error {
 	body, err := q.GetBody()
 	if err != nil {
@@ -178,20 +182,20 @@ func (x *eavesdropper) begin(q *http.Request) error {
 	return nil
 }
 
-// reviewers serves the webhooks of all stories and keeps the reviews that it receives.
+// reviewers serves the webhooks of all stories and records the reviews that they receive.
 //
 //	/NAMESPACE/KIND/NAME/ANSWER   KIND is m (mutating), v (validating) or c (conversion); ANSWER is a key of answers
 type reviewers struct {
 	address, bundle string
 
-	stories map[string]map[string][]time.Time // by namespace, when the real server was asked what
+	stories map[string]map[string][]time.Time // by namespace and request, the times at which the real server received it
 
 	mu        sync.Mutex
 	got       []review
-	converted map[string]map[string]bool // by namespace, what the real server has asked conversion webhooks
+	converted map[string]map[string]bool // by namespace, the reviews that the real server has sent to conversion webhooks
 }
 
-// review is a review that one webhook got.
+// review is a review that a webhook has received.
 type review struct{ kind, name, text string }
 
 func listenForReviews(t *testing.T) *reviewers {
@@ -225,7 +229,7 @@ func (h *reviewers) serve(w http.ResponseWriter, q *http.Request) {
 	answers[as](w, q, readAsked(body))
 }
 
-// simulator is a header of conversion reviews that a simulator sends.
+// simulator is the header that marks conversion reviews of a simulator.
 const simulator = "Kubesim-Simulates"
 
 func (h *reviewers) keep(r review) {
@@ -234,8 +238,8 @@ func (h *reviewers) keep(r review) {
 	h.got = append(h.got, r)
 }
 
-// keepConversion records a conversion that a simulator requests and that the real server has not requested in the same story. The real
-// server requests more of them, and at any time, because it also converts objects for its caches.
+// keepConversion records a conversion review of a simulator that the real server has not sent in the same story. Other conversion
+// reviews are not compared, because the real server sends more of them, at any time: it also converts objects for its caches.
 func (h *reviewers) keepConversion(r review, namespace string, simulated bool) {
 	text := runs.ReplaceAllString(strings.ReplaceAll(r.text, namespace, "NS"), "X")
 	h.mu.Lock()
@@ -253,8 +257,8 @@ func (h *reviewers) keepConversion(r review, namespace string, simulated bool) {
 // runs matches the parts of reviews that differ between runs.
 var runs = regexp.MustCompile(`[0-9a-f]{8}-[-0-9a-f]{27}|\d{4}-\d\d-\d\dT[0-9:]+Z|"resourceVersion":"\d+"`)
 
-// take returns the reviews since the last call as text. Validating webhooks are called concurrently, so adjacent reviews of them are
-// sorted.
+// take returns the reviews since the last call as text. Validating webhooks are called concurrently, so their consecutive reviews
+// are sorted by name.
 func (h *reviewers) take() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -275,7 +279,7 @@ func (h *reviewers) take() string {
 	return b.String()
 }
 
-// marked is a transport that adds the header of a simulator's minor to each request.
+// marked is a transport that adds a header with the simulated minor version to each request.
 type marked struct {
 	minor string
 	next  http.RoundTripper
@@ -287,7 +291,7 @@ func (m marked) RoundTrip(q *http.Request) (*http.Response, error) {
 	return m.next.RoundTrip(q)
 }
 
-// simulated plays a story on a new simulator and returns the first step that differs, and the difference.
+// simulated plays a story on a new simulator and returns the first step whose response differs, and the difference.
 func (h *reviewers) simulated(t *testing.T, minor string, seed uint64, c conformance.Case) (step int, difference string) {
 	t.Run(c.Name, func(t *testing.T) {
 		now := clock.NewManual(time.Now().Add(-time.Hour)) // before the real server was asked
@@ -309,7 +313,7 @@ func (h *reviewers) simulated(t *testing.T, minor string, seed uint64, c conform
 	return step, difference
 }
 
-// texts returns the bodies of two answers if they are texts.
+// texts returns the bodies of two responses. ok is false unless both are strings.
 func texts(want, got any) (a, b string, ok bool) {
 	body := func(answer any) (string, bool) {
 		o, ok := answer.(*conformance.Object)
@@ -324,10 +328,10 @@ func texts(want, got any) (a, b string, ok bool) {
 	return a, b, ok && both
 }
 
-// shownMax is the length of the text that is shown after the first difference.
+// shownMax is the number of bytes that are shown after the first difference.
 const shownMax = 1500
 
-// firstDifference returns the surroundings of the first difference of two texts.
+// firstDifference returns the parts of two texts that surround their first difference.
 func firstDifference(want, got string) string {
 	at := 0
 	for at < len(want) && at < len(got) && want[at] == got[at] {

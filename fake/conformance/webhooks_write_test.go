@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// untilServed is the time that a definition has until its resources are served.
+// untilServed is the time after which a definition must be served.
 const untilServed = 10 * time.Second
 
-// write returns one random write of an object of the sample's kind.
+// write adds a random write of an object of the sample's kind to the story.
 func (t *teller) write(x sample) {
 	body, name := t.body(x)
 	at := x.path + "/" + name
@@ -44,7 +44,7 @@ func (t *teller) write(x sample) {
 	}
 }
 
-// body returns the sample with a label that webhooks select, sometimes with another change, and its name.
+// body returns the sample as JSON, with a label that webhooks select and sometimes another change, and its name.
 func (t *teller) body(x sample) (text, name string) {
 	var obj map[string]any
 	data, err := json.Marshal(x.body)
@@ -88,7 +88,7 @@ func (t *teller) body(x sample) (text, name string) {
 	return string(data), name
 }
 
-// named returns the sample with another name.
+// named returns the sample as JSON, with another name and no other metadata.
 func (t *teller) named(x sample, name string) string {
 	body := maps.Clone(x.body)
 	body["metadata"] = map[string]any{"name": name}
@@ -123,7 +123,7 @@ func (t *teller) applied() string {
 	return "?fieldManager=" + t.one("applier", "other") + t.one("", "&force=true", "&force=true&fieldValidation=Strict", "&dryRun=All")
 }
 
-// configuration returns a body as an apply configuration.
+// configuration returns a body with an apiVersion, which server-side apply requires.
 func (t *teller) configuration(x sample, body string) string {
 	group, version, _, _ := x.resource()
 	var obj map[string]any
@@ -156,7 +156,7 @@ func (t *teller) status(body string) string {
 	return string(data)
 }
 
-// remove deletes an object with options in the query or in the body.
+// remove adds a delete with random options, in the query or in the body.
 func (t *teller) remove(at string) {
 	if t.IntN(2) == 0 {
 		t.step("DELETE", at+t.one("", "", "?gracePeriodSeconds=0", "?gracePeriodSeconds=-5", "?propagationPolicy=Foreground", "?propagationPolicy=Orphan",
@@ -168,7 +168,7 @@ func (t *teller) remove(at string) {
 		`{"ignoreStoreReadErrorWithClusterBreakingPotential":false}`))
 }
 
-// subresource writes to a subresource that some kinds have.
+// subresource adds a write to a subresource of the object, if its kind has one that the test covers.
 func (t *teller) subresource(x sample, at string) {
 	_, _, resource, _ := x.resource()
 	switch resource {

@@ -1,7 +1,7 @@
-// Package control serves the requests that move a simulator, below /sim/v1/.
+// Package control serves the requests below /sim/v1/, which control a simulator.
 //
 //	request ─▶ Panel ─┬─▶ sim.Cluster: clock, faults, replicas, controllers, trace
-//	                  └─▶ Server:      what changes the file that it keeps, and what needs its test
+//	                  └─▶ Server:      operations that replace the cluster's state, or depend on its file or test
 package control
 
 import (
@@ -19,37 +19,37 @@ import (
 	"github.com/kubesim/kubesim/sim/fault"
 )
 
-// Prefix is the path below which a served simulator is controlled; the API itself has nothing there.
+// Prefix is the path prefix of the requests that control a simulator. The Kubernetes API does not use it.
 const Prefix = "/sim/v1/"
 
-// Server is the server that the control API acts on, in addition to its cluster.
+// Server provides the operations of the control API that affect more than the cluster.
 type Server interface {
-	// Reset takes the server back to how it began, Restore its store back to an older revision, and Recall all of it back to a
-	// snapshot.
+	// Reset returns the server to its initial state. Restore returns its store to an older revision. Recall returns the whole
+	// server to the state in a snapshot.
 	Reset() error
 	Restore(rev uint64) error
 	Recall(snapshot []byte) error
-	// Snapshot returns the server with its history as a file.
+	// Snapshot returns the state and the history of the server, in the format of an archive file.
 	Snapshot() ([]byte, error)
-	// Settle lets controllers work until they have nothing to do.
+	// Settle lets controllers run until no work remains.
 	Settle(ctx context.Context) error
-	// Report returns what happened as a text.
+	// Report returns a description of what happened.
 	Report(steps int, byObject bool) string
 }
 
-// Panel is an http.Handler of the requests below Prefix. Errors are plain text with advice.
+// Panel implements http.Handler for the requests below Prefix. Errors are plain text with advice.
 type Panel struct {
 	cluster *sim.Cluster
 	server  Server
-	traces  bool            // the cluster keeps a trace
+	traces  bool            // whether the cluster keeps a trace
 	ended   <-chan struct{} // closed when the server is closed
 
 	once sync.Once
-	mux  *http.ServeMux // made when the first request comes: most tests send none
+	mux  *http.ServeMux // created for the first request, because most tests send none
 }
 
-// New returns a Panel of a server and its cluster. ended is closed when the server is closed. traces reports whether the cluster keeps a
-// trace.
+// New returns a Panel for a server and its cluster. ended is closed when the server is closed. traces reports whether the cluster
+// keeps a trace.
 func New(c *sim.Cluster, s Server, traces bool, ended <-chan struct{}) *Panel {
 	return &Panel{cluster: c, server: s, traces: traces, ended: ended}
 }
@@ -60,7 +60,7 @@ func (p *Panel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.mux.ServeHTTP(w, r)
 }
 
-// build adds what serves each path.
+// build creates the handlers of all paths.
 func (p *Panel) build() {
 	p.mux = http.NewServeMux()
 	p.mux.HandleFunc("POST "+Prefix+"compact", func(w http.ResponseWriter, _ *http.Request) { p.cluster.Compact() })
@@ -99,10 +99,10 @@ func (p *Panel) serveAdvance(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// faultsMax is the greatest size of a plan that is sent to a server.
+// faultsMax is the maximum size of a plan in a request.
 const faultsMax = 1 << 20
 
-// faults serves the faults below /sim/v1/.
+// faults adds the routes that list, add, remove and release faults.
 func (p *Panel) faults(control *http.ServeMux) {
 	control.HandleFunc("GET "+Prefix+"faults", p.serveFaults)
 	control.HandleFunc("POST "+Prefix+"faults", func(w http.ResponseWriter, r *http.Request) {
@@ -125,7 +125,7 @@ func (p *Panel) serveFaults(w http.ResponseWriter, _ *http.Request) {
 	fmt.Fprint(w, p.cluster.Faults())
 }
 
-// addFaults adds the faults of a text.
+// addFaults parses a fault plan and adds its faults.
 func (p *Panel) addFaults(text string) error {
 	plan, err := fault.Parse(text)
 	if err != nil {
@@ -134,10 +134,10 @@ func (p *Panel) addFaults(text string) error {
 	return p.cluster.AddFaults(plan...)
 }
 
-// snapshotMax is the greatest size of a snapshot that is sent to a server.
+// snapshotMax is the maximum size of a snapshot in a request.
 const snapshotMax = 256 << 20
 
-// snapshot serves the snapshot below /sim/v1/.
+// snapshot adds the routes that return a snapshot and restore one.
 func (p *Panel) snapshot(control *http.ServeMux) {
 	control.HandleFunc("GET "+Prefix+"snapshot", func(w http.ResponseWriter, _ *http.Request) {
 		data, err := p.server.Snapshot()
@@ -146,12 +146,12 @@ func (p *Panel) snapshot(control *http.ServeMux) {
 			return
 		}
 		w.Header().Set("Content-Type", "application/octet-stream")
-		_, _ = w.Write(data) // a client that went away is no error of the server
+		_, _ = w.Write(data) // an error means that the client disconnected
 	})
 	control.HandleFunc("POST "+Prefix+"snapshot", func(w http.ResponseWriter, r *http.Request) {
 		data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, snapshotMax))
 		if err == nil && len(data) == 0 {
-			err = errors.New("the body is empty: send what GET " + Prefix + "snapshot returned")
+			err = errors.New("the body is empty: send the file that GET " + Prefix + "snapshot returns")
 		}
 		if err == nil {
 			err = p.server.Recall(data)

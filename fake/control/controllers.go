@@ -12,13 +12,13 @@ import (
 	"github.com/kubesim/kubesim/sim/trouble"
 )
 
-// controllers adds the routes that control the controllers:
+// controllers adds the routes for controllers:
 //
 //	GET  controllers                         their names, and their work due within an hour; as JSON a controller.Report
 //	POST controllers/settle                  Server.Settle
 //	POST controllers/step                    Manager.Step
 //	POST controllers/stepped?wait=true       Manager.Stepped
-//	POST controllers/{name}/step             one piece of its work that is due now
+//	POST controllers/{name}/step             one reconcile that is due now
 //	POST controllers/{name}/{action}         stop, start, crash, restart, slow?for=5s, lag?resource=pods, resume
 func (p *Panel) controllers(control *http.ServeMux) {
 	control.HandleFunc("GET "+Prefix+"controllers", p.serveControllers)
@@ -71,7 +71,7 @@ func (p *Panel) serveControllers(w http.ResponseWriter, r *http.Request) {
 		var report controller.Report
 		p.cluster.Control(func(m *controller.Manager) { report = m.Report() })
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(report) // a client that went away is no error of the server
+		_ = json.NewEncoder(w).Encode(report) // an error means that the client disconnected
 		return
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
@@ -84,7 +84,7 @@ func (p *Panel) serveControllers(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// treatController executes the action that a control request names.
+// treatController performs the action that a control request specifies on a controller.
 func (p *Panel) treatController(r *http.Request) (err error) {
 	t, err := parseTrouble(r, r.PathValue("name"), (*trouble.Kind).OfControllers)
 	if err == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/trouble"
 )
 
-// replicas adds the routes that control the replicas:
+// replicas adds the routes for replicas:
 //
 //	GET  replicas                          the state of each
 //	POST replicas/{i}/lag?resource=pods    lag, cut, resume, restart, unready?for=30s, stall?after=45s, close
@@ -22,7 +22,7 @@ func (p *Panel) replicas(control *http.ServeMux) {
 	control.HandleFunc("POST "+Prefix+"hold", func(_ http.ResponseWriter, r *http.Request) { p.cluster.Hold(r.FormValue("client")) })
 	control.HandleFunc("POST "+Prefix+"release", func(_ http.ResponseWriter, r *http.Request) { p.cluster.Release(r.FormValue("client")) })
 	control.HandleFunc("POST "+Prefix+"route", func(w http.ResponseWriter, r *http.Request) {
-		n, _ := strconv.Atoi(r.FormValue("replica")) // 0 is no replica
+		n, _ := strconv.Atoi(r.FormValue("replica")) // 0 is not a replica
 		refuse(w, "route", p.cluster.Route(r.FormValue("client"), n))
 	})
 	control.HandleFunc("POST "+Prefix+"restore", func(w http.ResponseWriter, r *http.Request) {
@@ -36,7 +36,7 @@ func (p *Panel) replicas(control *http.ServeMux) {
 	})
 }
 
-// refuse answers with an error if there is one.
+// refuse writes an error response if err is not nil.
 func refuse(w http.ResponseWriter, subject string, err error) {
 	if err != nil {
 		http.Error(w, "kubesim: "+subject+": "+err.Error(), http.StatusBadRequest)
@@ -53,7 +53,7 @@ func (p *Panel) serveReplicas(w http.ResponseWriter) {
 }
 
 func (p *Panel) serveReplica(w http.ResponseWriter, q *http.Request) {
-	n, _ := strconv.Atoi(q.PathValue("i")) // 0 is no replica
+	n, _ := strconv.Atoi(q.PathValue("i")) // 0 is not a replica
 	r := p.cluster.Replica(n)
 	if r == nil {
 		http.Error(w, fmt.Sprintf("kubesim: there is no replica %s: there are %d, counted from 1", q.PathValue("i"), p.cluster.Replicas()), http.StatusNotFound)
@@ -62,7 +62,7 @@ func (p *Panel) serveReplica(w http.ResponseWriter, q *http.Request) {
 	refuse(w, "replicas", applyTrouble(r, q))
 }
 
-// applyTrouble applies the action that a control request names to a replica.
+// applyTrouble performs the action that a control request specifies on a replica.
 func applyTrouble(r *sim.Replica, q *http.Request) error {
 	t, err := parseTrouble(q, q.PathValue("i"), (*trouble.Kind).OfReplicas)
 	if err != nil {
@@ -71,7 +71,8 @@ func applyTrouble(r *sim.Replica, q *http.Request) error {
 	return t.Do(r)
 }
 
-// parseTrouble returns the action that a control request names, with its parameters. The action must be of a kind that can accepts.
+// parseTrouble parses the action and its parameters in a control request. The function can reports whether an action of a kind is
+// allowed.
 func parseTrouble(q *http.Request, to string, can func(*trouble.Kind) bool) (t trouble.Trouble, err error) {
 	k := trouble.Find(q.PathValue("action"))
 	if k == nil || !can(k) {
@@ -82,7 +83,7 @@ func parseTrouble(q *http.Request, to string, can func(*trouble.Kind) bool) (t t
 			}
 		}
 		last := len(names) - 1
-		return t, fmt.Errorf("there are %s and %s", strings.Join(names[:last], ", "), names[last])
+		return t, fmt.Errorf("the actions are %s and %s", strings.Join(names[:last], ", "), names[last])
 	}
 	words := []string{to}
 	if d := q.FormValue(k.Duration); k.Duration != "" && d != "" {

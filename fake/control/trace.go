@@ -12,11 +12,11 @@ import (
 	"github.com/kubesim/kubesim/sim/trace"
 )
 
-// trace serves the trace below /sim/v1/.
+// trace adds the route for the trace, in one of four formats. If no trace is recorded, the code of the response is 409.
 func (p *Panel) trace(control *http.ServeMux) {
 	control.HandleFunc("GET "+Prefix+"trace", func(w http.ResponseWriter, r *http.Request) {
 		if !p.traces {
-			http.Error(w, "kubesim: trace: this server records none; start it with fake.Options{Trace: 10000}", http.StatusConflict)
+			http.Error(w, "kubesim: trace: this server does not record a trace; start it with fake.Options{Trace: 10000} or kubesim serve --web DIR", http.StatusConflict)
 			return
 		}
 		if p.Follows(r) {
@@ -27,7 +27,7 @@ func (p *Panel) trace(control *http.ServeMux) {
 		switch format := r.URL.Query().Get("format"); format {
 		case "", "jsonl":
 			w.Header().Set("Content-Type", "application/jsonl")
-			_, _ = w.Write(p.cluster.Trace().JSONL()) // a client that went away is no error of the server
+			_, _ = w.Write(p.cluster.Trace().JSONL()) // an error means that the client disconnected
 		case "timeline":
 			fmt.Fprint(w, p.cluster.Trace().Timeline())
 		case "report":
@@ -40,7 +40,7 @@ func (p *Panel) trace(control *http.ServeMux) {
 	})
 }
 
-// Follows reports whether a request asks for the trace as it grows, and the cluster keeps one.
+// Follows reports whether a request asks to follow the trace and the cluster keeps one.
 func (p *Panel) Follows(r *http.Request) bool {
 	on, _ := strconv.ParseBool(r.URL.Query().Get("follow"))
 	return p.traces && on && r.Method == http.MethodGet && r.URL.Path == Prefix+"trace"
@@ -52,7 +52,7 @@ func (p *Panel) serveFollow(w http.ResponseWriter, r *http.Request) {
 	body := p.follow(r.Context())
 	defer body.Close()
 	control := http.NewResponseController(w)
-	_ = control.Flush() // an unflushed stream comes late, not wrong
+	_ = control.Flush() // without a flush, the stream is only delayed
 	for {
 		line, err := body.next()
 		if err != nil {
@@ -65,22 +65,21 @@ func (p *Panel) serveFollow(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// follower is the trace from its beginning, or from as far back as it goes, to the end of the server, as lines of JSON
-// behind a header.
+// follower streams the trace as lines of JSON after a header, from its oldest record until the server ends.
 type follower struct {
 	cluster *sim.Cluster
 	ctx     context.Context
-	ended   <-chan struct{} // the server
-	closed  chan struct{}   // the follower
-	once    sync.Once       // of Close
+	ended   <-chan struct{} // closed when the server is closed
+	closed  chan struct{}   // closed by Close
+	once    sync.Once       // for Close
 	more    <-chan struct{}
 	stop    func()
 	begun   bool
 	seen    uint64
-	rest    []byte // not yet read
+	rest    []byte // data that has not been read
 }
 
-// Follow returns the trace as it grows, until ctx or the server ends.
+// Follow returns a stream of the trace that ends with ctx or the server.
 func (p *Panel) Follow(ctx context.Context) io.ReadCloser { return p.follow(ctx) }
 
 func (p *Panel) follow(ctx context.Context) *follower {
@@ -88,13 +87,13 @@ func (p *Panel) follow(ctx context.Context) *follower {
 	return &follower{cluster: p.cluster, ctx: ctx, ended: p.ended, closed: make(chan struct{}), more: more, stop: stop}
 }
 
-// next waits for lines and returns them. Those of before the server's end come before io.EOF.
+// next waits for new lines of the trace and returns them. When the server ends, it returns the remaining lines before io.EOF.
 func (f *follower) next() ([]byte, error) {
 	for last := false; ; {
 		records, newest := f.cluster.TraceSince(f.seen)
 		f.seen = newest
 		var b []byte
-		if !f.begun { // the header does not know the hashes yet
+		if !f.begun { // the header does not contain the final hashes
 			head := f.cluster.TraceHeader()
 			b, f.begun = append(head.AppendJSON(nil), '\n'), true
 		}
@@ -116,7 +115,7 @@ func (f *follower) next() ([]byte, error) {
 	}
 }
 
-// Read makes the follower the body of a response.
+// Read implements io.Reader.
 func (f *follower) Read(p []byte) (n int, err error) {
 	if len(f.rest) == 0 {
 		if f.rest, err = f.next(); err != nil {
@@ -128,7 +127,7 @@ func (f *follower) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// Close ends a Read that waits.
+// Close implements io.Closer. It ends a Read that waits.
 func (f *follower) Close() error {
 	f.once.Do(func() {
 		close(f.closed)

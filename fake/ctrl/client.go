@@ -14,9 +14,10 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// Client returns a client for a test. It first stores objects as they are (fake.Server.Seed): with status, uid, finalizers and
-// deletionTimestamp. It replaces NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build() of controller-runtime's fake.
-// Definitions of custom kinds must be loaded before (srv.Load). If scheme is nil, it is client-go's.
+// Client returns a client for a test. It first stores the given objects unchanged (fake.Server.Seed), including status, uid,
+// finalizers and deletionTimestamp. It replaces NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build() of
+// controller-runtime's fake client. Definitions of custom kinds must be loaded before (srv.Load). An object that cannot be stored
+// ends the test. If scheme is nil, it is client-go's scheme.
 func Client(t fake.TB, srv *fake.Server, scheme *runtime.Scheme, objects ...client.Object) client.WithWatch {
 	t.Helper()
 	if scheme == nil {
@@ -35,7 +36,7 @@ func Client(t fake.TB, srv *fake.Server, scheme *runtime.Scheme, objects ...clie
 	return c
 }
 
-// seed stores an object under the kind that the scheme gives it.
+// seed stores an object with the kind that it has in the scheme.
 func seed(srv *fake.Server, scheme *runtime.Scheme, obj client.Object) error {
 	kind, err := apiutil.GVKForObject(obj, scheme)
 	if err != nil {
@@ -49,13 +50,13 @@ func seed(srv *fake.Server, scheme *runtime.Scheme, obj client.Object) error {
 	return srv.Seed(fields)
 }
 
-// Config returns a client configuration for a server, or for a user of it (fake.Server.As). It has no rate limit.
+// Config returns a client configuration for a server or for one of its users (fake.Server.As). It has no rate limit.
 func Config(to fake.Entry, userAgent string) *rest.Config {
 	return fake.Config[rest.Config](to, userAgent)
 }
 
 // mapper is a RESTMapper that gets the served kinds from the server without requests. Discovery requests can be slow or fail, and a
-// mapper that waits for them under a lock blocks all other goroutines in a bubble.
+// mapper that waits for them while holding a lock blocks all other goroutines in a bubble.
 type mapper struct {
 	srv *fake.Server
 
@@ -63,7 +64,7 @@ type mapper struct {
 	kinds *meta.DefaultRESTMapper
 }
 
-// known returns the mapper of the kinds that were served when it was made. If again is set, it makes a new one.
+// known returns a mapper for the kinds that were served when it was created. If again is true, it creates a new one.
 func (m *mapper) known(again bool) meta.RESTMapper {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -82,7 +83,7 @@ func (m *mapper) known(again bool) meta.RESTMapper {
 	return m.kinds
 }
 
-// ask calls f with the known mapper and, if that has no match, with a new one.
+// ask calls f with the cached mapper. If that has no match, it calls f again with a new mapper.
 func ask[V any](m *mapper, f func(meta.RESTMapper) (V, error)) (V, error) {
 	v, err := f(m.known(false))
 	if meta.IsNoMatchError(err) {
@@ -91,7 +92,7 @@ func ask[V any](m *mapper, f func(meta.RESTMapper) (V, error)) (V, error) {
 	return v, err
 }
 
-// KindFor implements meta.RESTMapper, as the other methods do.
+// KindFor implements meta.RESTMapper, like the following methods.
 func (m *mapper) KindFor(r schema.GroupVersionResource) (schema.GroupVersionKind, error) {
 	return ask(m, func(to meta.RESTMapper) (schema.GroupVersionKind, error) { return to.KindFor(r) })
 }

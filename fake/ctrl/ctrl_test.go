@@ -2,21 +2,19 @@ package ctrl_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"os/signal"
+	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/go-logr/logr"
 	"github.com/matryer/is"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	controllerruntime "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -29,26 +27,16 @@ import (
 	"github.com/kubesim/kubesim/sim/fault"
 )
 
-func TestMain(m *testing.M) {
-	c := make(chan os.Signal, 1) // the runtime's goroutine for signals is to begin outside of any bubble
-	signal.Notify(c, os.Interrupt)
-	signal.Stop(c)
-	utilruntime.ErrorHandlers = utilruntime.ErrorHandlers[:1] // the others remember the real time of the start
-	controllerruntime.SetLogger(logr.Discard())
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { ctrl.Main(m) }
 
-// copier is a controller that makes a Secret for each ConfigMap with a label, and a webhook that refuses bad ones.
+// copier is a controller that creates a Secret for each ConfigMap with a label, and a webhook that rejects invalid ones.
 type copier struct {
 	client.Client
 }
 
 func setup(mgr manager.Manager) error {
 	c := &copier{mgr.GetClient()}
-	err := controllerruntime.NewWebhookManagedBy(mgr, &corev1.ConfigMap{}).WithValidator(c).Complete()
-	if err != nil {
-		return err
-	}
+	mgr.GetWebhookServer().Register("/validate--v1-configmap", &admission.Webhook{Handler: admission.HandlerFunc(validate)})
 	return controllerruntime.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Owns(&corev1.Secret{}).Complete(c)
 }
 
@@ -67,19 +55,15 @@ func (c *copier) Reconcile(ctx context.Context, q controllerruntime.Request) (co
 	return controllerruntime.Result{}, nil
 }
 
-func (c *copier) ValidateCreate(_ context.Context, obj *corev1.ConfigMap) (admission.Warnings, error) {
-	if obj.Data["color"] == "red" {
-		return nil, errors.New("not red")
+func validate(_ context.Context, q admission.Request) admission.Response {
+	obj := &corev1.ConfigMap{}
+	if err := json.Unmarshal(q.Object.Raw, obj); err != nil {
+		return admission.Errored(http.StatusBadRequest, err)
 	}
-	return nil, nil
-}
-
-func (c *copier) ValidateUpdate(context.Context, *corev1.ConfigMap, *corev1.ConfigMap) (admission.Warnings, error) {
-	return nil, nil
-}
-
-func (c *copier) ValidateDelete(context.Context, *corev1.ConfigMap) (admission.Warnings, error) {
-	return nil, nil
+	if obj.Data["color"] == "red" {
+		return admission.Denied("not red")
+	}
+	return admission.Allowed("")
 }
 
 const configuration = `{"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingWebhookConfiguration","metadata":{"name":"c"},"webhooks":[{
@@ -100,7 +84,7 @@ func exists(name string) func(fake.View) error {
 	}
 }
 
-// A manager runs, its webhooks answer, it crashes and comes back, and is at rest in the end.
+// A manager runs, its webhooks respond, it crashes and is restarted, and finally settles.
 func TestManager(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
@@ -127,7 +111,7 @@ func TestManager(t *testing.T) {
 	})
 }
 
-// Permissions returns the role that a manager needs, from its requests under its own service account.
+// Permissions returns the role that a manager needs, according to its requests with its own service account.
 func TestManagerPermissions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
@@ -157,7 +141,7 @@ subjects: [{kind: ServiceAccount, name: operator, namespace: default}]
 	})
 }
 
-// An error at the start of a manager fails the test.
+// An error during the start of a manager fails the test.
 func TestManagerThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
@@ -178,7 +162,7 @@ func (f *failing) Errorf(string, ...any) {}
 
 func (f *failing) Fatalf(format string, args ...any) { f.said = fmt.Sprintf(format, args...) }
 
-// Objects are stored as they are, and a client knows definitions that come later.
+// Objects are stored unchanged, and a client can use definitions that are loaded later.
 func TestClient(t *testing.T) {
 	is := is.New(t)
 	srv := fake.RunT(t)

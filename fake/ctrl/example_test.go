@@ -21,16 +21,16 @@ func (*exampleT) Errorf(format string, args ...any) { fmt.Printf(format+"\n", ar
 func (*exampleT) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
 func (t *exampleT) Cleanup(f func())                { t.cleanup = append(t.cleanup, f) }
 
-// end is what a test does when it ends.
+// end runs the cleanup functions, as a test does when it ends.
 func (t *exampleT) end() {
 	for i := len(t.cleanup) - 1; i >= 0; i-- {
 		t.cleanup[i]()
 	}
 }
 
-// The manager copies ConfigMaps into Secrets. In a testing/synctest bubble it would take no time.
+// The manager copies ConfigMaps to Secrets. In a testing/synctest bubble this would take no real time.
 func ExampleStart() {
-	t := &exampleT{} // in a test: its *testing.T
+	t := &exampleT{} // in a test, use its *testing.T
 	defer t.end()
 	srv := fake.RunT(t, fake.Options{Clock: clock.System{}})
 	ctrl.Start(t, srv, setup)

@@ -23,20 +23,20 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// Options configure a manager. The zero value is right for most tests.
+// Options configure a manager. The zero value is suitable for most tests.
 type Options struct {
 	// Name is the operator's name, with which its User-Agent begins. The default is operator.
 	Name string
-	// Scheme has the kinds that the manager knows. The default is client-go's scheme.
+	// Scheme contains the manager's kinds. The default is client-go's scheme.
 	Scheme *runtime.Scheme
-	// User is the user of its requests: system:serviceaccount:NAMESPACE:NAME. If it is empty, the manager is an ordinary client of the
-	// server.
+	// User is the user of the manager's requests, such as system:serviceaccount:NAMESPACE:NAME. If it is empty, the manager is an
+	// ordinary client of the server.
 	User string
 	// Manager, if not nil, changes the options of the manager, such as leader election or its cache.
 	Manager func(*manager.Options)
 }
 
-// Manager is a manager of controller-runtime that runs in a test, and can crash.
+// Manager is a controller-runtime manager that runs in a test and can crash.
 type Manager struct {
 	srv     *fake.Server
 	setup   func(manager.Manager) error
@@ -44,18 +44,19 @@ type Manager struct {
 
 	mu      sync.Mutex
 	process *fake.Process
-	hooks   *webhooks  // of the process; nil until its manager is set up
+	hooks   *webhooks  // of the current process; nil until its manager is set up
 	started chan error // receives the result of the next start
 }
 
-// forEver is the time that a crashed manager is down unless it is restarted.
+// forEver is the downtime of a crashed manager that is not restarted.
 const forEver = 100 * 365 * 24 * time.Hour
 
-// Start runs a manager with the controllers that setup adds to it, until the test ends. It returns when the caches are filled and the
-// controllers work. Webhooks are called in process, whatever service the stored configurations and definitions name. If setup or the
-// manager fails, the test ends. A later failure is a crash, after which the manager starts again (fake.Server.Process).
+// Start runs a manager, with the controllers that setup adds to it, until the test ends. It returns when the caches are filled and
+// the controllers are running, or after ten minutes if faults prevent that. Webhooks are called in process, regardless of the
+// service in the stored configurations and definitions. If setup or the manager fails, the test ends. A later failure is a crash, after which the manager is started again
+// (fake.Server.Process).
 //
-// The server's clock must advance by itself: in a testing/synctest bubble, fake.Options{Clock: clock.System{}}.
+// The server's clock must advance by itself: in a testing/synctest bubble, use fake.Options{Clock: clock.System{}}.
 func Start(t fake.TB, srv *fake.Server, setup func(manager.Manager) error, options ...Options) *Manager {
 	t.Helper()
 	m := &Manager{srv: srv, setup: setup}
@@ -74,7 +75,7 @@ func Start(t fake.TB, srv *fake.Server, setup func(manager.Manager) error, optio
 	return m
 }
 
-// begin starts a process and waits until its manager works.
+// begin starts a process and waits until its manager is running.
 func (m *Manager) begin() error {
 	started := make(chan error, 1)
 	m.mu.Lock()
@@ -82,13 +83,26 @@ func (m *Manager) begin() error {
 	m.process = m.srv.Process(m.options.Name, m.run)
 	m.mu.Unlock()
 	err := <-started
+	for late := time.After(startMost); err != nil && m.srv.IsTroubled(); { // the process is started again
+		m.mu.Lock()
+		m.started = started
+		m.mu.Unlock()
+		select {
+		case err = <-started:
+		case <-late:
+			return nil
+		}
+	}
 	if err != nil {
 		m.Stop()
 	}
 	return err
 }
 
-// tell sends the result of a start, once.
+// startMost is the maximum time for which Start waits for a manager, whose start faults may prevent.
+const startMost = 10 * time.Minute
+
+// tell sends the result of a start to the caller that waits for it, at most once.
 func (m *Manager) tell(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -98,7 +112,7 @@ func (m *Manager) tell(err error) {
 	}
 }
 
-// run is one life of the manager.
+// run runs a process of the manager until it ends.
 func (m *Manager) run(ctx context.Context, transport http.RoundTripper) error {
 	err := m.live(ctx, transport)
 	if err != nil && ctx.Err() == nil {
@@ -117,8 +131,8 @@ func (m *Manager) live(ctx context.Context, transport http.RoundTripper) error {
 	o := manager.Options{
 		Scheme: m.options.Scheme, WebhookServer: hooks,
 		Metrics: metricsserver.Options{BindAddress: "0"}, // no sockets in a bubble
-		// SkipNameValidation: each test may have a controller of the same name. UsePriorityQueue: controller-runtime's own queue may
-		// leave a goroutine behind when it stops, which makes a bubble fail.
+		// SkipNameValidation allows tests to use controllers with the same name. UsePriorityQueue is off because
+		// controller-runtime's own queue may leave a goroutine behind when it stops, which fails a bubble.
 		Controller:     config.Controller{SkipNameValidation: new(true), UsePriorityQueue: new(false)},
 		MapperProvider: func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return &mapper{srv: m.srv}, nil },
 	}
@@ -127,9 +141,12 @@ func (m *Manager) live(ctx context.Context, transport http.RoundTripper) error {
 	}
 	mgr, err := controllerruntime.NewManager(cfg, o)
 	if err == nil {
+		mgr, err = newRecording(ctx, mgr, cfg)
+	}
+	if err == nil {
 		err = m.setup(mgr)
 	}
-	if err == nil { // a Runnable that waits for leadership runs after the caches are filled
+	if err == nil { // a Runnable that needs leader election runs after the caches are filled
 		err = mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
 			m.tell(nil)
 			<-ctx.Done()
@@ -144,10 +161,21 @@ func (m *Manager) live(ctx context.Context, transport http.RoundTripper) error {
 	m.mu.Unlock()
 	m.srv.AdmitThrough(hooks)
 	m.srv.ConvertThrough(hooks)
-	return mgr.Start(ctx)
+	err = mgr.Start(ctx)
+	if time.Now().Before(afterBubbles) {
+		time.Sleep(queuesEnd)
+	}
+	return err
 }
 
-// forget clears the server's cache of conversions by the webhooks of a process that has ended.
+// queuesEnd is the time after which the goroutines of stopped work queues have ended: those of client-go before v0.36 look twice
+// per second whether their queue was shut down. A bubble must not end before its goroutines.
+const queuesEnd = time.Second
+
+// afterBubbles is later than the time in any testing/synctest bubble.
+var afterBubbles = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// forget clears the server's cache of results from the conversion webhooks of a process that has ended.
 func (m *Manager) forget() {
 	m.mu.Lock()
 	hooks := m.hooks
@@ -157,7 +185,7 @@ func (m *Manager) forget() {
 	}
 }
 
-// Crash ends the manager at any point of its work, like the loss of its machine: none of its requests reaches the server any more. It
+// Crash ends the manager at an arbitrary point, like the loss of its machine: none of its requests reaches the server any more. It
 // is down until Restart.
 func (m *Manager) Crash() {
 	m.mu.Lock()
@@ -166,8 +194,8 @@ func (m *Manager) Crash() {
 	m.forget()
 }
 
-// Restart starts a new process in place of one that has crashed or that runs; the latter is stopped gracefully. It returns when the new
-// manager works, or the error that prevents it.
+// Restart starts a new process. If the current one is running, it is stopped gracefully. Restart returns when the new manager is
+// running, or returns the error that prevents it.
 func (m *Manager) Restart() error {
 	m.Stop()
 	return m.begin()
@@ -182,11 +210,11 @@ func (m *Manager) Stop() {
 	m.forget()
 }
 
-// webhooks is a webhook server without a listener: RoundTrip, which the API server calls, calls its handlers in process, whatever
-// service a configuration names.
+// webhooks is a webhook server without a listener. The API server calls RoundTrip, which calls the handlers in process, whatever
+// service a configuration specifies.
 type webhooks struct {
 	webhook.Server
-	life context.Context // of its process: after a crash no request is answered
+	life context.Context // of its process; after a crash no requests are served
 	up   atomic.Bool
 }
 
@@ -194,7 +222,7 @@ func newWebhooks(life context.Context) *webhooks {
 	return &webhooks{Server: webhook.NewServer(webhook.Options{}), life: life}
 }
 
-// Start serves until the manager stops.
+// Start implements webhook.Server. It serves until the manager stops.
 func (w *webhooks) Start(ctx context.Context) error {
 	w.up.Store(true)
 	defer w.up.Store(false)
@@ -202,7 +230,7 @@ func (w *webhooks) Start(ctx context.Context) error {
 	return nil
 }
 
-// StartedChecker implements webhook.Server. The manager calls it before it starts caches.
+// StartedChecker implements webhook.Server. The manager calls it before it starts the caches.
 func (w *webhooks) StartedChecker() healthz.Checker {
 	return func(*http.Request) error {
 		if !w.up.Load() {
@@ -212,7 +240,7 @@ func (w *webhooks) StartedChecker() healthz.Checker {
 	}
 }
 
-// RoundTrip implements http.RoundTripper. It answers a request to any service of webhooks.
+// RoundTrip implements http.RoundTripper. It serves requests to any webhook service.
 func (w *webhooks) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !w.up.Load() || w.life.Err() != nil {
 		return nil, errors.New("dial tcp: connection refused")

@@ -10,15 +10,15 @@ import (
 	"sync"
 
 	"github.com/kubesim/kubesim/fake"
-	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/replica"
 )
 
-// apisText lists the group versions of kube-apiserver, as recorded from one with --runtime-config=api/all=true and with all gates.
+// apisText lists the group versions of kube-apiserver, recorded with --runtime-config=api/all=true and all feature gates enabled.
 //
 //go:embed apis.txt
 var apisText string
 
-// apis are the group versions of kube-apiserver, with the resources that it serves when they are turned on.
+// apis maps the group versions of kube-apiserver to the resources that it serves if they are enabled.
 var apis = sync.OnceValue(func() map[string][]string {
 	all := map[string][]string{}
 	for line := range strings.Lines(apisText) {
@@ -29,8 +29,9 @@ var apis = sync.OnceValue(func() map[string][]string {
 	return all
 })
 
-// readRuntimeConfig reads which APIs are turned on and off. Its errors are those of kube-apiserver, with one exception: it also refuses an
-// API that kube-apiserver would serve and kubesim does not have. A value that has no effect in kube-apiserver is accepted.
+// readRuntimeConfig sets which APIs are enabled and disabled. Its errors are those of kube-apiserver, with one exception: it also
+// rejects an API that kube-apiserver would serve and that kubesim does not have. It accepts values that have no effect in
+// kube-apiserver, and records them in idle.
 func (s *servers) readRuntimeConfig(r *fake.ReplicaOptions) {
 	all := s.runtimeConfig()
 	names := slices.Sorted(maps.Keys(all))
@@ -44,7 +45,7 @@ func (s *servers) readRuntimeConfig(r *fake.ReplicaOptions) {
 			s.fails(err)
 		}
 		switch {
-		case sim.KnowsAPI(r.Version, strings.TrimPrefix(name, "/")):
+		case replica.KnowsAPI(r.Version, r.FeatureGates, strings.TrimPrefix(name, "/")):
 			r.Serve[strings.TrimPrefix(name, "/")] = on
 		case on && s.wouldServe(name):
 			s.fails(fmt.Errorf("kubesim does not serve %s (--runtime-config): leave it out", name))
@@ -72,12 +73,12 @@ func (s *servers) runtimeConfig() map[string]string {
 	return all
 }
 
-// isStability reports whether a name stands for versions of all groups.
+// isStability reports whether a name selects versions of all groups by their stability.
 func isStability(name string) bool {
 	return slices.Contains([]string{"api/all", "api/ga", "api/beta", "api/alpha"}, name)
 }
 
-// checkGroups returns the error about names that are none of an API, or of a group that there is not.
+// checkGroups returns an error for a name that does not have the form of an API, or for unknown groups.
 func checkGroups(names []string) error {
 	var unknown []string
 	for _, name := range names {
@@ -106,14 +107,15 @@ func hasGroup(group string) bool {
 	return false
 }
 
-// groupVersion returns the group version in the name of an API, as kube-apiserver prints it.
+// groupVersion returns the group version in an API's name, as in kube-apiserver's messages.
 func groupVersion(name string) string {
 	group, rest, _ := strings.Cut(name, "/")
 	version, _, _ := strings.Cut(rest, "/")
 	return strings.TrimPrefix(group+"/"+version, "/")
 }
 
-// readAPISwitch returns whether an API is turned on.
+// readAPISwitch parses the value of --runtime-config for an API. An empty value means true. It returns kube-apiserver's error if
+// the value, or the name of the API, is invalid.
 func (s *servers) readAPISwitch(name, value string) (on bool, err error) {
 	if isStability(name) {
 		if value != "true" && value != "false" {
@@ -135,7 +137,8 @@ func (s *servers) readAPISwitch(name, value string) (on bool, err error) {
 	return on, nil
 }
 
-// wouldServe reports whether kube-apiserver serves resources when an API is turned on.
+// wouldServe reports whether kube-apiserver would serve any resources of an API if the API were enabled, with the feature gates on
+// the command line.
 func (s *servers) wouldServe(name string) bool {
 	gates := s.switches("feature-gates")
 	_, resource, one := strings.Cut(strings.TrimPrefix(name, "/"), groupVersion(name)+"/")
@@ -154,7 +157,7 @@ func (s *servers) wouldServe(name string) bool {
 //go:embed gates.txt
 var gatesText string
 
-// gates are the feature gates of kube-apiserver by name. The value is the state that a gate is locked to, or "" if it is not locked.
+// gates maps the feature gates of kube-apiserver to the state to which they are locked, or to "" if they are not locked.
 var gates = sync.OnceValue(func() map[string]string {
 	all := map[string]string{}
 	for line := range strings.Lines(gatesText) {
@@ -165,8 +168,8 @@ var gates = sync.OnceValue(func() map[string]string {
 	return all
 })
 
-// checkGate returns kube-apiserver's error for a feature gate that it does not have, or that is locked to the other state. With an emulated
-// version it returns no error for a locked gate, because that version may have other locks.
+// checkGate returns kube-apiserver's error for a feature gate that does not exist, or that is locked to the other state. With an
+// emulated version, it ignores locks, because that version may have different ones.
 func checkGate(name string, on, emulated bool) error {
 	locked, ok := gates()[name]
 	switch {

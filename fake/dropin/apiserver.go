@@ -13,18 +13,11 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// The variables of the environment.
-const (
-	seedVariable   = "KUBESIM_SEED"
-	traceVariable  = "KUBESIM_TRACE"
-	faultsVariable = "KUBESIM_FAULTS"
-)
-
-// traceKept is how many records of the trace are kept to be read.
+// traceKept is the number of trace records that are kept for reading.
 const traceKept = 10_000
 
-// APIServer serves as kube-apiserver does until ctx ends. args are its flags, without the name of the program. It returns
-// an error when they make no sense, or when it cannot serve.
+// APIServer serves like kube-apiserver until ctx ends. args are its flags, without the program name. It returns an error if the
+// flags are invalid, or if it cannot serve.
 func APIServer(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	help := parse(args, isBool)
 	switch {
@@ -39,8 +32,11 @@ func APIServer(ctx context.Context, args []string, stdout, stderr io.Writer) err
 	if err != nil {
 		return err
 	}
+	if err := s.readVariables(); err != nil {
+		return err
+	}
 	if len(s.idle) > 0 {
-		fmt.Fprintf(stderr, "kube-apiserver (kubesim): these flags have no effect: %s; kube-apiserver --help describes the others\n", strings.Join(s.idle, ", "))
+		fmt.Fprintf(stderr, "kube-apiserver (kubesim): these flags have no effect: %s\n", strings.Join(s.idle, ", "))
 	}
 	for _, note := range s.notes {
 		fmt.Fprintf(stderr, "kube-apiserver (kubesim): --token-auth-file: %s\n", note)
@@ -48,8 +44,8 @@ func APIServer(ctx context.Context, args []string, stdout, stderr io.Writer) err
 	return s.serve(ctx, stderr)
 }
 
-// serve starts the server over the data of etcd and serves.
-func (s *servers) serve(ctx context.Context, stderr io.Writer) error {
+// serve starts the server with etcd's data and serves until ctx ends.
+func (s *servers) serve(ctx context.Context, stderr io.Writer) (err error) {
 	data, err := borrow(ctx, s.etcd)
 	switch {
 	case err == nil:
@@ -66,6 +62,7 @@ func (s *servers) serve(ctx context.Context, stderr io.Writer) error {
 		return err
 	}
 	defer func() {
+		err = errors.Join(err, s.finish(srv))
 		srv.Close()
 		<-traced
 	}()
@@ -77,55 +74,50 @@ func (s *servers) serve(ctx context.Context, stderr io.Writer) error {
 	select {
 	case <-ctx.Done():
 		return srv.DataError()
-	case <-data.Gone: // never, without one
+	case <-data.Gone: // never, if there is no data
 	}
-	fmt.Fprintf(stderr, "kube-apiserver (kubesim): etcd at %s is gone\n", s.etcd)
+	fmt.Fprintf(stderr, "kube-apiserver (kubesim): etcd at %s has stopped\n", s.etcd)
 	srv.Replica(1).Cut()
 	<-ctx.Done()
 	return nil
 }
 
-// start makes the server and the parts that environment variables configure. traced is closed when the server has ended and its whole trace
-// is written.
+// start starts the server, and its trace if a flag or an environment variable enables it. traced is closed when the server has
+// ended and its whole trace is written.
 func (s *servers) start(stderr io.Writer) (srv *fake.Server, traced <-chan struct{}, err error) {
-	if text := os.Getenv(seedVariable); text != "" {
-		seed, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			return nil, nil, fmt.Errorf("%s=%s: want a number", seedVariable, text)
-		}
-		s.options.Seed = seed
-	}
 	var to []io.Writer
 	if s.loud >= 3 {
 		to = append(to, stderr)
 	}
-	if path := os.Getenv(traceVariable); path != "" {
-		f, err := createNext(path)
+	if s.trace != "" {
+		f, err := createNext(s.trace)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", traceVariable, err)
 		}
 		to = append(to, f)
 	}
-	if len(to) > 0 {
+	if len(to) > 0 || s.report != "" {
 		s.options.Trace = traceKept
 	}
-	if srv, err = fake.New(s.options); err != nil {
+	if srv, err = s.startObserved(stderr); err != nil {
 		return nil, nil, err
 	}
 	if traced, err = follow(srv, to); err != nil {
 		srv.Close()
 		return nil, nil, err
 	}
-	if path := os.Getenv(faultsVariable); path != "" {
-		if err := addFaults(srv, path); err != nil {
+	if s.faults != "" {
+		if err := addFaults(srv, s.faults); err != nil {
 			srv.Close()
 			return nil, nil, fmt.Errorf("%s: %w", faultsVariable, err)
 		}
 	}
+	fmt.Fprint(stderr, s.swarmText())
+	srv.Faults.Add(s.swarm...)
 	return srv, traced, nil
 }
 
-// follow writes the trace as it grows, until the server is closed; written is closed then.
+// follow writes the trace to all writers as it grows. written is closed when the server has been closed and the trace is complete.
 func follow(srv *fake.Server, to []io.Writer) (written <-chan struct{}, err error) {
 	done := make(chan struct{})
 	if len(to) == 0 {
@@ -139,12 +131,12 @@ func follow(srv *fake.Server, to []io.Writer) (written <-chan struct{}, err erro
 	go func() {
 		defer close(done)
 		defer res.Body.Close()
-		_, _ = io.Copy(io.MultiWriter(to...), res.Body) // it ends with the server
+		_, _ = io.Copy(io.MultiWriter(to...), res.Body) // ends when the server is closed
 	}()
 	return done, nil
 }
 
-// createNext creates a file that was not there: path, or path.2, path.3 and so on. A suite starts many servers.
+// createNext creates a new file: path or, if it exists, path.2, path.3 and so on. A suite starts many servers.
 func createNext(path string) (*os.File, error) {
 	name := path
 	for n := 2; ; n++ {
@@ -156,14 +148,17 @@ func createNext(path string) (*os.File, error) {
 	}
 }
 
-// addFaults adds the faults of a file.
-func addFaults(srv *fake.Server, path string) error {
-	text, err := os.ReadFile(path)
+// addFaults adds the faults in a file, or the faults that value contains if it begins with "on ".
+func addFaults(srv *fake.Server, value string) error {
+	if strings.HasPrefix(value, "on ") {
+		return srv.Faults.AddText(value)
+	}
+	text, err := os.ReadFile(value)
 	if err != nil {
 		return err
 	}
 	if err := srv.Faults.AddText(string(text)); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return fmt.Errorf("%s: %w", value, err)
 	}
 	return nil
 }

@@ -31,9 +31,10 @@ func address(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// process runs a program until stop is called, or to its end: then it has to fail.
+// process is a program that runs until stop is called. If it ends before that, it must return an error.
 type process struct {
 	stop   func()
+	end    func(want string) // stops a program that ends with an error
 	ended  chan error
 	stderr *strings.Builder
 }
@@ -42,20 +43,21 @@ func run(t *testing.T, program func(ctx context.Context, args []string, stdout, 
 	ctx, cancel := context.WithCancel(t.Context())
 	p := &process{ended: make(chan error, 1), stderr: &strings.Builder{}}
 	go func() { p.ended <- program(ctx, args, io.Discard, p.stderr) }()
-	p.stop = func() {
+	p.end = func(want string) {
 		cancel()
-		if err := <-p.ended; err != nil {
+		if err := <-p.ended; fmt.Sprint(err) != want {
 			t.Errorf("%v: %v", args, err)
 		}
-		p.ended <- nil // for further calls of stop
+		p.ended <- nil // for further calls
 	}
+	p.stop = func() { p.end("<nil>") }
 	t.Cleanup(p.stop)
 	return p
 }
 
 var client = http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
 
-// do sends a request of an administrator.
+// do sends a request as an administrator.
 func do(t *testing.T, method, url, body string) (*http.Response, error) {
 	t.Helper()
 	q, err := http.NewRequest(method, url, strings.NewReader(body))
@@ -66,7 +68,7 @@ func do(t *testing.T, method, url, body string) (*http.Response, error) {
 	return client.Do(q)
 }
 
-// get waits until a server answers, and returns the answer.
+// get waits until a server responds, and returns the response.
 func get(t *testing.T, url string) (code int, body string) {
 	t.Helper()
 	tick := time.NewTicker(time.Millisecond)
@@ -87,7 +89,7 @@ func get(t *testing.T, url string) (code int, body string) {
 	}
 }
 
-// pair is an etcd and how to start an API server over it.
+// pair starts an etcd and returns it with a function that starts an API server for it.
 func pair(t *testing.T) (etcd *process, apiserver func(more ...string) (*process, string)) {
 	t.Helper()
 	at := address(t)
@@ -103,7 +105,7 @@ func pair(t *testing.T) (etcd *process, apiserver func(more ...string) (*process
 	}
 }
 
-// An API server finds what another one has stored, once that is gone.
+// An API server for the folder of a running one starts when that one has ended, and has all objects that it stored.
 func TestRestart(t *testing.T) {
 	is := is.New(t)
 	etcd, start := pair(t)
@@ -125,10 +127,10 @@ func TestRestart(t *testing.T) {
 	is.Equal(code, 500)
 	is.True(strings.Contains(body, `"reason":"ServerTimeout"`))
 	second.stop()
-	is.True(strings.Contains(second.stderr.String(), "is gone"))
+	is.True(strings.Contains(second.stderr.String(), "has stopped"))
 }
 
-// If the etcd is not of this package, nothing is persisted, and the API server prints a warning.
+// If the etcd is not that of this package, nothing is persisted, and the API server prints a warning.
 func TestForeignEtcd(t *testing.T) {
 	is := is.New(t)
 	foreign := &http.Server{Handler: http.NotFoundHandler()}
@@ -144,8 +146,8 @@ func TestForeignEtcd(t *testing.T) {
 	is.True(strings.Contains(p.stderr.String(), "kept in memory only"))
 }
 
-// Flags and the environment reach the server.
-// A client of etcd speaks gRPC, over HTTP/2 without TLS. It waits for an etcd that does not, so this one refuses at once.
+// An etcd client uses gRPC, over HTTP/2 without TLS. It waits for a server that does not support that, so kubesim's etcd returns an
+// error at once.
 func TestEtcdRefusesGRPC(t *testing.T) {
 	is := is.New(t)
 	etcd := address(t)
@@ -158,7 +160,7 @@ func TestEtcdRefusesGRPC(t *testing.T) {
 	res, err := (&http.Client{Transport: transport}).Post("http://"+etcd+"/etcdserverpb.KV/Range", "application/grpc", strings.NewReader(""))
 	is.NoErr(err)
 	defer res.Body.Close()
-	is.Equal(res.StatusCode, http.StatusOK)       // gRPC has codes of its own
+	is.Equal(res.StatusCode, http.StatusOK)       // gRPC has its own codes
 	is.Equal(res.Header.Get("Grpc-Status"), "12") // Unimplemented
 	is.True(strings.Contains(res.Header.Get("Grpc-Message"), "kubesim"))
 }
@@ -170,11 +172,11 @@ func TestFlagsCount(t *testing.T) {
 	trace := filepath.Join(dir, "trace.jsonl")
 	t.Setenv(faultsVariable, faults)
 	t.Setenv(traceVariable, trace)
-	t.Setenv(seedVariable, "7")
+	t.Setenv("KUBESIM_SEED", "7")
 	_, start := pair(t)
 	p, url := start("--service-cluster-ip-range=10.0.0.0/16", "--service-cluster-ip-range=10.96.0.0/12,fd00::/108", "--advertise-address=203.0.113.9", "--runtime-config=apps/v1=false,extensions/v1beta1/deployments=true",
 		"--feature-gates=kube:GenericWorkload=true,WatchList=true", "--goaway-chance=0.1", "--strict-transport-security-directives=max-age=31536000,includeSubDomains")
-	get(t, url+"/readyz") // it is there
+	get(t, url+"/readyz") // the server is ready
 	res, err := do(t, "GET", url+"/nowhere", "")
 	is.NoErr(err)
 	res.Body.Close()
@@ -193,15 +195,15 @@ func TestFlagsCount(t *testing.T) {
 	written, err := os.ReadFile(trace)
 	is.NoErr(err)
 	is.True(strings.Contains(string(written), `"secrets"`))
-	is.True(strings.Contains(p.stderr.String(), "have no effect: --feature-gates WatchList, --runtime-config extensions/v1beta1/deployments, --goaway-chance;"))
+	is.True(strings.Contains(p.stderr.String(), "have no effect: --feature-gates WatchList, --runtime-config extensions/v1beta1/deployments, --goaway-chance\n"))
 	second, url := start()
 	get(t, url+"/readyz")
 	second.stop()
-	_, err = os.Stat(trace + ".2") // a server more, a file more
+	_, err = os.Stat(trace + ".2") // each server writes its own file
 	is.NoErr(err)
 }
 
-// An optional plugin runs when a flag turns it on, ServiceAccount unless one turns it off.
+// An optional plugin runs if a flag enables it. ServiceAccount runs unless a flag disables it.
 func TestOptionalPlugins(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -232,8 +234,8 @@ func TestRead(t *testing.T) {
 		"--etcd-servers=a --who-knows=me":      "unknown flag: --who-knows",
 		"--etcd-servers=a --bind-address=x":    `invalid argument "x" for "--bind-address" flag: failed to parse IP: "x"`,
 		"--etcd-servers=a --etcd-compaction-interval=1m --etcd-compaction-interval=x":                            `invalid argument "x" for "--etcd-compaction-interval" flag: time: invalid duration "x"`,
-		"--etcd-servers=a --authorization-config=f":                                                              "kubesim does not support --authorization-config: not simulated; --authorization-mode and the flags beside it are. Remove the flag",
-		"--etcd-servers=a --enable-admission-plugins=Priority,NodeRestriction":                                   "kubesim does not simulate the admission plugin NodeRestriction (--enable-admission-plugins): leave it out",
+		"--etcd-servers=a --authorization-config=f":                                                              "kubesim does not support --authorization-config: the file is not supported; use --authorization-mode. Remove the flag",
+		"--etcd-servers=a --enable-admission-plugins=Priority,PodNodeSelector":                                   "kubesim does not simulate the admission plugin PodNodeSelector (--enable-admission-plugins): leave it out",
 		"--etcd-servers=a --admission-control=Priority --disable-admission-plugins=X":                            "admission-control and enable-admission-plugins/disable-admission-plugins flags are mutually exclusive",
 		"--etcd-servers=a --tls-min-version=VersionTLS14":                                                        `unknown tls version "VersionTLS14"`,
 		"--etcd-servers=a --strict-transport-security-directives=max-age=1,foo":                                  "--strict-transport-security-directives invalid, allowed values: max-age=expireTime, includeSubDomains, preload. see https://tools.ietf.org/html/rfc6797#section-6.1 for more information",
@@ -249,7 +251,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// envtest looks for flags in the help, so each flag is in it once, with its effect.
+// envtest searches the help for flags, so each flag is in it once, with its effect.
 func TestHelp(t *testing.T) {
 	is := is.New(t)
 	var out strings.Builder
@@ -268,7 +270,7 @@ func TestHelp(t *testing.T) {
 	is.True(regexp.MustCompile(`(?m)^\s*--unsafe-no-fsync\b`).MatchString(out.String()))
 }
 
-// A folder is made once, by how many ever.
+// A folder is created once, even by concurrent calls.
 func TestFolder(t *testing.T) {
 	is, cache := is.New(t), t.TempDir()
 	dirs := make(chan string)

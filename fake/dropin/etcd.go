@@ -16,13 +16,13 @@ import (
 	"time"
 )
 
-// dataPath is where an API server asks etcd for its folder. The folder is lent for as long as the answer lasts.
+// dataPath is the path at which an API server borrows etcd's folder. The folder is lent until the response ends.
 const dataPath = "/kubesim/data"
 
-// etcdVersion is the version of etcd that Kubernetes 1.36 comes with.
+// etcdVersion is the version of etcd for Kubernetes 1.36.
 const etcdVersion = "3.6.8"
 
-// etcd takes the place of an etcd whose only client is the API server of this package.
+// etcd replaces an etcd whose only client is the API server of this package.
 type etcd struct {
 	dir string
 
@@ -30,8 +30,9 @@ type etcd struct {
 	lent bool
 }
 
-// Etcd serves, until ctx ends, the part of etcd that programs need which start it for an API server. Only its flags --data-dir and
-// --listen-client-urls have an effect.
+// Etcd serves, until ctx is done, the part of etcd that is needed by programs that start it for an API server. Only the flags
+// --data-dir and --listen-client-urls have an effect. Etcd returns an error if it cannot create the directory or listen on an
+// address.
 func Etcd(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	s := parse(args, func(name string) (yes, known bool) { return name == "help" || name == "h" || name == "version", false })
 	switch {
@@ -60,11 +61,11 @@ func Etcd(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return e.serve(ctx, addresses, stderr)
 }
 
-// serve serves on all addresses.
+// serve serves on all addresses until ctx ends.
 func (e *etcd) serve(ctx context.Context, addresses []string, stderr io.Writer) error {
 	server := &http.Server{Handler: e.handler(), ReadHeaderTimeout: time.Minute, BaseContext: func(net.Listener) context.Context { return ctx }, Protocols: new(http.Protocols)}
 	server.Protocols.SetHTTP1(true)
-	server.Protocols.SetUnencryptedHTTP2(true) // for clients that speak gRPC: they wait for a server that does not
+	server.Protocols.SetUnencryptedHTTP2(true) // for gRPC clients, which otherwise wait for a server that supports it
 	defer server.Close()
 	ended := make(chan error, len(addresses))
 	for _, address := range addresses {
@@ -73,7 +74,7 @@ func (e *etcd) serve(ctx context.Context, addresses []string, stderr io.Writer) 
 			return fmt.Errorf("--listen-client-urls: %w", err)
 		}
 		if u.Scheme != "http" {
-			return fmt.Errorf("--listen-client-urls: %s: kubesim's etcd serves http only: it is for an API server on the same machine", address)
+			return fmt.Errorf("--listen-client-urls: %s: kubesim's etcd supports only http, for an API server on the same machine", address)
 		}
 		l, err := net.Listen("tcp", u.Host)
 		if err != nil {
@@ -90,7 +91,7 @@ func (e *etcd) serve(ctx context.Context, addresses []string, stderr io.Writer) 
 	}
 }
 
-// handler answers HTTP requests to etcd.
+// handler returns the handler for HTTP requests to etcd.
 func (e *etcd) handler() http.Handler {
 	mux := http.NewServeMux()
 	health := func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"health":"true","reason":""}`) }
@@ -105,9 +106,9 @@ func (e *etcd) handler() http.Handler {
 	return mux
 }
 
-// refuse refuses a request to etcd; a gRPC client gets a status that it understands.
+// refuse responds with an error to any other request. A gRPC client gets a gRPC status.
 func refuse(w http.ResponseWriter, r *http.Request) {
-	const refusal = "this is kubesim's etcd: it speaks to kubesim's kube-apiserver only"
+	const refusal = "this is kubesim's etcd, which only serves kubesim's kube-apiserver"
 	if !strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc") {
 		http.Error(w, refusal, http.StatusNotImplemented)
 		return
@@ -118,12 +119,12 @@ func refuse(w http.ResponseWriter, r *http.Request) {
 	h.Set("Grpc-Message", refusal)
 }
 
-// loan is the answer at dataPath.
+// loan is the response at dataPath.
 type loan struct {
 	Dir string `json:"dir"`
 }
 
-// lend lends the folder until the borrower is gone.
+// lend lends the folder until the borrower disconnects.
 func (e *etcd) lend(w http.ResponseWriter, r *http.Request) {
 	e.mu.Lock()
 	free := !e.lent
@@ -143,7 +144,7 @@ func (e *etcd) lend(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// lent is a folder that an etcd has lent. Gone is closed when that etcd is.
+// lent is a folder that an etcd has lent. Gone is closed when that etcd ends.
 type lent struct {
 	Dir  string
 	Gone <-chan struct{}
@@ -156,11 +157,12 @@ func (l *lent) Close() error { return l.body.Close() }
 var errForeign = errors.New("it is not kubesim's etcd: data is kept in memory only")
 
 const (
-	borrowPatience = 20 * time.Second // for an etcd that is starting, and for the API server before, which is ending
+	borrowPatience = 20 * time.Second // for an etcd that is starting, and for a previous API server that is ending
 	borrowPoll     = 5 * time.Millisecond
 )
 
-// borrow asks etcd for its folder. errForeign: this etcd has none to lend.
+// borrow borrows etcd's folder. It waits for an etcd that is starting. If the server is not kubesim's etcd, the error is
+// errForeign.
 func borrow(ctx context.Context, etcd string) (*lent, error) {
 	ctx, cancel := context.WithTimeout(ctx, borrowPatience)
 	defer cancel()
@@ -198,19 +200,19 @@ func borrowOnce(etcd string) (*lent, error) {
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
-		_, _ = io.Copy(io.Discard, res.Body) // whatever ends it
+		_, _ = io.Copy(io.Discard, res.Body) // until the response ends for any reason
 	}()
 	return &lent{Dir: l.Dir, Gone: gone, body: res.Body}, nil
 }
 
-const etcdHelp = `etcd ` + etcdVersion + ` as kubesim needs it: it keeps what kubesim's kube-apiserver stores.
+const etcdHelp = `etcd ` + etcdVersion + ` simulated by kubesim. It stores the data of kubesim's kube-apiserver.
 
 Usage:
   etcd [flags]
 
-  --data-dir 'default.etcd'                       where it is kept
-  --listen-client-urls 'http://localhost:2379'    where /health, /livez, /readyz and /version are served
-  --unsafe-no-fsync 'false'                       as it is anyway
+  --data-dir 'default.etcd'                       the directory for the data
+  --listen-client-urls 'http://localhost:2379'    the addresses of /health, /livez, /readyz and /version
+  --unsafe-no-fsync 'false'                       has no effect
 
-All other flags are accepted, and change nothing.
+All other flags are accepted and ignored.
 `

@@ -12,16 +12,16 @@ import (
 	"github.com/kubesim/kubesim/sim/config"
 )
 
-// flagSet is a command line: the values of each flag in their order.
+// flagSet is a parsed command line: the values of each flag, in order.
 type flagSet struct {
 	values  map[string][]string
-	order   []string // names, as they came first
-	without []string // arguments that belong to no flag
-	wrong   error    // the first value that cannot be read
+	order   []string // names in the order of their first use
+	without []string // arguments that do not belong to a flag
+	wrong   error    // the first error
 }
 
-// parse reads a command line as package pflag does: --name=value and --name value, -v 3 and -v=3. isBool reports which flags need no value.
-// Unknown flags take the next argument if it looks like a value.
+// parse parses a command line like package pflag: --name=value and --name value, -v 3 and -v=3. isBool reports whether a flag needs
+// no value, and whether it is known. An unknown flag takes the next argument as its value unless that begins with a dash.
 func parse(args []string, isBool func(name string) (yes, known bool)) *flagSet {
 	s := &flagSet{values: map[string][]string{}}
 	for i := 0; i < len(args); i++ {
@@ -31,7 +31,7 @@ func parse(args []string, isBool func(name string) (yes, known bool)) *flagSet {
 			continue
 		}
 		name, value, given := strings.Cut(strings.TrimPrefix(text, "-"), "=")
-		name = strings.ReplaceAll(name, "_", "-") // as component-base does
+		name = strings.ReplaceAll(name, "_", "-") // like component-base
 		if given {
 			s.add(name, value)
 			continue
@@ -57,7 +57,7 @@ func (s *flagSet) add(name, value string) {
 
 func (s *flagSet) has(name string) bool { return len(s.values[name]) > 0 }
 
-// last returns the last value of a flag, "" when it was not given.
+// last returns the last value of a flag, or "" if it is not set.
 func (s *flagSet) last(name string) string {
 	if v := s.values[name]; len(v) > 0 {
 		return v[len(v)-1]
@@ -65,13 +65,13 @@ func (s *flagSet) last(name string) string {
 	return ""
 }
 
-// list returns the values of a flag that may be repeated and whose values are lists with commas.
+// list returns the values of a repeatable flag whose values are comma-separated lists.
 func (s *flagSet) list(name string) []string { return flags.List(s.values[name]) }
 
-// on returns the value of a flag that is true or false.
-func (s *flagSet) on(name string, otherwise bool) bool {
+// enabled returns the value of a boolean flag, or fallback if the flag is not set.
+func (s *flagSet) enabled(name string, fallback bool) bool {
 	if !s.has(name) {
-		return otherwise
+		return fallback
 	}
 	on, err := strconv.ParseBool(s.last(name))
 	if err != nil {
@@ -87,7 +87,7 @@ func (s *flagSet) invalidValue(name, value string, err error) {
 	s.fails(fmt.Errorf("invalid argument %q for \"--%s\" flag: %w", value, name, err))
 }
 
-// check records an error for each unknown flag, each refused flag, and each value that does not have the type of its flag.
+// check records an error for each unknown flag, each refused flag, and each value that does not have its flag's type.
 func (s *flagSet) check() {
 	for _, name := range s.order {
 		f := flags.Find(name)
@@ -107,7 +107,7 @@ func (s *flagSet) check() {
 	}
 }
 
-// fill sets the fields of the flags that are given.
+// fill sets the fields of c for the flags on the command line.
 func (s *flagSet) fill(c *config.Cluster) {
 	for _, name := range s.order {
 		f := flags.Find(name)
@@ -122,7 +122,7 @@ func (s *flagSet) fill(c *config.Cluster) {
 	}
 }
 
-// printed returns the flags that are given, with their values as /flagz has them.
+// printed returns the flags that are set, with their values in the form of /flagz.
 func (s *flagSet) printed() map[string]string {
 	all := map[string]string{}
 	for _, name := range s.order {
@@ -133,10 +133,10 @@ func (s *flagSet) printed() map[string]string {
 	return all
 }
 
-// fails records an error, unless an earlier one was recorded.
+// fails records an error unless one has been recorded already.
 func (s *flagSet) fails(err error) { s.wrong = cmp.Or(s.wrong, err) }
 
-// file reads the file that a flag names. It returns nil if the flag was not given. failure is kube-apiserver's error text for a file that
+// file reads the file of a flag. It returns nil if the flag is not set. failure is kube-apiserver's error message for a file that
 // cannot be read.
 func (s *flagSet) file(flag, failure string) []byte {
 	if s.last(flag) == "" {
@@ -145,7 +145,7 @@ func (s *flagSet) file(flag, failure string) []byte {
 	return s.read(s.last(flag), failure)
 }
 
-// read reads a file.
+// read reads a file. failure is the message of the error that it records if that fails.
 func (s *flagSet) read(name, failure string) []byte {
 	data, err := os.ReadFile(name)
 	if err != nil {
@@ -154,7 +154,7 @@ func (s *flagSet) read(name, failure string) []byte {
 	return data
 }
 
-// isBool reports, for parse, whether a flag of kube-apiserver needs no value.
+// isBool reports whether a flag of kube-apiserver needs no value, and whether the flag exists. It is an argument of parse.
 func isBool(name string) (yes, known bool) {
 	if name == "help" || name == "h" {
 		return true, true
@@ -163,7 +163,7 @@ func isBool(name string) (yes, known bool) {
 	return f != nil && f.Kind == "", f != nil
 }
 
-// writeHelp writes what --help prints.
+// writeHelp writes the output of --help.
 func writeHelp(w io.Writer) {
 	fmt.Fprint(w, helpHead)
 	section := ""
@@ -181,11 +181,14 @@ func writeHelp(w io.Writer) {
 	fmt.Fprint(w, "\nGlobal flags:\n\n  -h, --help\n      --version\n")
 }
 
-const helpHead = `kube-apiserver ` + release + ` simulated by kubesim, for envtest and other programs that start one over an etcd.
+const helpHead = `kube-apiserver ` + release + ` simulated by kubesim, for envtest and other programs that start kube-apiserver with an etcd.
 
 Usage:
   kube-apiserver [flags]
 
-Each flag of kube-apiserver is honoured (it does what it does there), mapped (it does something like that), ignored (it is named
-on stderr when it is given) or refused (it is an error, because a server without it would allow or hide what it should not).
+Each flag of kube-apiserver is
+  honoured  it has the same effect as in kube-apiserver
+  mapped    it has a similar effect
+  ignored   it has no effect; ignored flags on the command line are listed on stderr
+  refused   it is an error, because a server without its effect could allow or hide something unexpectedly
 `

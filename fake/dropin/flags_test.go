@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -16,7 +17,7 @@ import (
 	"github.com/kubesim/kubesim/fake/flags"
 )
 
-// Every flag is honoured, mapped, ignored or refused. In the sections about security, an ignored flag has a note with the reason, and a
+// Every flag is honoured, mapped, ignored or refused. In the security sections, an ignored flag has a note with the reason, and a
 // refused flag is an error.
 func TestFlagsAreClassified(t *testing.T) {
 	security := []string{"Auditing flags", "Authentication flags", "Authorization flags", "Admission flags"}
@@ -34,10 +35,10 @@ func TestFlagsAreClassified(t *testing.T) {
 			switch f.Does {
 			case "refused":
 				is.True(err != nil && strings.Contains(err.Error(), "--"+f.Name)) // it is an error that names the flag
-				is.True(f.Words != "")                                            // and says why
+				is.True(f.Words != "")                                            // and contains the reason
 			case "ignored":
 				is.NoErr(err)
-				is.True(!slices.Contains(security, f.Section) || f.Words != "") // it says why it may be ignored
+				is.True(!slices.Contains(security, f.Section) || f.Words != "") // the note contains the reason
 			case "honoured", "mapped":
 				is.True(f.Sets() || bytes.Contains(source, []byte(`"`+f.Name+`"`))) // the code reads it
 			default:
@@ -47,7 +48,22 @@ func TestFlagsAreClassified(t *testing.T) {
 	}
 }
 
-// A flag with one value takes the last one; the values of a list flag are appended, as pflag does.
+// TestAuditFlags checks kube-apiserver's errors for flags of the audit log that have no effect here.
+func TestAuditFlags(t *testing.T) {
+	is := is.New(t)
+	for given, want := range map[string]string{
+		"--audit-log-mode=x":         `invalid audit log mode x, allowed modes are "batch,blocking,blocking-strict"`,
+		"--audit-log-version=v2":     `invalid group version, allowed versions are ["audit.k8s.io/v1"]`,
+		"--audit-log-version=a/b/c":  `unexpected GroupVersion string: a/b/c`,
+		"--audit-log-maxage=-1":      `--audit-log-maxage -1 can't be a negative number`,
+		"--audit-log-path=/dev/null": "",
+	} {
+		_, err := read([]string{"--etcd-servers=a", given})
+		is.Equal(fmt.Sprint(err), cmp.Or(want, "<nil>"))
+	}
+}
+
+// If a flag with one value is repeated, the last value counts. The values of a list flag are appended, like in pflag.
 func TestFlagsGivenTwice(t *testing.T) {
 	is := is.New(t)
 	s, err := read(strings.Fields("--etcd-servers=a --etcd-servers=b --service-cluster-ip-range=10.0.0.0/24 --service-cluster-ip-range=10.1.0.0/24 --advertise-address=10.0.0.1 " +
@@ -62,7 +78,7 @@ func TestFlagsGivenTwice(t *testing.T) {
 	is.True(slices.Contains(o.WithoutPlugins, "PodSecurity") && !slices.Contains(o.WithoutPlugins, "Priority")) // none but those of --admission-control
 }
 
-// --runtime-config accepts what kube-apiserver v1.36.3 accepts, and has its errors. The exception are APIs that kube-apiserver would serve
+// --runtime-config accepts what kube-apiserver v1.36.3 accepts, and has its errors, except for APIs that kube-apiserver would serve
 // and kubesim does not have. A value that has no effect there has none here.
 func TestRuntimeConfig(t *testing.T) {
 	is := is.New(t)
@@ -76,11 +92,11 @@ func TestRuntimeConfig(t *testing.T) {
 		"apps/v1=maybe":                                `invalid value of apps/v1: maybe, err: strconv.ParseBool: parsing "maybe": invalid syntax`,
 		"api/all":                                      "invalid value api/all=",
 		"apps/v1/Deployments=true":                     `invalid key apps/v1/Deployments: group/version/resource and resource is always lowercase plural, not "Deployments"`,
-		"networking.k8s.io/v1beta1=true":               "kubesim does not serve networking.k8s.io/v1beta1 (--runtime-config): leave it out",
-		"resource.k8s.io/v1beta2/deviceclasses":        "kubesim does not serve resource.k8s.io/v1beta2/deviceclasses (--runtime-config): leave it out",
+		"networking.k8s.io/v1beta1=true":               "",
+		"resource.k8s.io/v1beta2/deviceclasses":        "",
 		"networking.k8s.io/v1beta1=false":              "",
 		"resource.k8s.io/v1beta2/others=true":          "",
-		"authentication.k8s.io/v1beta1=true":           "", // kube-apiserver knows it, and serves nothing of it
+		"authentication.k8s.io/v1beta1=true":           "", // kube-apiserver accepts it, but serves no resources
 		"certificates.k8s.io/v1alpha1=true":            "", // without the gate ClusterTrustBundle
 		"api/legacy=x,api/all=true":                    "",
 		"batch/v1=true,batch/v1/jobs=false,/v1/pods=1": "",
@@ -88,15 +104,18 @@ func TestRuntimeConfig(t *testing.T) {
 		_, err := read([]string{"--etcd-servers=a", "--runtime-config=" + given})
 		is.Equal(cmp.Or(err, errors.New("")).Error(), want)
 	}
-	_, err := read([]string{"--etcd-servers=a", "--runtime-config=certificates.k8s.io/v1alpha1=true", "--feature-gates=ClusterTrustBundle=true"})
-	is.Equal(err.Error(), "kubesim does not serve certificates.k8s.io/v1alpha1 (--runtime-config): leave it out")
+	_, err := read([]string{"--etcd-servers=a", "--runtime-config=scheduling.k8s.io/v1alpha2=true", "--feature-gates=GenericWorkload=true"})
+	is.Equal(err.Error(), "kubesim does not serve scheduling.k8s.io/v1alpha2 (--runtime-config): leave it out")
+	gated, err := read([]string{"--etcd-servers=a", "--runtime-config=certificates.k8s.io/v1alpha1=true", "--feature-gates=ClusterTrustBundle=true"})
+	is.NoErr(err)
+	is.Equal(gated.options.Replicas[0].Serve, map[string]bool{"certificates.k8s.io/v1alpha1": true})
 	s, err := read([]string{"--etcd-servers=a", "--runtime-config=v1/pods=false,api/beta=true,apps/v1=,batch/v1/jobs=false,/v1/secrets=false,apps/v1beta1=true"})
 	is.NoErr(err)
 	is.Equal(s.options.Replicas[0].Serve, map[string]bool{"v1": false, "v1/secrets": false, "apps/v1": true, "batch/v1/jobs": false, "api/beta": true})
 	is.Equal(s.idle, []string{"--runtime-config apps/v1beta1"})
 }
 
-// Ciphers have the names of crypto/tls, and two that these had before.
+// Cipher suites have the names of crypto/tls. Two of them also have legacy names.
 func TestCipherNames(t *testing.T) {
 	is := is.New(t)
 	s, err := read([]string{"--etcd-servers=a", "--tls-cipher-suites=TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305,TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305,TLS_AES_128_GCM_SHA256"})

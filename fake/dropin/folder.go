@@ -13,12 +13,13 @@ import (
 	"runtime"
 )
 
-// programs are the names that this program has in a Folder.
+// programs are the names of this program in a Folder.
 var programs = []string{"etcd", "kube-apiserver"}
 
-// Folder makes a folder below cache for KUBEBUILDER_ASSETS, and returns its path. The folder contains etcd and kube-apiserver, which are
-// copies of the running program, and kubectl if one is on the PATH. An existing folder is used again. Several processes may call Folder at
-// the same time. If cache is "", a folder in the user's cache is used.
+// Folder creates a folder below cache for KUBEBUILDER_ASSETS and returns its path. The folder contains etcd and kube-apiserver,
+// which are copies of the running program, and kubectl if there is one in the PATH. An existing folder is reused. Several processes
+// may call Folder at the same time. If cache is "", the folder is in the user's cache. Folder returns an error if the folder cannot
+// be created.
 func Folder(cache string) (string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -47,7 +48,7 @@ func Folder(cache string) (string, error) {
 	return dir, linkKubectl(filepath.Join(dir, "kubectl"+suffix()))
 }
 
-// Program returns the program of this package that an executable of this name is, "" for another one.
+// Program returns the program of this package that the name of an executable selects, or "" if it selects none.
 func Program(name string) string {
 	base := filepath.Base(name)
 	for _, p := range programs {
@@ -65,7 +66,7 @@ func suffix() string {
 	return ""
 }
 
-// sumOf returns the beginning of the SHA-256 sum of a file.
+// sumOf returns the first bytes of a file's SHA-256 sum, in hexadecimal.
 func sumOf(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -79,7 +80,7 @@ func sumOf(path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)[:6]), nil
 }
 
-// place copies the program to a path, unless it exists. The copy is atomic.
+// place copies the program to a path unless the path exists. The copy is atomic.
 func place(self, path string) error {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -104,7 +105,7 @@ func place(self, path string) error {
 	return nil
 }
 
-// link gives a program a second name, or copies it where that cannot be.
+// link creates a hard link to a program, or a copy if that is not possible.
 func link(program, path string) error {
 	if err := os.Link(program, path); err == nil || errors.Is(err, fs.ErrExist) {
 		return nil
@@ -112,7 +113,8 @@ func link(program, path string) error {
 	return place(program, path)
 }
 
-// linkKubectl links to the kubectl of the PATH. Suites that do not call it need none.
+// linkKubectl creates a symbolic link to the kubectl in the PATH. If there is none, it does nothing, because not all suites need
+// kubectl.
 func linkKubectl(path string) error {
 	found, err := exec.LookPath("kubectl")
 	if err != nil {

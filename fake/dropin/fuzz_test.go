@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// FuzzFlags reads arbitrary command lines: no argument is lost, and each error has a text.
+// FuzzFlags parses arbitrary command lines: no argument is lost, and each error has a message.
 func FuzzFlags(f *testing.F) {
 	for _, seed := range []string{"--etcd-servers=http://127.0.0.1:1 --bind-address 127.0.0.1 -v=3", "--secure-port 99999999", "--feature-gates A=x,=,B",
 		"--service-cluster-ip-range=::/0", "-- -", "---x=y --v", "--token-auth-file /nowhere --authorization-mode=,", "--cert-dir /nowhere --advertise-address x"} {
@@ -22,7 +22,7 @@ func FuzzFlags(f *testing.F) {
 			t.Fatalf("%q: %d arguments of %d", line, n, len(args))
 		}
 		if strings.Contains(line, "file") || strings.Contains(line, "dir") {
-			return // whatever there is on this machine
+			return // depends on this machine
 		}
 		if o, err := read(args); o == nil && err == nil || err != nil && err.Error() == "" {
 			t.Fatalf("%q: %v, %v", line, o, err)

@@ -20,13 +20,17 @@ import (
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/fake/flags"
 	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/cbor"
+	"github.com/kubesim/kubesim/sim/replica"
 )
 
-// release is the version of the API server.
+// release is the version of the simulated API server.
 const release = sim.Version
 
-// writeGap is how long a real store takes between the two writes of one request.
+// writeGap is the value of Options.WriteGap: the time that a real etcd needs between the two writes of one request, such as marking
+// and removing a pod.
 const writeGap = time.Millisecond
 
 // watchListGap is the minimum time that a real server takes to send the initial events of a watch.
@@ -37,25 +41,28 @@ type servers struct {
 	*flagSet
 	options fake.Options
 	listen  fake.ListenOptions
-	etcd    string   // its URL
+	etcd    string   // URL of etcd
 	loud    int      // -v
 	notes   []string // warnings about --token-auth-file
 	idle    []string // flags, and values of flags, that change nothing here
+	checks           // set by environment variables
 }
 
-// read turns a command line into options. Its errors are those of kube-apiserver, where it has them.
+// read converts a command line to options. If kube-apiserver has an error for a flag, read returns the same error. It always
+// returns the settings that it has read so far.
 func read(args []string) (*servers, error) {
 	s := &servers{flagSet: parse(args, isBool)}
 	if len(s.without) > 0 {
 		return s, fmt.Errorf("unknown command %q for \"kube-apiserver\"", s.without[0])
 	}
 	s.check()
-	s.options = fake.Options{Clock: clock.System{}, Tokens: []auth.Token{}, NoControllers: true, WriteGap: writeGap}
+	s.options = fake.Options{Clock: clock.System{}, Tokens: []auth.Token{}, NoControllers: true, WriteGap: writeGap, CBOR: cbor.Codec{}}
 	s.readEtcd()
 	s.readAddresses()
 	s.fill(&s.options)
 	s.readTokens()
 	s.readAuthorization()
+	s.readAudit()
 	s.readPlugins()
 	s.readAPI()
 	s.readNetwork()
@@ -79,7 +86,7 @@ func (s *servers) readEtcd() {
 	s.fails(errors.New("--etcd-servers must be specified"))
 }
 
-// readAddresses decides where to listen, and with which certificate.
+// readAddresses sets the address to listen on, and the certificate.
 func (s *servers) readAddresses() {
 	port := 6443
 	if s.has("secure-port") {
@@ -115,7 +122,7 @@ func (s *servers) readAddresses() {
 	s.listen.CertificateFile, s.listen.KeyFile = certificate, key
 }
 
-// readTLS reads which versions of TLS are spoken, and with which ciphers.
+// readTLS sets the supported TLS versions and cipher suites.
 func (s *servers) readTLS() {
 	versions := map[string]uint16{"": 0, "VersionTLS10": tls.VersionTLS10, "VersionTLS11": tls.VersionTLS11, "VersionTLS12": tls.VersionTLS12,
 		"VersionTLS13": tls.VersionTLS13}
@@ -136,13 +143,31 @@ func (s *servers) readTLS() {
 	}
 }
 
-// legacySuites are names of ciphers that kube-apiserver accepts in addition to those of crypto/tls.
+// legacySuites maps cipher suite names that kube-apiserver also accepts to the names of crypto/tls.
 var legacySuites = map[string]string{
 	"TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305":   "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256",
 	"TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305": "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
 }
 
-// readPlugins reads which admission plugins run: ServiceAccount does unless it is turned off, as in kube-apiserver.
+// readAudit checks the flags of the audit log that have no effect here.
+func (s *servers) readAudit() {
+	if mode := s.last("audit-log-mode"); s.has("audit-log-mode") && !slices.Contains([]string{"batch", "blocking", "blocking-strict"}, mode) {
+		s.fails(fmt.Errorf("invalid audit log mode %s, allowed modes are %q", mode, "batch,blocking,blocking-strict"))
+	}
+	switch version := s.last("audit-log-version"); {
+	case strings.Count(version, "/") > 1:
+		s.fails(fmt.Errorf("unexpected GroupVersion string: %s", version))
+	case s.has("audit-log-version") && version != "audit.k8s.io/v1":
+		s.fails(fmt.Errorf("invalid group version, allowed versions are %q", []string{"audit.k8s.io/v1"}))
+	}
+	for _, name := range []string{"audit-log-maxage", "audit-log-maxbackup", "audit-log-maxsize"} {
+		if strings.HasPrefix(s.last(name), "-") {
+			s.fails(fmt.Errorf("--%s %s can't be a negative number", name, s.last(name)))
+		}
+	}
+}
+
+// readPlugins sets which admission plugins run. As in kube-apiserver, ServiceAccount runs unless it is disabled.
 func (s *servers) readPlugins() {
 	on, off := s.list("enable-admission-plugins"), s.list("disable-admission-plugins")
 	if s.has("admission-control") {
@@ -160,7 +185,7 @@ func (s *servers) readPlugins() {
 			if !slices.Contains(plugins, name) {
 				s.fails(fmt.Errorf("%s plugin %q is unknown", x.flag, name))
 			}
-			if x.flag == "enable-admission-plugins" && slices.Contains(plugins, name) && !sim.KnowsPlugin(name) && !slices.Contains(inert, name) {
+			if x.flag == "enable-admission-plugins" && slices.Contains(plugins, name) && !slices.Contains(admission.Names(), name) && !slices.Contains(inert, name) {
 				s.fails(fmt.Errorf("kubesim does not simulate the admission plugin %s (--enable-admission-plugins): leave it out", name))
 			}
 		}
@@ -170,19 +195,19 @@ func (s *servers) readPlugins() {
 			s.fails(fmt.Errorf("[%s] in enable-admission-plugins and disable-admission-plugins overlapped", name))
 		}
 	}
-	s.options.Plugins = added(sim.OptionalPlugins(), on, off)
+	s.options.Plugins = added(admission.Optional(), on, off)
 	for _, name := range off {
-		if sim.KnowsPlugin(name) {
+		if slices.Contains(admission.Names(), name) {
 			s.options.WithoutPlugins = append(s.options.WithoutPlugins, name)
 		}
 	}
 }
 
-// inert are the plugins of kube-apiserver that refuse and change nothing here: by nature, or because kubesim does not have the kinds
-// that they are about.
+// inert are the plugins of kube-apiserver that never reject or change anything here, either by nature or because kubesim does not
+// have the kinds to which they apply.
 var inert = []string{"AlwaysAdmit", "ClusterTrustBundleAttest", "PodGroupProtection", "PodGroupWorkloadExists"}
 
-// added returns which of the optional plugins run. kube-apiserver runs ServiceAccount without being asked.
+// added returns the optional plugins that run. ServiceAccount is enabled by default, as in kube-apiserver.
 func added(optional, on, off []string) (run []string) {
 	for _, name := range optional {
 		if slices.Contains(on, name) || name == "ServiceAccount" && !slices.Contains(off, name) {
@@ -207,7 +232,7 @@ var plugins = []string{
 	"ValidatingAdmissionWebhook",
 }
 
-// readAPI reads which version of the API is served, with which gates.
+// readAPI sets the version of the API server, its feature gates and its APIs.
 func (s *servers) readAPI() {
 	var r fake.ReplicaOptions
 	for _, v := range s.list("emulated-version") {
@@ -216,13 +241,13 @@ func (s *servers) readAPI() {
 		}
 		r.Version = v
 	}
-	r.NoPrivileged = !s.on("allow-privileged", false)
+	r.NoPrivileged = !s.enabled("allow-privileged", false)
 	r.FeatureGates = s.switches("feature-gates")
 	for _, name := range slices.Sorted(maps.Keys(r.FeatureGates)) {
 		if err := checkGate(name, r.FeatureGates[name], r.Version != ""); err != nil {
 			s.fails(err)
 		}
-		if !sim.KnowsGate(name) {
+		if !replica.KnowsGate(name) {
 			delete(r.FeatureGates, name)
 			s.idle = append(s.idle, "--feature-gates "+name)
 		}
@@ -232,8 +257,8 @@ func (s *servers) readAPI() {
 	s.options.Replicas = []fake.ReplicaOptions{r}
 }
 
-// switches reads a flag whose values are NAME=true and NAME=false, separated by commas. It ignores a component before the name, as in
-// kube:NAME.
+// switches parses a flag whose values are NAME=true and NAME=false, separated by commas. It ignores the component kube: before a
+// name.
 func (s *servers) switches(flag string) map[string]bool {
 	out := map[string]bool{}
 	for _, item := range s.list(flag) {
@@ -251,9 +276,9 @@ func (s *servers) switches(flag string) map[string]bool {
 	return out
 }
 
-// readNetwork reads the addresses of services, and how long requests may take.
+// readNetwork sets the address range of services, and checks the timeouts of requests.
 func (s *servers) readNetwork() {
-	first, _, _ := strings.Cut(s.last("service-cluster-ip-range"), ",") // a string: the last of two flags counts
+	first, _, _ := strings.Cut(s.last("service-cluster-ip-range"), ",") // the flag is a string, so the last use counts
 	s.options.ServiceCIDR = strings.TrimSpace(first)
 	if s.options.RequestTimeout < 0 {
 		s.fails(errors.New("--request-timeout can not be negative value"))
@@ -262,7 +287,7 @@ func (s *servers) readNetwork() {
 		s.fails(errors.New("--min-request-timeout can not be negative value"))
 	}
 	if s.has("request-timeout") && s.options.RequestTimeout == 0 {
-		s.options.RequestTimeout = time.Nanosecond // no request has time, as there
+		s.options.RequestTimeout = time.Nanosecond // every request times out, as in kube-apiserver
 	}
 }
 

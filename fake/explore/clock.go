@@ -10,33 +10,33 @@ import (
 	"github.com/kubesim/kubesim/fake/chance"
 )
 
-// draws lets what the runtime draws hang on a seed and on how much has happened at a server, and on nothing else: what the
-// process has drawn besides does not matter then.
+// draws makes the random choices of the runtime depend only on a seed and on the number of events at a server. Earlier
+// random choices of the process do not matter.
 type draws struct {
 	seed        uint64
-	n           atomic.Uint64 // how much has happened
-	real        atomic.Int64  // when that was, in real time
-	interrupter atomic.Int64  // and chance.Interrupter then
-	disturbed   atomic.Bool   // the process was kept waiting, so that the runtime may have interrupted a goroutine
+	n           atomic.Uint64 // the number of events
+	real        atomic.Int64  // the real time of the last event
+	interrupter atomic.Int64  // the value of chance.Interrupter at the last event
+	disturbed   atomic.Bool   // the process had to wait, so the runtime may have preempted a goroutine
 }
 
-// next is called when something happens.
+// next counts an event at the server and seeds the runtime's random choices again. It sets disturbed if the process was
+// interrupted since the last event.
 func (d *draws) next() {
-	now, looked := int64(chance.Real()), int64(chance.Interrupter())
-	last, had := d.real.Swap(now), d.interrupter.Swap(looked)
-	if last != 0 && now-last > int64(chance.Interrupts)*9/10 && looked != had {
+	now, interrupter := int64(chance.Real()), int64(chance.Interrupter())
+	last, lastInterrupter := d.real.Swap(now), d.interrupter.Swap(interrupter)
+	if last != 0 && now-last > int64(chance.Interrupts)*9/10 && interrupter != lastInterrupter {
 		d.disturbed.Store(true)
 	}
 	activity.Add(1)
 	chance.Seed(d.seed<<32 + d.n.Add(1))
 }
 
-// lateMost is how much later than asked for a lateClock is, at most.
+// lateMost is the maximum delay of timers of a lateClock.
 const lateMost = 1000 * time.Nanosecond
 
-// lateClock is the server's clock in a run. Its functions run a little later than they should, by an amount that the seed
-// decides: what the server does at a time then never falls together with what a client does at that time, whose order would be
-// the runtime's choice.
+// lateClock is the server's clock in a run. It delays each timer function by a small random time, which depends on the
+// seed. Otherwise the server and a client could act at the same instant, in an order that depends on the runtime.
 type lateClock struct {
 	clock.System
 	draws *draws

@@ -1,12 +1,14 @@
-// Package explore implements fake.Explore and fake.Repeatable: it runs a test again and again under plans of package campaign, in processes
-// and bubbles in which a run can be repeated. A test that calls one of the two imports it:
+// Package explore implements fake.Explore and fake.Repeatable. It runs a test repeatedly under plans of package
+// campaign, in processes and bubbles in which a run can be repeated. A test that calls one of these functions imports
+// it:
 //
 //	import _ "github.com/kubesim/kubesim/fake/explore"
 //
-// It imports package chance, which writes into records of the Go runtime. So package fake does not import explore; explore registers itself
-// (fake.RegisterExplorer). The binary of a test that calls neither of the two contains none of this code.
+// It imports package chance, which writes to internal data of the Go runtime. For this reason package fake does not
+// import explore; instead, explore registers itself (fake.RegisterExplorer). The binary of a test that calls neither
+// function does not contain this code.
 //
-//	search ─ plans ─▶ team ─▶ worker, a process of the test binary ─▶ a bubble for each run:
+//	search ─ plans ─▶ team ─▶ worker, a process of the test binary ─▶ one bubble per run:
 //	  ▲                                          trial ◀─ each request ─ fake.Server ◀─ clients under test
 //	  └──────────────── Outcome ◀──────────────────┘
 package explore

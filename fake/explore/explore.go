@@ -19,7 +19,7 @@ import (
 	"github.com/kubesim/kubesim/sim/fault"
 )
 
-// The defaults that replace zero fields of fake.ExploreOptions.
+// Default values of fields of fake.ExploreOptions.
 const (
 	seedsDefault    = 100
 	faultsDefault   = 8
@@ -27,16 +27,17 @@ const (
 	replicasDefault = 2
 )
 
-// generation is the number of plans that are drawn before the outcomes of the previous ones are taken into account. It does not depend on
-// how many plans run in parallel, so a search has the same result on every machine.
+// generation is the number of plans drawn before the outcomes of previous plans are taken into account. It does not
+// depend on the number of plans that run in parallel, so that a search has the same result on every machine.
 const generation = 32
 
-// Variables of the environment.
+// Environment variables.
 const (
-	seedVariable   = "KUBESIM_SEED"   // takes the place of ExploreOptions.Seed
-	seedsVariable  = "KUBESIM_SEEDS"  // takes the place of ExploreOptions.Seeds
-	repeatVariable = "KUBESIM_REPEAT" // takes the place of ExploreOptions.Repeat
-	planVariable   = "KUBESIM_PLAN"   // a file with the only plan that is to be run
+	seedVariable   = "KUBESIM_SEED"   // overrides ExploreOptions.Seed
+	seedsVariable  = "KUBESIM_SEEDS"  // overrides ExploreOptions.Seeds
+	repeatVariable = "KUBESIM_REPEAT" // overrides ExploreOptions.Repeat
+	forVariable    = "KUBESIM_FOR"    // overrides ExploreOptions.For
+	planVariable   = "KUBESIM_PLAN"   // a file with the only plan to run
 )
 
 // Explore implements fake.Explorer.
@@ -61,15 +62,18 @@ func (*explorer) Explore(t *testing.T, o fake.ExploreOptions, body func(t fake.T
 	s.appendResult(campaign.Line{Done: true, Runs: s.seeds, Seconds: time.Since(s.began).Seconds(), Sequences: s.met})
 }
 
-// withDefaults returns the options with their defaults.
+// withDefaults returns the options with environment variables and defaults applied.
 func withDefaults(o fake.ExploreOptions) fake.ExploreOptions {
-	for name, n := range map[string]*int{seedsVariable: &o.Seeds, repeatVariable: &o.Repeat} { // order does not matter
+	for name, n := range map[string]*int{seedsVariable: &o.Seeds, repeatVariable: &o.Repeat} { // the order does not matter
 		if told, err := strconv.Atoi(os.Getenv(name)); err == nil && told > 0 {
 			*n = told
 		}
 	}
 	if seed, err := strconv.ParseUint(os.Getenv(seedVariable), 10, 64); err == nil {
 		o.Seed = seed
+	}
+	if limit, err := time.ParseDuration(os.Getenv(forVariable)); err == nil {
+		o.For = limit
 	}
 	o.Seed = max(o.Seed, 1)
 	for _, d := range []struct {
@@ -83,7 +87,7 @@ func withDefaults(o fake.ExploreOptions) fake.ExploreOptions {
 	return o
 }
 
-// limits returns the limits of what a campaign may draw.
+// limits returns the limits of a campaign.
 func limits(o *fake.ExploreOptions) campaign.Limits {
 	l := campaign.Limits{Items: o.Faults, Level: fault.Degraded, Without: o.Without, NoFeedback: o.NoFeedback}
 	if o.LegalOnly {
@@ -92,7 +96,8 @@ func limits(o *fake.ExploreOptions) campaign.Limits {
 	return l
 }
 
-// calls counts the calls of Explore in each test. A test that runs again (-count) begins anew, as it does in a worker.
+// calls counts the calls to Explore in each test. If a test runs again (-count), its count starts again, as in a
+// worker.
 var calls counter
 
 type counter struct {
@@ -124,13 +129,13 @@ type search struct {
 	team    *team
 	began   time.Time
 	shard   campaign.Shard
-	calm    campaign.Outcome // of the run without trouble
-	met     []uint64         // sequences of requests and answers
+	calm    campaign.Outcome // the result of the run without faults
+	met     []uint64         // new sequences of requests and responses
 	runs    int
-	seeds   int // of them under plans that were drawn
+	seeds   int // the number of runs with drawn plans
 }
 
-// run runs the saved plans of the test, and then searches for new ones.
+// run runs the saved plans of the test and then searches for new ones.
 func (s *search) run() {
 	s.t.Helper()
 	s.began = time.Now()
@@ -147,7 +152,7 @@ func (s *search) run() {
 	}
 	empty := campaign.Plan{Seed: s.options.Seed}
 	if s.calm = s.team.run(empty, true); len(s.calm.Failures) > 0 {
-		s.report(finding{plan: empty}, s.calm)
+		s.report(finding{plan: empty}, s.repeat(empty, &s.calm))
 		return
 	}
 	s.runs++
@@ -157,7 +162,7 @@ func (s *search) run() {
 	s.explore(campaign.NewCampaign(limits(&s.options), &s.calm))
 }
 
-// explore tries the plans of one generation after the other.
+// explore runs one generation of plans after the other.
 func (s *search) explore(c *campaign.Campaign) {
 	s.t.Helper()
 	first, last, step := s.seedRange()
@@ -171,11 +176,15 @@ func (s *search) explore(c *campaign.Campaign) {
 			s.runs++
 			s.seeds++
 			s.met = append(s.met, c.New(&out)...)
-			if len(out.Failures) > 0 {
+			switch {
+			case len(out.Failures) == 0:
+				c.Learn(plans[i], &out)
+			case out.Site() == campaign.SiteHang && !s.fails(plans[i], campaign.SiteHang):
+				s.t.Logf("kubesim: seed %d made no progress once, but does not hang again: the machine was too busy", plans[i].Seed)
+			default:
 				s.shrinkAndReport(plans[i], out)
 				return
 			}
-			c.Learn(plans[i], &out)
 		}
 	}
 	took := time.Since(s.began)
@@ -184,18 +193,18 @@ func (s *search) explore(c *campaign.Campaign) {
 		s.runs, took.Round(time.Millisecond), float64(s.runs)/took.Seconds(), sequences, kept)
 }
 
-// late reports whether the time is up.
+// late reports whether the time limit has been reached.
 func (s *search) late() bool {
 	return s.options.For > 0 && time.Since(s.began) > s.options.For
 }
 
-// seedRange returns the seeds of this process: all of them, or its part.
+// seedRange returns the seeds of this process: first, last and the step between them.
 func (s *search) seedRange() (first, last, step uint64) {
 	o := &s.options
 	return o.Seed + s.shard.I - 1, o.Seed + uint64(o.Seeds) - 1, s.shard.N
 }
 
-// appendResult appends a line to the file of results, if there is one.
+// appendResult appends a line to the results file, if there is one.
 func (s *search) appendResult(l campaign.Line) {
 	name := os.Getenv(campaign.ResultsVariable)
 	if name == "" {
@@ -216,41 +225,69 @@ func (s *search) appendResult(l campaign.Line) {
 // finding is a plan under which a test fails.
 type finding struct {
 	plan  campaign.Plan
-	found campaign.Plan // as it was drawn
-	saved string        // its file
+	found campaign.Plan    // the plan before shrinking
+	saved string           // the file with the plan, or ""
+	once  campaign.Outcome // the run in which found failed first
 }
 
-// attempts is how often a candidate is run before it counts as passing.
+// attempts is the number of runs without a failure after which a plan counts as passing.
 const attempts = 3
 
-// shrinkAndReport makes a plan small, writes it down and reports.
+// shrinkAndReport shrinks a plan, saves it and reports it. If repeated runs of the smaller plan do not fail, it reports
+// the whole plan.
 func (s *search) shrinkAndReport(p campaign.Plan, out campaign.Outcome) {
 	s.t.Helper()
 	site := out.Site()
-	small, ok := campaign.Shrink(p, func(q campaign.Plan) bool { return s.fails(q, site, attempts) })
-	if !ok {
-		small = p // it did once
+	small, _ := campaign.Shrink(p, func(q campaign.Plan) bool { return s.fails(q, site) })
+	list := s.repeat(small, &campaign.Outcome{})
+	if len(small.Items) < len(p.Items) && !anyFails(list, site) {
+		small, list = p, s.repeat(p, &campaign.Outcome{})
 	}
-	f := finding{plan: small, found: p}
+	f := finding{plan: small, found: p, once: out}
 	if s.options.Found == nil {
 		f.saved = save(s.t.Name(), small, out.Failures[0].Text)
 	}
-	s.report(f)
+	s.report(f, list)
 }
 
-// fails reports whether a plan fails at a site in one of some runs.
-func (s *search) fails(p campaign.Plan, site string, times int) bool {
-	for range times {
+// fails reports whether a plan fails at a site in at least one of several runs, and again in a separate process. The
+// second run confirms that the failure does not depend on state that earlier runs have left in a process.
+func (s *search) fails(p campaign.Plan, site string) bool {
+	for range attempts {
 		out := s.team.run(p, false)
 		s.runs++
 		if out.Site() == site {
-			return true
+			out = s.team.run(p, true)
+			s.runs++
+			return out.Site() == site
 		}
 	}
 	return false
 }
 
-// replayFile runs the plan of a file, and reports it if it still fails.
+// anyFails reports whether one of several runs failed at a site.
+func anyFails(list []campaign.Outcome, site string) bool {
+	return slices.ContainsFunc(list, func(o campaign.Outcome) bool { return o.Site() == site })
+}
+
+// repeat runs a plan as often as the options say, each time in a separate process. If first, an earlier run of the
+// plan, hung, repeat only returns first.
+func (s *search) repeat(p campaign.Plan, first *campaign.Outcome) []campaign.Outcome {
+	if first.Site() == campaign.SiteHang {
+		return []campaign.Outcome{*first}
+	}
+	plans := make([]campaign.Plan, s.options.Repeat)
+	for i := range plans {
+		plans[i] = p
+	}
+	s.runs += len(plans)
+	return s.team.allFull(plans)
+}
+
+// sieveProcess is the process that the plans of Sieve restart: the default name of fake/ctrl.
+const sieveProcess = "operator"
+
+// replayFile runs the plan in a file, and reports it if it still fails.
 func (s *search) replayFile(file string) (failed bool) {
 	s.t.Helper()
 	data, err := os.ReadFile(file)
@@ -258,33 +295,29 @@ func (s *search) replayFile(file string) (failed bool) {
 		s.t.Fatalf("kubesim: %v", err)
 	}
 	p, err := campaign.Parse(string(data))
+	if ext := filepath.Ext(file); ext == ".yaml" || ext == ".yml" {
+		p, err = campaign.ParseSieve(data, sieveProcess)
+	}
 	if err != nil {
 		s.t.Fatalf("kubesim: %s: %v", file, err)
 	}
 	for range attempts {
 		s.runs++
 		if out := s.team.run(p, false); len(out.Failures) > 0 {
-			s.report(finding{plan: p, saved: file})
+			s.calm = s.team.run(campaign.Plan{Seed: s.options.Seed}, true)
+			s.runs++
+			s.report(finding{plan: p, saved: file, once: out}, s.repeat(p, &out))
 			return true
 		}
 	}
 	return false
 }
 
-// report fails the test. It reports how often a plan fails, and how often two runs of it are equal. first is an earlier run of the plan, if
-// there was one. A plan that hung is not run again.
-func (s *search) report(f finding, first ...campaign.Outcome) {
+// report fails the test with the outcomes of the repeated runs of a plan: how often it fails, and how many runs are
+// identical.
+func (s *search) report(f finding, list []campaign.Outcome) {
 	s.t.Helper()
-	list := first
-	if len(first) == 0 || first[0].Site() != campaign.SiteHang {
-		plans := make([]campaign.Plan, s.options.Repeat)
-		for i := range plans {
-			plans[i] = f.plan
-		}
-		list = s.team.allFull(plans)
-	}
-	s.runs += len(list)
-	r := &campaign.Report{Plan: f.plan, Found: f.found, Outcomes: list, Calm: s.calm, Seeds: s.seeds, Runs: s.runs,
+	r := &campaign.Report{Plan: f.plan, Found: f.found, Outcomes: list, Once: f.once, Calm: s.calm, Seeds: s.seeds, Runs: s.runs,
 		Took: time.Since(s.began), Saved: f.saved, Replay: replayLine(s.t.Name(), f.saved)}
 	r.Story, r.Link = saveStory(f.saved, r)
 	s.appendResult(campaign.Line{Seed: f.plan.Seed, Failure: r.Cause(), Plan: f.plan.Lines(), Replay: r.Replay})
@@ -295,7 +328,7 @@ func (s *search) report(f finding, first ...campaign.Outcome) {
 	s.t.Errorf("kubesim: %s", strings.TrimSpace(r.String()))
 }
 
-// replayLine is the command that runs a plan again.
+// replayLine returns the command that runs a plan again.
 func replayLine(test, file string) string {
 	line := fmt.Sprintf("go test -count=1 -run '%s'", pattern(test))
 	if file != "" {
@@ -304,24 +337,24 @@ func replayLine(test, file string) string {
 	return line
 }
 
-// pattern is the -run of one test.
+// pattern returns the value of -run that selects a single test.
 func pattern(name string) string { return "^" + strings.ReplaceAll(name, "/", "$/^") + "$" }
 
-// corpusDir is where plans are kept under which a test failed, a folder for each test.
+// corpusDir contains the plans under which tests failed, in one directory per test.
 const corpusDir = "testdata/kubesim"
 
 const planExt = ".plan"
 
-// corpus returns the files of plans under which a test has failed, in the order of their names.
+// corpus returns the files of plans under which a test has failed, sorted by name.
 func corpus(test string) []string {
-	files, _ := filepath.Glob(filepath.Join(testDir(test), "*"+planExt)) // the pattern is right
+	files, _ := filepath.Glob(filepath.Join(testDir(test), "*"+planExt)) // the pattern is valid
 	slices.Sort(files)
 	return files
 }
 
 var unsafeInNames = regexp.MustCompile(`[^A-Za-z0-9_/.-]+`)
 
-// testDir is the folder of a test.
+// testDir returns the directory of a test.
 func testDir(test string) string {
 	return filepath.Join(corpusDir, filepath.FromSlash(unsafeInNames.ReplaceAllString(test, "_")))
 }
@@ -343,8 +376,8 @@ func save(test string, p campaign.Plan, why string) string {
 	return file
 }
 
-// saveStory writes a scenario of a failed run of a plan beside the plan's file. It returns the scenario's file, and a link that opens it if
-// the address of the page is known. Both are "" if there is no scenario.
+// saveStory writes a scenario of a failed run next to the plan's file. It returns the name of the scenario's file, and
+// a link that opens the scenario if the address of the page is known. Both are "" if there is no scenario.
 func saveStory(plan string, r *campaign.Report) (file, link string) {
 	text, ok := r.Scenario()
 	if !ok || plan == "" {

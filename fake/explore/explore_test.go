@@ -23,13 +23,13 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
-// Paths of collections.
+// The paths of collections.
 const (
 	mapsPath    = "/api/v1/namespaces/default/configmaps"
 	secretsPath = "/api/v1/namespaces/default/secrets"
 )
 
-// send sends a request with a body of JSON and decodes the answer into, unless that is nil.
+// send sends a request with a JSON body. It decodes the response into into, unless that is nil.
 func send(c http.RoundTripper, srv *fake.Server, method, path, body string, into any) (code int, err error) {
 	r, err := http.NewRequest(method, srv.URL()+path, strings.NewReader(body))
 	if err != nil {
@@ -51,8 +51,8 @@ type names struct {
 	Items []struct{ Metadata struct{ Name string } }
 }
 
-// copier checks once a second that there are as many Secrets as ConfigMaps. A stable copier names the Secrets after the ConfigMaps; an
-// unstable one creates another Secret if there are fewer.
+// copier checks once per second that there are as many Secrets as ConfigMaps. A stable copier names the Secrets after
+// the ConfigMaps. An unstable copier creates another Secret if there are fewer Secrets.
 func copier(srv *fake.Server, stable bool) func(ctx context.Context, c http.RoundTripper) error {
 	return func(ctx context.Context, c http.RoundTripper) error {
 		made := 0
@@ -77,7 +77,7 @@ func copier(srv *fake.Server, stable bool) func(ctx context.Context, c http.Roun
 	}
 }
 
-// copied is the test of a copier.
+// copied is the body of a test for a copier.
 func copied(stable bool) func(fake.T, *fake.Server) {
 	return func(t fake.T, srv *fake.Server) {
 		is := is.New(t)
@@ -94,7 +94,7 @@ func copied(stable bool) func(fake.T, *fake.Server) {
 	}
 }
 
-// testUnderPlan runs Explore and returns its report, or nil if it found nothing.
+// testUnderPlan runs Explore and returns its report, or nil if Explore found no failure.
 func testUnderPlan(t *testing.T, o fake.ExploreOptions, body func(fake.T, *fake.Server)) (found *campaign.Report) {
 	t.Helper()
 	o.Server.Bare, o.Found = true, func(r *campaign.Report) { found = r }
@@ -102,33 +102,34 @@ func testUnderPlan(t *testing.T, o fake.ExploreOptions, body func(fake.T, *fake.
 	return found
 }
 
-// A test that passes without trouble and fails with it.
+// TestExplore checks that Explore finds a failure that occurs only with faults.
 func TestExplore(t *testing.T) {
 	t.Parallel()
 	var plans [2]string
 	for i, workers := range []int{1, 2} {
-		t.Run(strconv.Itoa(workers), func(t *testing.T) { // a call a test: what follows a call is not for workers
+		t.Run(strconv.Itoa(workers), func(t *testing.T) { // one call per test, because code after the call also runs in workers
 			is := is.New(t)
 			found := testUnderPlan(t, fake.ExploreOptions{Workers: workers}, copied(false))
 			is.True(found != nil)
-			is.True(len(found.Plan.Items) < len(found.Found.Items)) // it was made small
+			is.True(len(found.Plan.Items) < len(found.Found.Items)) // the plan was shrunk
 			is.Equal(len(found.Outcomes), 10)
 			is.True(strings.Contains(found.String(), "copier create secrets: 2 times instead of 1\n"))
-			is.True(strings.Contains(found.String(), "additional write: n ")) // the write that was wrong
+			is.True(strings.Contains(found.String(), "additional write: n ")) // the incorrect write
 			is.True(strings.Contains(found.String(), ", 10 of 10 times ("))
 			plans[i] = found.Found.String()
 		})
 	}
-	is.New(t).Equal(plans[0], plans[1]) // whatever the number of processes
+	is.New(t).Equal(plans[0], plans[1]) // independent of the number of processes
 }
 
-// One that survives.
+// TestExploreCorrect checks that a correct client passes under all plans.
 func TestExploreCorrect(t *testing.T) {
 	t.Parallel()
 	fake.Explore(t, fake.ExploreOptions{Seeds: 50, Server: fake.Options{Bare: true}}, copied(true))
 }
 
-// The test itself has its own API server, which answers whatever happens to the others.
+// TestExploreSpares checks that the test itself has a separate API server, which responds regardless of faults on the
+// others.
 func TestExploreSpares(t *testing.T) {
 	t.Parallel()
 	fake.Explore(t, fake.ExploreOptions{Seeds: 50, Server: fake.Options{Bare: true}}, func(t fake.T, srv *fake.Server) {
@@ -144,8 +145,8 @@ func TestExploreSpares(t *testing.T) {
 	})
 }
 
-// A failing plan is saved and from then on runs first, and the report has the command that runs it alone. The test starts itself as a child
-// process, because the child fails.
+// TestExploreCorpus checks that a failing plan is saved and from then on runs first, and that the report contains the
+// command to repeat it. The test runs itself as a child process, because the child fails.
 func TestExploreCorpus(t *testing.T) {
 	const inside = "KUBESIM_TEST_CORPUS"
 	if os.Getenv(inside) != "" {
@@ -165,7 +166,7 @@ func TestExploreCorpus(t *testing.T) {
 		return string(out)
 	}
 	first := fails("KUBESIM_SITE=https://example.com/page/")
-	is.True(strings.Contains(first, "seed 2 fails; 1 of 8 faults and steps are sufficient"))
+	is.True(strings.Contains(first, "seed 1 fails; 1 of 8 faults and steps are sufficient"))
 	files, err := filepath.Glob(filepath.Join(dir, "testdata/kubesim/TestExploreCorpus/*.plan"))
 	is.NoErr(err)
 	is.Equal(len(files), 1)
@@ -177,31 +178,35 @@ func TestExploreCorpus(t *testing.T) {
 	retold, err := scenario.Run(story, scenario.RunOptions{})
 	is.NoErr(err)
 	is.Equal(retold.Failure, (*scenario.Failure)(nil))
-	is.Equal(strings.Count(retold.Transcript, "> request POST "+secretsPath+" --as copier"), 2) // the copier makes two here, too
+	is.Equal(strings.Count(retold.Transcript, "> request POST "+secretsPath+" --as copier"), 2) // the copier creates two here, too
 	if strings.Count(retold.Transcript, " 201") != 3 {
 		t.Error(retold.Transcript)
 	}
 	again := fails("KUBESIM_SITE=")
-	is.True(strings.Contains(again, "a known plan fails (seed 2), 10 of 10 times"))
+	is.True(strings.Contains(again, "a known plan fails (seed 1), 10 of 10 times"))
+	is.True(strings.Contains(again, "copier create secrets: 2 times instead of 1\n")) // compared with a run without faults
+	is.True(strings.Contains(again, "the clients sent no further writes until the end, "))
 	is.True(regexp.MustCompile(`opens in the page: go run \S+/kubesim open testdata/kubesim/\S+\.txtar `).MatchString(again))
 
-	is.NoErr(os.RemoveAll(filepath.Join(dir, "testdata")))
-	fails("KUBESIM_SHARD=2/3", "KUBESIM_RESULTS=results") // of several processes each takes its part
-	fails("JOB_COMPLETION_INDEX=2", "KUBESIM_SHARDS=3", "KUBESIM_RESULTS=results")
-	results, err := os.Open(filepath.Join(dir, "results"))
-	is.NoErr(err)
-	defer results.Close()
-	merged, err := campaign.Merge(results)
-	is.NoErr(err)
-	is.Equal(merged.Shards, []string{"TestExploreCorpus 2/3", "TestExploreCorpus 3/3"})
-	seeds := 0
-	for _, f := range merged.Failures {
-		for _, seed := range f.Seeds {
-			is.True(seed%3 != 1) // that is the part of the first
-			seeds++
+	if !testing.Short() { // three more searches, each in processes of its own
+		is.NoErr(os.RemoveAll(filepath.Join(dir, "testdata")))
+		fails("KUBESIM_SHARD=2/3", "KUBESIM_RESULTS=results") // each of several processes runs its shard
+		fails("JOB_COMPLETION_INDEX=2", "KUBESIM_SHARDS=3", "KUBESIM_RESULTS=results")
+		results, err := os.Open(filepath.Join(dir, "results"))
+		is.NoErr(err)
+		defer results.Close()
+		merged, err := campaign.Merge(results)
+		is.NoErr(err)
+		is.Equal(merged.Shards, []string{"TestExploreCorpus 2/3", "TestExploreCorpus 3/3"})
+		seeds := 0
+		for _, f := range merged.Failures {
+			for _, seed := range f.Seeds {
+				is.True(seed%3 != 1) // seeds of the first shard
+				seeds++
+			}
 		}
+		is.Equal(seeds, 2)
 	}
-	is.Equal(seeds, 2)
 
 	other := filepath.Join(dir, "mine.plan")
 	is.NoErr(os.WriteFile(other, []byte("# known\nseed 5\non create secrets times=1 do commit-then-fail Timeout\n"), 0o644))
@@ -210,7 +215,29 @@ func TestExploreCorpus(t *testing.T) {
 	is.True(strings.Contains(alone, "KUBESIM_PLAN=mine.plan go test -count=1 -run '^TestExploreCorpus$'"))
 }
 
-// Edits are drawn from the schema of a custom resource. The reports name the edits, reduced to the fields that matter.
+// TestExplorePrepare checks that runs begin with the objects of Prepare, which is called once in each process.
+func TestExplorePrepare(t *testing.T) {
+	t.Parallel()
+	times := 0
+	prepare := func(t fake.T, srv *fake.Server) {
+		times++
+		if err := srv.Load("testdata/explore.yaml"); err != nil || times > 1 {
+			t.Errorf("call %d: %v", times, err)
+		}
+	}
+	server := fake.Options{Nodes: 1, Controllers: []string{"*"}}
+	fake.Explore(t, fake.ExploreOptions{Seeds: 20, Workers: 2, Server: server, Prepare: prepare}, func(t fake.T, srv *fake.Server) {
+		is := is.New(t)
+		srv.Process("copier", copier(srv, true))
+		code, err := send(srv.Transport(), srv, "GET", widgetPath, "", nil)
+		is.NoErr(err)
+		is.Equal(code, http.StatusOK)
+		time.Sleep(time.Minute)
+	})
+}
+
+// TestExploreEdits checks that edits are drawn from the schema of a custom resource, and that the report contains the
+// edits reduced to the relevant fields.
 func TestExploreEdits(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -233,11 +260,11 @@ func TestExploreEdits(t *testing.T) {
 	is.True(found != nil)
 	is.Equal(len(found.Plan.Items), 1)
 	is.True(strings.HasSuffix(found.Plan.String(), ` do edit widgets.example.com default/w {"spec":{"size":5}}`+"\n"))
-	is.True(!strings.Contains(found.Found.String(), `{"spec":{"size":5}}`)) // more was drawn
+	is.True(!strings.Contains(found.Found.String(), `{"spec":{"size":5}}`)) // the drawn plan is larger
 }
 
-// An Outcome compares with the run without trouble, whichever process runs the plan. Writes of the plan itself do not count as a
-// difference.
+// TestExploreOutcome checks that an Outcome compares with the run without faults in every process, and that writes of
+// the plan itself do not count as a difference.
 func TestExploreOutcome(t *testing.T) {
 	t.Parallel()
 	t.Run("same", func(t *testing.T) {
@@ -274,14 +301,14 @@ func TestExploreOutcome(t *testing.T) {
 			same.Compare(t, srv, "secrets")
 		})
 		is.True(found != nil)
-		is.True(strings.Contains(found.String(), "+ secrets {")) // one more
+		is.True(strings.Contains(found.String(), "+ secrets {")) // an additional object
 		is.True(!strings.Contains(found.String(), "- secrets {"))
 	})
 }
 
 const widgetPath = "/apis/example.com/v1/namespaces/default/widgets/w"
 
-// However a run ends, the next one starts, and the report names the cause.
+// TestExploreEnds checks that the next run starts regardless of how a run ends, and that the report contains the cause.
 func TestExploreEnds(t *testing.T) {
 	t.Parallel()
 	for _, x := range []struct {
@@ -304,7 +331,7 @@ func TestExploreEnds(t *testing.T) {
 		{"hang", "waits for the mutex at", func(fake.T, *fake.Server) {
 			var mu sync.Mutex
 			mu.Lock()
-			go mu.Lock() // virtual time stands still while a goroutine waits for a mutex
+			go mu.Lock() // virtual time does not advance while a goroutine waits for a mutex
 			time.Sleep(time.Minute)
 			mu.Unlock()
 		}},
@@ -314,7 +341,7 @@ func TestExploreEnds(t *testing.T) {
 			is := is.New(t)
 			found := testUnderPlan(t, fake.ExploreOptions{Repeat: 2, Workers: 1}, x.body)
 			is.True(found != nil)
-			is.Equal(len(found.Plan.Items), 0) // no trouble is needed
+			is.Equal(len(found.Plan.Items), 0) // no faults are needed
 			if !strings.Contains(found.String(), x.says) {
 				t.Errorf("want %q in\n%s", x.says, found)
 			}

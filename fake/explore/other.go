@@ -4,7 +4,7 @@ package explore
 
 import "os"
 
-// hasPipes reports whether a process can be started with its own pipes.
+// hasPipes reports whether a process can be started with additional pipes.
 const hasPipes = false
 
 func pipes() (in, out *os.File) { return nil, nil }

@@ -2,5 +2,5 @@
 
 package explore_test
 
-// raced reports that the race detector is on. Its runtime draws random numbers, so runs cannot be repeated to the byte.
+// raced reports whether the race detector is enabled. Its runtime draws random numbers, so runs are not byte-identical.
 const raced = true

@@ -15,10 +15,10 @@ import (
 	"github.com/kubesim/kubesim/fake/explore/campaign"
 )
 
-// recorder is the T of one run. It records failures, and ends the goroutine on FailNow. The bubble's own T does not see failures, so that
-// it can go on with the next run.
+// recorder is the T of one run. It records failures and ends the goroutine on FailNow. The bubble's own T does not
+// receive failures, so that the process can continue with the next run.
 type recorder struct {
-	testing.TB // that of the bubble
+	testing.TB // the bubble's T
 	ctx        context.Context
 	cancel     context.CancelFunc
 
@@ -36,7 +36,7 @@ func newRecorder(t *testing.T) *recorder {
 	return r
 }
 
-// fail remembers what went wrong, and where.
+// fail records a failure and its location.
 func (r *recorder) fail(text string) {
 	site := caller()
 	r.mu.Lock()
@@ -45,11 +45,11 @@ func (r *recorder) fail(text string) {
 	r.failures = append(r.failures, campaign.Failure{Site: site, Text: strings.TrimRight(text, "\n")})
 }
 
-// fromKubesim matches functions that pass a failure on.
+// fromKubesim matches functions that only pass on failures.
 var fromKubesim = regexp.MustCompile(`kubesim/fake(/oracle|/explore)?\.`)
 
-// caller returns the place in a test that reported a failure: the innermost line of a test file, or else the innermost line outside the
-// functions that only pass failures on.
+// caller returns the location that reported a failure: the innermost line of a test file, or else the innermost line
+// outside functions that only pass on failures.
 func caller() string {
 	var pcs [64]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
@@ -74,7 +74,7 @@ func (r *recorder) Error(args ...any)                 { r.fail(fmt.Sprintln(args
 func (r *recorder) Errorf(format string, args ...any) { r.fail(fmt.Sprintf(format, args...)) }
 func (r *recorder) Fail()                             { r.fail("") }
 
-// FailNow implements testing.TB, as the methods around it do.
+// FailNow implements testing.TB, like the methods around it.
 func (r *recorder) FailNow() {
 	r.mu.Lock()
 	failed := r.failed
@@ -152,8 +152,8 @@ func (r *recorder) Cleanup(f func()) {
 	r.cleanups = append(r.cleanups, f)
 }
 
-// runIsolated runs f in its own goroutine and waits until f returns or ends the goroutine. A panic is recorded as a failure. within calls begun
-// in the goroutine before f.
+// runIsolated runs f in a new goroutine and waits until f returns or the goroutine ends. It records a panic as a
+// failure. It calls begun in the goroutine before f.
 func (r *recorder) runIsolated(begun func(), f func()) {
 	done := make(chan struct{})
 	go func() {
@@ -177,7 +177,7 @@ func (r *recorder) panicked(broken any) {
 	r.failures = append(r.failures, campaign.Failure{Site: campaign.SitePanic, Text: fmt.Sprintf("panic: %v\n%s", broken, stack)})
 }
 
-// clean cancels the context and runs the cleanup functions, the newest first.
+// clean cancels the context and runs the cleanup functions, newest first.
 func (r *recorder) clean(begun func()) {
 	r.cancel()
 	for {

@@ -50,29 +50,29 @@ func (x *explorer) Repeatable(t *testing.T) bool {
 	return true
 }
 
-// repeatableVariable is set in the environment of a process in which a test can be repeated.
+// repeatableVariable is set in the environment of a process that runs a single test repeatably.
 const repeatableVariable = "KUBESIM_REPEATABLE"
 
 // explorer implements fake.Explorer.
 type explorer struct {
-	repeats bool // this process runs one test that has called Repeatable
+	repeats bool // this process runs a single test that has called Repeatable
 }
 
 func init() { fake.RegisterExplorer(&explorer{}) }
 
-// shortTrace is the number of records of a trace that Repeatable makes longer.
+// shortTrace is the number of trace records up to which Repeatable enlarges the trace.
 const shortTrace = 1000
 
-// repeat prepares the process.
+// repeat prepares the process for a repeatable run.
 func (x *explorer) repeat() {
 	x.repeats = true
 	steady()
 	in, _ := pipes()
 	go hear(in, nil)
-	runtime.Gosched() // it is to wait before the test begins
+	runtime.Gosched() // let hear block before the test begins
 }
 
-// Prepare implements fake.Explorer. The server's clock has to be virtual, or its test cannot be repeated.
+// Prepare implements fake.Explorer. The test is repeatable only if the server uses a virtual clock.
 func (x *explorer) Prepare(o *fake.Options) fake.Trial {
 	if !x.repeats {
 		return nil
@@ -88,10 +88,10 @@ func (x *explorer) Prepare(o *fake.Options) fake.Trial {
 	return t
 }
 
-// answerer asks a server for the answer to a request (fake.Trial).
+// answerer processes a request and returns the server's response (fake.Trial).
 type answerer = func(r *http.Request, spared bool) (*http.Response, error)
 
-// seeded is a fake.Trial in which the draws of the runtime follow from a seed and from the events at the server.
+// seeded is a fake.Trial in which random choices of the runtime depend only on a seed and on the events at the server.
 type seeded struct{ draws *draws }
 
 // Begin implements fake.Trial.
@@ -100,7 +100,7 @@ func (t *seeded) Begin(s *fake.Server) {
 	t.draws.next()
 }
 
-// End implements fake.Trial: it writes to the parent process which run this was.
+// End implements fake.Trial. It writes the hash of the run's trace to the parent process.
 func (t *seeded) End(s *fake.Server) {
 	_, out := pipes()
 	fmt.Fprintln(out, s.Trace().Hash)
@@ -141,10 +141,10 @@ type repeated struct {
 	err          error
 }
 
-// disturbedMark is a line beside the hash of a run that had to wait for the machine.
+// disturbedMark is a line after the hash of a run that had to wait for the machine.
 const disturbedMark = "disturbed"
 
-// repeatedRun runs a test in a separate process, and repeats it if it had to wait for the machine.
+// repeatedRun runs a test in a separate process. It repeats the run if the run had to wait for the machine.
 func repeatedRun(test string) (r repeated) {
 	for range attemptsAtPeace {
 		if r = runAlone(test); r.hung || !strings.Contains(r.hash, disturbedMark) {
@@ -163,7 +163,7 @@ func runAlone(test string) (r repeated) {
 	}
 	stop := w.watch()
 	var said strings.Builder
-	for line, err := w.read(); err == nil; line, err = w.read() { // a process that has ended says nothing more
+	for line, err := w.read(); err == nil; line, err = w.read() { // an error means that the process has ended
 		said.Write(line)
 	}
 	stop()
@@ -178,14 +178,14 @@ func runAlone(test string) (r repeated) {
 	return r
 }
 
-// repeatableVariables are the environment variables with which a process of clients behaves the same twice: one goroutine at a time without
-// preemption, no garbage collection during a run, and a seed for package math/rand.
+// repeatableVariables are environment variables with which two runs of a process behave identically: one goroutine at a
+// time without preemption, no garbage collection during a run, and a seed for the runtime.
 var repeatableVariables = []string{"GOMAXPROCS=1", "GOGC=off", chance.Variable + "=1"}
 
-// repeatableDebug are settings of GODEBUG.
+// repeatableDebug are the settings of GODEBUG in such a process.
 var repeatableDebug = []string{"asyncpreemptoff=1", "randseednop=0"}
 
-// repeatableEnv is an environment with the variables.
+// repeatableEnv returns env with repeatableVariables and repeatableDebug.
 func repeatableEnv(env []string) []string {
 	set := ""
 	env = slices.DeleteFunc(slices.Clone(env), func(v string) bool {
@@ -202,20 +202,21 @@ func repeatableEnv(env []string) []string {
 	return append(env, append(slices.Clone(repeatableVariables), "GODEBUG="+strings.Join(list, ","))...)
 }
 
-// steady prepares a process that was started with that environment. If it cannot yield, goroutines are preempted more often.
+// steady prepares a process that was started with repeatableEnv. If chance.Yield is not possible, goroutines are
+// preempted more often.
 func steady() {
 	_ = chance.Yield()
-	runtime.MemProfileRate = 0 // samples are drawn
+	runtime.MemProfileRate = 0 // profiling draws random samples
 	debug.SetGCPercent(-1)
 }
 
-// attemptsAtPeace is how often a run is repeated that had to wait for the machine.
+// attemptsAtPeace is the maximum number of attempts to run without waiting for the machine.
 const attemptsAtPeace = 10
 
-// heapMost is how much may be allocated before it is collected, between two runs.
+// heapMost is the heap size above which garbage is collected between two runs.
 const heapMost = 256 << 20
 
-// repeatably calls f with everything that is drawn in the process drawn from a seed.
+// repeatably calls f after seeding all random number generators of the process.
 func repeatably(seed uint64, f func()) {
 	var m runtime.MemStats
 	if runtime.ReadMemStats(&m); m.HeapAlloc > heapMost {
@@ -226,7 +227,7 @@ func repeatably(seed uint64, f func()) {
 	f()
 }
 
-// seedClients seeds the generator of package math/rand, from which clients draw.
+// seedClients seeds the global generator of package math/rand, which clients use.
 func seedClients(seed uint64) {
 	//lint:ignore SA1019 with randseednop=0 it does something, and clients draw from nothing else
 	rand.Seed(int64(seed))

@@ -15,8 +15,8 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// ready are the tests that TestRepeatable runs: several goroutines that are ready at the same time write in the order in which
-// they run.
+// ready contains the tests that TestRepeatable runs. In each, several goroutines that become ready at the same time
+// write in the order in which they run.
 var ready = map[string]func(t *testing.T, srv *fake.Server){
 	"passes": func(*testing.T, *fake.Server) {},
 	"fails":  func(t *testing.T, _ *fake.Server) { t.Error("whatever the order is") },
@@ -29,7 +29,7 @@ var ready = map[string]func(t *testing.T, srv *fake.Server){
 	},
 }
 
-// TestRepeatable runs itself in a process and checks the log.
+// TestRepeatable runs itself in a separate process and checks the log.
 func TestRepeatable(t *testing.T) {
 	const inside = "KUBESIM_TEST_REPEATABLE"
 	if name := os.Getenv(inside); name != "" {
@@ -66,7 +66,7 @@ func TestRepeatable(t *testing.T) {
 			t.Parallel()
 			cmd := exec.Command(program, "-test.run=^TestRepeatable$", "-test.v")
 			cmd.Env = append(os.Environ(), inside+"="+x.name)
-			out, _ := cmd.CombinedOutput() // an error is what it says
+			out, _ := cmd.CombinedOutput() // the output contains the error
 			if !regexp.MustCompile(x.says).Match(out) {
 				t.Errorf("want %q in\n%s", x.says, out)
 			}

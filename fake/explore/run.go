@@ -13,29 +13,33 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/fake/chance"
 	"github.com/kubesim/kubesim/fake/explore/campaign"
+	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/trace"
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
-// traceRecords is how many records of a run are kept: more than ten busy minutes have.
+// traceRecords is the number of trace records kept per run. Ten busy minutes produce fewer.
 const traceRecords = 200_000
 
-// tailSteps is how many steps of a run are shown when it fails.
+// tailSteps is the number of trace lines shown for a failed run.
 const tailSteps = 20
 
-// testUnderPlan is a test that is run under plans.
+// testUnderPlan is a test that runs under plans.
 type testUnderPlan struct {
 	t       *testing.T
 	options fake.ExploreOptions
 	body    func(fake.T, *fake.Server)
 	capture *capture
+	begin   *sim.State // what Prepare has stored; nil before it was called
 }
 
-// run runs the test under a plan, in its own bubble. If full is set, the outcome has the hash and the last events.
+// run runs the test under a plan, in its own bubble. If full is true, the outcome contains the hash and the last
+// events.
 func (x *testUnderPlan) run(p campaign.Plan, full bool) (out campaign.Outcome) {
 	began := time.Now()
 	text := x.capture.captureOutput(func() { x.bubble(p, full, &out) })
@@ -46,8 +50,8 @@ func (x *testUnderPlan) run(p campaign.Plan, full bool) (out campaign.Outcome) {
 	return out
 }
 
-// bubble fills in the outcome of a run. Goroutines that are left over are a failure, unless a process has crashed, because the goroutines
-// of a real process end with it.
+// bubble runs the test in a bubble and fills in the outcome. Goroutines that are still running at the end are a
+// failure, unless the plan crashes a process: the goroutines of a real process would end with it.
 func (x *testUnderPlan) bubble(p campaign.Plan, full bool, out *campaign.Outcome) {
 	defer watched.Store(nil)
 	defer func() {
@@ -56,17 +60,19 @@ func (x *testUnderPlan) bubble(p campaign.Plan, full bool, out *campaign.Outcome
 				Text: fmt.Sprintf("%v: goroutines that the test has started do not end with it", broken)})
 		}
 	}()
+	if out.Failures = x.prepare(); len(out.Failures) > 0 {
+		return
+	}
 	synctest.Test(x.t, func(t *testing.T) {
 		r := newRecorder(t)
-		tr := newTrial(p, full)
-		o := x.options.Server
-		o.Clock, o.Seed = tr.clock, p.Seed
-		if len(o.Replicas) == 0 {
-			o.Replicas = make([]fake.ReplicaOptions, replicasDefault)
+		if x.begin != nil {
+			time.Sleep(time.Until(x.begin.History.Now))
 		}
-		o.Replicas = append(slices.Clone(o.Replicas), o.Replicas[0]) // see trial.own
+		tr := newTrial(p, full)
+		o := x.server()
+		o.Clock, o.Seed = tr.clock, p.Seed
 		o.Trace, o.NoHashes = traceRecords, !full
-		if err := fake.RunTrial(r, o, tr); err != nil {
+		if err := fake.RunTrial(r, o, tr, x.begin); err != nil {
 			r.Errorf("kubesim: the server does not start: %v", err)
 			out.Failures = r.failures
 			return
@@ -75,6 +81,9 @@ func (x *testUnderPlan) bubble(p campaign.Plan, full bool, out *campaign.Outcome
 		watched.Store(s)
 		itself := func() { atomic.StoreUintptr(&tr.body, chance.Goroutine()) }
 		r.runIsolated(itself, func() { x.body(r, s) })
+		if full && (tr.isCalm() || len(p.Items) == 0) {
+			s.AtRest(newRecorder(t), 0) // let the clients finish, so that their writes can be compared; a failure does not matter
+		}
 		s.Heal()
 		tr.collect(x, r, out)
 		close(tr.ended)
@@ -85,12 +94,46 @@ func (x *testUnderPlan) bubble(p campaign.Plan, full bool, out *campaign.Outcome
 	})
 }
 
-// crashes reports whether a plan ends processes.
+// server returns the options of the servers.
+func (x *testUnderPlan) server() fake.Options {
+	o := x.options.Server
+	if len(o.Replicas) == 0 {
+		o.Replicas = make([]fake.ReplicaOptions, replicasDefault)
+	}
+	o.Replicas = append(slices.Clone(o.Replicas), o.Replicas[0]) // an additional server: see trial.own
+	return o
+}
+
+// bubblesBegin is the time at which a testing/synctest bubble begins.
+var bubblesBegin = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// prepare calls the test's Prepare unless the process has already called it. It returns the failures.
+func (x *testUnderPlan) prepare() []campaign.Failure {
+	if x.options.Prepare == nil || x.begin != nil {
+		return nil
+	}
+	r := newRecorder(x.t)
+	o := x.server()
+	o.Clock, o.Seed = clock.NewManual(bubblesBegin), 1
+	r.runIsolated(func() {}, func() {
+		begin, err := fake.Prepare(r, o, func(s *fake.Server) { x.options.Prepare(r, s) })
+		if err != nil {
+			r.Errorf("kubesim: Prepare: %v", err)
+		}
+		if !r.Failed() {
+			x.begin = begin
+		}
+	})
+	r.clean(func() {})
+	return r.failures
+}
+
+// crashes reports whether a plan crashes processes.
 func crashes(p campaign.Plan) bool {
 	return slices.ContainsFunc(p.Steps(), func(s campaign.Step) bool { _, ok := s.Do.(campaign.Crash); return ok })
 }
 
-// capture is a file that receives standard output and standard error of tests. If it is nil, they are not redirected.
+// capture is a file that receives the standard output and standard error of tests. If nil, they are not redirected.
 type capture struct{ file *os.File }
 
 func newCapture() *capture {
@@ -98,11 +141,11 @@ func newCapture() *capture {
 	if err != nil {
 		return nil
 	}
-	os.Remove(file.Name()) // it lives as long as it is open
+	os.Remove(file.Name()) // the file exists until it is closed
 	return &capture{file}
 }
 
-// captureOutput runs f and returns the output that f printed.
+// captureOutput runs f and returns its output.
 func (c *capture) captureOutput(f func()) (text string) {
 	if c == nil {
 		f()
@@ -117,7 +160,7 @@ func (c *capture) captureOutput(f func()) (text string) {
 			return
 		}
 		data := make([]byte, n)
-		n2, _ := c.file.ReadAt(data, 0) // what cannot be read is not shown
+		n2, _ := c.file.ReadAt(data, 0) // output that cannot be read is not shown
 		text = string(data[:n2])
 		_, _ = c.file.Seek(0, io.SeekStart)
 	}()
@@ -125,7 +168,7 @@ func (c *capture) captureOutput(f func()) (text string) {
 	return text
 }
 
-// collect records what the run has used, before the cleanup.
+// collect records the requests, clients and resources of the run. It must be called before the cleanup.
 func (t *trial) collect(x *testUnderPlan, r *recorder, out *campaign.Outcome) {
 	s := t.server
 	out.Happened = s.Faults.String()
@@ -133,7 +176,7 @@ func (t *trial) collect(x *testUnderPlan, r *recorder, out *campaign.Outcome) {
 	var sequences campaign.Sequences
 	resources, writes := map[string]bool{}, map[string]int{}
 	answers := map[uint64]int{}
-	keys := map[uint64]string{} // of what a request has created
+	keys := map[uint64]string{} // request -> key of the object that it created or changed
 	for i := range log.Records {
 		switch q := &log.Records[i]; q.Site {
 		case trace.RequestAnswered:
@@ -176,7 +219,7 @@ func (t *trial) collect(x *testUnderPlan, r *recorder, out *campaign.Outcome) {
 		Clients: t.clients(writes), Objects: t.editable(x.options.Edits)}
 }
 
-// clients are those under test.
+// clients returns the clients under test.
 func (t *trial) clients(writes map[string]int) (list []campaign.Client) {
 	processes := t.server.Processes()
 	for _, p := range processes {
@@ -194,7 +237,7 @@ func (t *trial) clients(writes map[string]int) (list []campaign.Client) {
 	return slices.CompactFunc(list, func(a, b campaign.Client) bool { return a.Name == b.Name })
 }
 
-// recordOutcome records in out the failures and the details that help to understand them.
+// recordOutcome records the failures in out, and details about them if full is true.
 func (t *trial) recordOutcome(r *recorder, full bool, out *campaign.Outcome) {
 	r.mu.Lock()
 	out.Failures, out.Output = r.failures, r.output.String()
@@ -208,12 +251,37 @@ func (t *trial) recordOutcome(r *recorder, full bool, out *campaign.Outcome) {
 		t.mu.Lock()
 		out.Sent = t.sent
 		t.mu.Unlock()
-		log.Records = eventful(log.Records)
-		out.Timeline = log.Report(trace.ReportOptions{Lines: tailSteps, Marked: t.server.Marks()})
+		marks := t.server.Marks()
+		records, stopped := t.untilStop(eventful(log.Records), marks)
+		log.Records = records
+		out.Timeline = log.Report(trace.ReportOptions{Lines: tailSteps, Marked: marks}) + stopped
 	}
 }
 
-// eventful removes successful reads, and bookmarks: polling of a controller is not worth reporting.
+// untilStop removes the records after the last request of a client under test and its consequences, unless a later record
+// is marked. It returns the rest, and a line with the time for which the clients sent no further requests.
+func (t *trial) untilStop(records []trace.Record, marks []uint64) (rest []trace.Record, stopped string) {
+	last, own := -1, map[uint64]bool{} // own are the records of the clients' requests and of their consequences
+	for i := range records {
+		r := &records[i]
+		switch {
+		case r.Site == trace.RequestArrived && !r.Spared && !strings.HasPrefix(r.What, "leases.") && !strings.HasPrefix(r.What, "/"):
+			own[r.N] = true
+		case own[r.Cause]:
+			own[r.N] = true
+		}
+		if own[r.N] || slices.Contains(marks, r.N) {
+			last = i
+		}
+	}
+	if last < 0 || last == len(records)-1 {
+		return records, ""
+	}
+	return records[:last+1], fmt.Sprintf("%7s the clients sent no further writes until the end, %v later\n", "…",
+		records[len(records)-1].At.Sub(records[last].At).Round(time.Second))
+}
+
+// eventful removes successful reads and bookmarks, because polling of controllers is not worth reporting.
 func eventful(records []trace.Record) []trace.Record {
 	reads, answers := map[uint64]bool{}, map[uint64]int{}
 	for i := range records {
@@ -239,7 +307,7 @@ func eventful(records []trace.Record) []trace.Record {
 	})
 }
 
-// editable returns the objects of resources, with the schemas of their definitions.
+// editable returns the objects of the given resources, with the schemas of their specs.
 func (t *trial) editable(resources []string) (list []campaign.Object) {
 	for _, resource := range resources {
 		schema := t.specSchema(resource)
@@ -252,7 +320,7 @@ func (t *trial) editable(resources []string) (list []campaign.Object) {
 				Spec     json.RawMessage
 			}
 		}
-		_ = json.Unmarshal(t.ask("GET", t.collectionPath(resource), ""), &found) // nothing is found then
+		_ = json.Unmarshal(t.ask("GET", t.collectionPath(resource), ""), &found) // on error there are no objects
 		for _, item := range found.Items {
 			list = append(list, campaign.Object{Resource: resource, Key: trace.Key(item.Metadata.Namespace, item.Metadata.Name),
 				Schema: schema, Spec: item.Spec})
@@ -261,7 +329,7 @@ func (t *trial) editable(resources []string) (list []campaign.Object) {
 	return list
 }
 
-// definition has the fields of a CustomResourceDefinition that are needed to edit objects.
+// definition contains the fields of a CustomResourceDefinition that are needed to edit objects.
 type definition struct {
 	Spec struct {
 		Group    string
@@ -276,7 +344,7 @@ type definition struct {
 	}
 }
 
-// definition reads the definition of a resource, and which of its versions is stored.
+// definition returns the definition of a resource and the index of its storage version, or -1.
 func (t *trial) definition(resource string) (d definition, version int) {
 	_ = json.Unmarshal(t.ask("GET", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"+resource, ""), &d)
 	for i, v := range d.Spec.Versions {
@@ -287,7 +355,7 @@ func (t *trial) definition(resource string) (d definition, version int) {
 	return d, -1
 }
 
-// specSchema returns the schema of the spec of a custom resource, or nil if there is none.
+// specSchema returns the schema of a custom resource's spec, or nil if there is none.
 func (t *trial) specSchema(resource string) []byte {
 	d, version := t.definition(resource)
 	if version < 0 {
@@ -296,7 +364,7 @@ func (t *trial) specSchema(resource string) []byte {
 	return d.Spec.Versions[version].Schema.OpenAPIV3Schema.Properties["spec"]
 }
 
-// collectionPath is where all objects of a custom resource are listed.
+// collectionPath returns the path for listing all objects of a custom resource.
 func (t *trial) collectionPath(resource string) string {
 	d, version := t.definition(resource)
 	if version < 0 {

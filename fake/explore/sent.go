@@ -10,8 +10,8 @@ import (
 	"github.com/kubesim/kubesim/fake/explore/campaign"
 )
 
-// recordWrite records the body of a write if the trial records writes. The caller passes the response to told. A write that was refused with a
-// 4xx is not recorded; one whose client got no response is.
+// recordWrite records a write if the trial records writes. The caller must pass the response to told, or nil if there
+// is none. Writes that the server rejects with a 4xx status are not recorded. Writes without a response are.
 func (t *trial) recordWrite(r *http.Request) (told func(*http.Response)) {
 	if !t.full || !counts(r) {
 		return func(*http.Response) {}
@@ -23,7 +23,7 @@ func (t *trial) recordWrite(r *http.Request) (told func(*http.Response)) {
 		w.Client = "test"
 	}
 	if r.Body != nil {
-		w.Body, _ = io.ReadAll(r.Body) // it is in memory
+		w.Body, _ = io.ReadAll(r.Body) // cannot fail: the body is in memory
 		r.Body.Close()
 		r.Body = io.NopCloser(bytes.NewReader(w.Body))
 	}
@@ -40,7 +40,7 @@ func (t *trial) recordWrite(r *http.Request) (told func(*http.Response)) {
 	}
 }
 
-// createdName returns the name of the created object.
+// createdName returns the name of the object in a response to a create.
 func createdName(res *http.Response) string {
 	data, err := io.ReadAll(res.Body)
 	res.Body.Close()

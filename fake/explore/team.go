@@ -19,32 +19,33 @@ import (
 	"github.com/kubesim/kubesim/fake/explore/campaign"
 )
 
-// workerVariable is set in the environment of a worker. Its value is the number of the call of Explore in the test, counted from 1.
+// workerVariable is set in the environment of a worker. Its value is the number of the call to Explore in the test,
+// counted from 1.
 const workerVariable = "KUBESIM_EXPLORE_WORKER"
 
 func isWorker() bool { return os.Getenv(workerVariable) != "" }
 
 func workerCall() int {
-	n, _ := strconv.Atoi(os.Getenv(workerVariable)) // 0 is no call
+	n, _ := strconv.Atoi(os.Getenv(workerVariable)) // 0 does not match any call
 	return n
 }
 
-// job is a request to a worker, a line of JSON. The answer is a campaign.Outcome, also on one line. Look has no outcome: the worker
-// confirms it with heardLine, or prints a report and ends.
+// job is a request to a worker, as a line of JSON. The response is a campaign.Outcome, also on one line. If Look is
+// set, the job is a progress check: the worker confirms it with heardLine, or prints a report and exits.
 type job struct {
 	Plan string `json:",omitempty"`
 	Full bool   `json:",omitempty"`
 	Look bool   `json:",omitempty"`
 }
 
-// team runs plans: in processes of the test binary, several at a time, or in this one where no others can be started.
+// team runs plans in several processes of the test binary concurrently, or in this process if it cannot start others.
 //
-//	search ─ plans ─▶ team ─┬─ job, fd 3 ─▶ worker: a bubble for each ─ Outcome, fd 4 ─▶
+//	search ─ plans ─▶ team ─┬─ job, fd 3 ─▶ worker: one bubble per job ─ Outcome, fd 4 ─▶
 //	                        └─ …
 type team struct {
 	local   *testUnderPlan
 	call    int
-	free    chan *worker // nil workers are started when they are needed
+	free    chan *worker // a nil worker is started when it is needed
 	workers int
 }
 
@@ -74,16 +75,23 @@ func (t *team) close() {
 
 // run runs one plan.
 func (t *team) run(p campaign.Plan, full bool) campaign.Outcome {
-	return t.each([]campaign.Plan{p}, full)[0]
+	return t.each([]campaign.Plan{p}, full, 1)[0]
 }
 
-// all runs plans, and returns what came of each, in their order.
-func (t *team) all(plans []campaign.Plan) []campaign.Outcome { return t.each(plans, false) }
+// all runs plans and returns their outcomes in the same order.
+func (t *team) all(plans []campaign.Plan) []campaign.Outcome { return t.each(plans, false, 1) }
 
-// allFull is all with hashes and with what happened.
-func (t *team) allFull(plans []campaign.Plan) []campaign.Outcome { return t.each(plans, true) }
+// allFull is like all, but the outcomes contain hashes and the last events, and each run has a separate process, so
+// that it does not depend on state that earlier runs have left in a process. It repeats runs that had to wait for the
+// machine.
+func (t *team) allFull(plans []campaign.Plan) []campaign.Outcome {
+	return t.each(plans, true, attemptsAlone)
+}
 
-func (t *team) each(plans []campaign.Plan, full bool) []campaign.Outcome {
+// attemptsAlone is the maximum number of attempts to run in a separate process without waiting for the machine.
+const attemptsAlone = 3
+
+func (t *team) each(plans []campaign.Plan, full bool, attempts int) []campaign.Outcome {
 	out := make([]campaign.Outcome, len(plans))
 	if !canExec {
 		for i, p := range plans {
@@ -95,13 +103,8 @@ func (t *team) each(plans []campaign.Plan, full bool) []campaign.Outcome {
 	for i, p := range plans {
 		w := <-t.free
 		all.Go(func() {
-			if w == nil {
-				w = t.start()
-			}
-			out[i] = w.do(p, full)
-			if w.failed {
-				w.close()
-				w = nil
+			for n := 0; n == 0 || out[i].Disturbed && n < attempts; n++ {
+				w, out[i] = t.do(w, p, full)
 			}
 			t.free <- w
 		})
@@ -110,7 +113,24 @@ func (t *team) each(plans []campaign.Plan, full bool) []campaign.Outcome {
 	return out
 }
 
-// canExec reports whether processes can be started here.
+// do runs a plan in w, or in a new worker if w is nil or full is true. It returns the worker, or nil if that has ended.
+func (t *team) do(w *worker, p campaign.Plan, full bool) (*worker, campaign.Outcome) {
+	if w != nil && full {
+		w.close()
+		w = nil
+	}
+	if w == nil {
+		w = t.start()
+	}
+	out := w.do(p, full)
+	if w.failed {
+		w.close()
+		w = nil
+	}
+	return w, out
+}
+
+// canExec reports whether this process can start others.
 const canExec = hasPipes
 
 // worker is a process that runs plans.
@@ -120,9 +140,9 @@ type worker struct {
 	answer *bufio.Reader
 	pipe   io.Closer
 	output *tailOf
-	failed bool // it has ended, or cannot be used any more
+	failed bool // it has ended, or can no longer be used
 	err    error
-	vain   atomic.Int64 // how often it was looked whether it moves on since it last heard that
+	vain   atomic.Int64 // the number of progress checks since the worker last confirmed one
 }
 
 // start starts a worker.
@@ -130,7 +150,8 @@ func (t *team) start() *worker {
 	return startProcess(t.local.t.Name(), workerVariable+"="+strconv.Itoa(t.call))
 }
 
-// startProcess starts the test binary for one test, with one more variable. If it does not start, the first job reports the error.
+// startProcess starts the test binary for one test, with an additional environment variable. If it cannot start, the
+// first job reports the error.
 func startProcess(test, variable string) *worker {
 	w := &worker{output: &tailOf{}}
 	program, err := os.Executable()
@@ -159,7 +180,8 @@ func startProcess(test, variable string) *worker {
 	return w
 }
 
-// workerArgs are the arguments of the binary that lead to a test and nothing else; those of the project's own stay.
+// workerArgs returns the arguments with which the binary runs only the given test. It keeps arguments that do not
+// belong to package testing.
 func workerArgs(test string) []string {
 	args := []string{"-test.run=" + pattern(test), "-test.timeout=0", "-test.count=1"}
 	for _, a := range os.Args[1:] {
@@ -170,7 +192,7 @@ func workerArgs(test string) []string {
 	return args
 }
 
-// do runs a plan. A worker that ends over it has failed at it.
+// do runs a plan. If the worker process ends while running it, that is a failure of the plan.
 func (w *worker) do(p campaign.Plan, full bool) (out campaign.Outcome) {
 	err := w.err
 	if err == nil {
@@ -199,10 +221,10 @@ func (w *worker) do(p campaign.Plan, full bool) (out campaign.Outcome) {
 	return campaign.Outcome{Failures: []campaign.Failure{w.ended(err)}}
 }
 
-// heardLine is a worker's line that confirms a look.
+// heardLine is the line with which a worker confirms a progress check.
 const heardLine = "heard\n"
 
-// read returns the next line that is an answer.
+// read returns the next line that is not a confirmation.
 func (w *worker) read() ([]byte, error) {
 	for {
 		line, err := w.answer.ReadBytes('\n')
@@ -222,8 +244,8 @@ func (w *worker) send(j job) error {
 	return err
 }
 
-// watch asks the worker again and again whether it moves on, until stop is called. One that does not even hear that for long
-// is ended, and prints its stacks.
+// watch sends progress checks to the worker until stop is called. If the worker does not confirm them for a long time,
+// watch ends it, so that it prints its stacks.
 func (w *worker) watch() (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -239,7 +261,7 @@ func (w *worker) watch() (stop func()) {
 			if w.vain.Add(1) > 2*busyChecks {
 				quit(w.cmd.Process)
 			} else if w.send(job{Look: true}) != nil {
-				return // it has ended
+				return // the process has ended
 			}
 		}
 	}()
@@ -249,7 +271,7 @@ func (w *worker) watch() (stop func()) {
 	}
 }
 
-// ended returns the reason why a worker has ended.
+// ended returns the failure that describes why a worker has ended.
 func (w *worker) ended(err error) campaign.Failure {
 	text := w.output.String()
 	if _, report, ok := strings.Cut(text, hangMark); ok {
@@ -271,11 +293,11 @@ func (w *worker) close() {
 		w.pipe.Close()
 	}
 	if w.cmd != nil {
-		_ = w.cmd.Wait() // it has nothing more to say
+		_ = w.cmd.Wait() // the error does not matter any more
 	}
 }
 
-// tailOf is a writer that keeps the end of its input.
+// tailOf is a writer that retains the end of its input.
 type tailOf struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -303,7 +325,7 @@ func (t *tailOf) String() string {
 // answering is held while a line is written to the parent.
 var answering sync.Mutex
 
-// serve runs plans for another process, until that wants no more, and ends this one.
+// serve runs plans for the parent process until that process closes the pipe, and then ends this process.
 func (x *testUnderPlan) serve() {
 	in, out := pipes()
 	x.capture = newCapture()
@@ -316,14 +338,12 @@ func (x *testUnderPlan) serve() {
 		if err != nil {
 			x.t.Fatalf("kubesim: a worker cannot read its plan: %v", err)
 		}
-		if calm.Seed != 0 && len(p.Items) > 0 { // each process begins with a run without trouble, which an Outcome compares with
+		if calm.Seed != 0 && len(p.Items) > 0 { // a process must begin with a run without faults, because fake.Outcome compares later runs with it
 			repeatably(calm.Seed, func() { x.run(calm, false) })
 		}
 		calm.Seed = 0
 		var o campaign.Outcome
-		for n := 0; n == 0 || j.Full && o.Disturbed && n < attemptsAtPeace; n++ {
-			repeatably(p.Seed, func() { o = x.run(p, j.Full) })
-		}
+		repeatably(p.Seed, func() { o = x.run(p, j.Full) })
 		answer, err := json.Marshal(o)
 		if err == nil {
 			answering.Lock()
@@ -337,8 +357,9 @@ func (x *testUnderPlan) serve() {
 	os.Exit(0)
 }
 
-// hear reads the messages of the parent. Jobs go to the channel jobs, which is nil if only looks are expected. hear waits in the runtime's
-// poller, so it does not affect the scheduling of goroutines until a message arrives.
+// hear reads the messages of the parent and sends the jobs among them to the channel jobs. The channel is nil if only
+// progress checks are expected. hear blocks in the runtime's poller, so it does not affect the scheduling of goroutines
+// until a message arrives.
 func hear(in io.Reader, jobs chan<- job) {
 	if jobs != nil {
 		defer close(jobs)
@@ -348,7 +369,7 @@ func hear(in io.Reader, jobs chan<- job) {
 	for {
 		line, err := lines.ReadBytes('\n')
 		if err != nil {
-			return // the parent is done
+			return // the parent has closed the pipe
 		}
 		var j job
 		if err := json.Unmarshal(line, &j); err != nil {

@@ -22,56 +22,64 @@ import (
 	"github.com/kubesim/kubesim/sim/trouble"
 )
 
-// trial is one run of a test under a plan: it sees each request, and does the steps of the plan around them.
+// trial is one run of a test under a plan. It receives each request and runs the steps of the plan before and after it.
 //
 //	client ─▶ Process ─▶ transport ─▶ trial ─ steps before ─▶ server ─▶ steps after ─▶ client
-//	the test itself ───▶ transport ─▶ trial ─ spared ───────▶ a server of its own ─▶ the test
+//	the test itself ───▶ transport ─▶ trial ─ no faults ─────▶ a separate server ─▶ the test
 type trial struct {
 	seeded
 	server *fake.Server // nil before Begin
-	clock  clock.Clock  // of the server
+	clock  clock.Clock  // the server's clock
 	plan   campaign.Plan
 	began  time.Time
-	body   uintptr  // the goroutine of the test itself: faults spare its requests
-	helps  sync.Map // uintptr of goroutines that a request of the test itself has started, such as webhooks that are functions
+	body   uintptr  // the goroutine of the test itself: faults do not apply to its requests
+	helps  sync.Map // goroutines started by requests of the test itself, such as webhooks that are functions; keys are uintptr
 	ended  chan struct{}
 
-	// own is the last API server, which the test itself asks and through which a plan changes objects. Nothing happens to it: a
-	// test need not know what to do when its server is cut off.
+	// own is the last API server. Only the test itself and the plan's own edits use it. No faults apply to it, because
+	// a test need not handle failures of its server.
 	own int
 
 	mu     sync.Mutex
-	writes map[string]int  // arrived so far, by client
-	names  []string        // of clients under test, other than processes
-	steps  []campaign.Step // around writes, that were not done yet
-	done   int             // steps that were done
-	calm   bool            // trouble has ended
+	writes map[string]int  // the number of writes so far, by client
+	names  []string        // clients under test that are not processes
+	steps  []campaign.Step // steps around writes that have not run yet
+	order  order
+	done   int             // the number of steps that have run
+	calm   bool            // faults have ended
 	full   bool            // record the bodies of writes
-	sent   []campaign.Sent // so far
-	quiet  time.Duration   // when, since begin
+	sent   []campaign.Sent // the recorded writes
+	quiet  time.Duration   // the time since began at which faults ended
 }
 
-// newTrial returns the trial of a plan, in a bubble.
+// newTrial returns the trial of a plan. It must be called in a bubble.
 func newTrial(p campaign.Plan, full bool) *trial {
 	d := &draws{seed: p.Seed}
 	return &trial{seeded: seeded{d}, plan: p, full: full, clock: newLateClock(d), ended: make(chan struct{}), writes: map[string]int{}}
 }
 
-// Begin implements fake.Trial: it begins the plan.
+// Begin implements fake.Trial. It starts the plan.
 func (t *trial) Begin(s *fake.Server) {
 	t.server, t.own, t.began = s, s.Replicas(), t.clock.Now()
 	t.draws.next()
 	s.Faults.Add(t.plan.Faults()...)
 	for _, step := range t.plan.Steps() {
-		if step.When.Client == "" {
+		switch {
+		case step.When.Then:
+			t.order.steps = append(t.order.steps, step)
+		case step.When.Client == "":
 			go t.later(step)
-			continue
+		default:
+			t.steps = append(t.steps, step)
 		}
-		t.steps = append(t.steps, step)
+	}
+	if len(t.order.steps) > 0 {
+		s.Always("the steps of the plan that wait for changes", func(v fake.View) error { t.changed(v.Write); return nil })
+		t.prepareNext()
 	}
 }
 
-// later does a step at its time.
+// later runs a step at its time.
 func (t *trial) later(step campaign.Step) {
 	timer := t.clock.NewTimer(step.When.At)
 	defer timer.Stop()
@@ -82,7 +90,8 @@ func (t *trial) later(step campaign.Step) {
 	}
 }
 
-// do does a step, around a request or nil.
+// do runs a step. around is the request around which it runs, or nil. after, if not nil, must be called after the
+// request.
 func (t *trial) do(step campaign.Step, around *http.Request) (after func()) {
 	t.mu.Lock()
 	if t.calm {
@@ -96,7 +105,7 @@ func (t *trial) do(step campaign.Step, around *http.Request) (after func()) {
 	return w.after
 }
 
-// RoundTrip implements fake.Trial: it answers a request, with the steps that are due around it.
+// RoundTrip implements fake.Trial. It processes a request and runs the steps before and after it.
 func (t *trial) RoundTrip(r *http.Request, answer answerer) (*http.Response, error) {
 	switch {
 	case r.Context().Value(planRequest{}) != nil:
@@ -126,10 +135,10 @@ func (t *trial) RoundTrip(r *http.Request, answer answerer) (*http.Response, err
 	return res, err
 }
 
-// controlPrefix is the path of requests that move the simulator (fake.Server.Handler).
+// controlPrefix is the path prefix of requests that control the simulator (fake.Server.Handler).
 const controlPrefix = "/sim/v1/"
 
-// planRequest marks, in its context, a request that the plan itself sends.
+// planRequest is the context key that marks requests sent by the plan itself.
 type planRequest struct{}
 
 // IsOwn implements fake.Trial.
@@ -146,7 +155,7 @@ func (t *trial) Adopt() (done func()) {
 	return func() { t.helps.Delete(self) }
 }
 
-// countRequest counts a request, and returns the steps before and after it.
+// countRequest counts a request and returns the steps to run before and after it.
 func (t *trial) countRequest(r *http.Request) (before, after []campaign.Step) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -170,8 +179,8 @@ func (t *trial) countRequest(r *http.Request) (before, after []campaign.Step) {
 	return before, after
 }
 
-// clientLocked returns the name of the client with a User-Agent: the process whose name is a prefix of it, or its first part. The caller
-// holds the lock.
+// clientLocked returns the name of the client with a User-Agent: the process whose name is a prefix of the User-Agent,
+// or else its first word. The caller holds the lock.
 func (t *trial) clientLocked(agent string) string {
 	for _, p := range t.server.Processes() {
 		if strings.HasPrefix(agent, p.Name()) {
@@ -185,7 +194,8 @@ func (t *trial) clientLocked(agent string) string {
 	return name
 }
 
-// counts reports whether a request is a write that steps count: leases are renewed and events written all the time.
+// counts reports whether a request is a write that steps count. Leases and events do not count, because they are
+// written all the time.
 func counts(r *http.Request) bool {
 	switch r.Method {
 	case http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete:
@@ -203,6 +213,13 @@ func (t *trial) Heal() {
 	}
 }
 
+// isCalm reports whether faults have ended.
+func (t *trial) isCalm() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.calm
+}
+
 // IsTroubled implements fake.Trial.
 func (t *trial) IsTroubled() bool {
 	t.mu.Lock()
@@ -213,14 +230,14 @@ func (t *trial) IsTroubled() bool {
 // Plan implements fake.Trial.
 func (t *trial) Plan() (lines string, ok bool) { return t.plan.Lines(), true }
 
-// world is campaign.World around one request, or none.
+// world implements campaign.World for a step. around is the request around which the step runs, or nil.
 type world struct {
 	trial  *trial
 	around *http.Request
-	after  func() // done when the request has been answered
+	after  func() // called after the response
 }
 
-// Crash implements campaign.World, as the methods below do.
+// Crash implements campaign.World, like the methods below.
 func (w *world) Crash(name string, down time.Duration) {
 	for _, p := range w.trial.server.Processes() {
 		if p.Name() == name {
@@ -229,8 +246,9 @@ func (w *world) Crash(name string, down time.Duration) {
 	}
 }
 
-// CrashStale ends a process and starts it again with a replica that lags. Current clients begin with a watch-list, which would wait until
-// the replica has caught up, so the first watches fail and the clients list from the stale cache.
+// CrashStale ends a process and restarts it with a lagging replica. Current clients begin with a watch-list, which
+// would wait until the replica has caught up. CrashStale therefore makes the first watches fail, so that clients list
+// from the stale cache.
 func (w *world) CrashStale(name string, down time.Duration, replica int, caught time.Duration) {
 	s := w.trial.server
 	if replica >= w.trial.own {
@@ -248,10 +266,10 @@ func (w *world) CrashStale(name string, down time.Duration, replica int, caught 
 	}
 }
 
-// staleWatches is how many watches fail of a client that has to begin with the contents of a cache.
+// staleWatches is the number of watches that fail, so that a client begins with a list from a stale cache.
 const staleWatches = 8
 
-// resume lets a replica catch up after d.
+// resume resumes a replica after d.
 func (w *world) resume(n int, d time.Duration) {
 	t := w.trial
 	timer := t.clock.NewTimer(d)
@@ -265,20 +283,21 @@ func (w *world) resume(n int, d time.Duration) {
 	}()
 }
 
-// Replica does something to a replica for a while. A resource that there is no longer does not lag.
+// Replica applies a disturbance to a replica and ends it after d. It does nothing if the disturbance's resource no
+// longer exists.
 func (w *world) Replica(t trouble.Trouble, d time.Duration) {
 	if t.Replica >= w.trial.own {
 		return
 	}
-	if err := t.Do(w.trial.server.Replica(t.Replica).Replica); err == nil && t.Kind != trouble.Restart {
+	if err := t.Do(w.trial.server.Replica(t.Replica).Replica); err == nil && d > 0 {
 		w.resume(t.Replica, d)
 	}
 }
 
-// Expire forgets all history.
+// Expire removes all history.
 func (w *world) Expire() { w.trial.server.Expire() }
 
-// Jump sets the clock of a client's machine.
+// Jump shifts the clock of a client's machine.
 func (w *world) Jump(client string, d time.Duration) { w.trial.server.Jump(client, d) }
 
 // Touch changes an annotation of the object that is being written.
@@ -319,11 +338,12 @@ func (w *world) Depose() {
 	}
 }
 
-// patch merges a patch into the object at a path. An error is an answer like any other: the object is gone, or will not have
-// it.
+// patch merges a patch into the object at a path. Errors are ignored: the object may be gone, or the server may reject
+// the patch.
 func (w *world) patch(path, body string) { w.trial.ask(http.MethodPatch, path, body) }
 
-// ask sends a request as a cluster-admin that faults spare, and returns the body of the answer, or nil if the request failed.
+// ask sends a request as a cluster-admin, to which no faults apply. It returns the body of the response, or nil if the
+// request failed.
 func (t *trial) ask(method, path, body string) []byte {
 	ctx := context.WithValue(context.Background(), planRequest{}, true)
 	r, err := http.NewRequestWithContext(ctx, method, t.server.URL()+path, bytes.NewReader([]byte(body)))
@@ -346,5 +366,5 @@ func (t *trial) ask(method, path, body string) []byte {
 	return data
 }
 
-// editor is the User-Agent, and the user, of a plan's own edits.
+// editor is the User-Agent and the user name of a plan's own edits.
 const editor = "kubesim-explore"

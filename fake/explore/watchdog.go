@@ -12,37 +12,37 @@ import (
 	"github.com/kubesim/kubesim/fake/explore/campaign"
 )
 
-// Whether a test in a bubble moves on is seen from outside: from another process, which asks every second.
+// Another process checks once per second whether a test in a bubble makes progress.
 //
-//	parent ── look ─▶ reader of a worker ─ something happened since the last look ─▶ …
-//	                                     └ nothing ─▶ stacks, end of the trace ─▶ stderr, exit
+//	parent ── check ─▶ reader of a worker ─ activity since the last check ─▶ confirmation
+//	                                      └ no activity ─▶ stacks, end of the trace ─▶ stderr, exit
 //
-// A goroutine of the worker that woke up by itself from time to time would change the order of the others.
+// A goroutine in the worker that woke up periodically would change the order of the other goroutines.
 
-// hangMark stands before the report of a process that did not move on.
+// hangMark precedes the report of a process that does not make progress.
 const hangMark = "kubesim: no progress: "
 
-// checkEvery is how often, in real time, a process is asked whether it moves on.
+// checkEvery is the interval, in real time, between two progress checks.
 const checkEvery = time.Second
 
-// hangChecks is the number of looks without activity that make a hang. busyChecks is the number if a goroutine runs and waits for nothing: it
-// may have much to compute, or little processor time.
+// hangChecks is the number of progress checks without activity that count as a hang. busyChecks is the limit if a
+// goroutine is running: it may be computing, or have little processor time.
 const hangChecks, busyChecks = 2, 20
 
-// activity counts events at the servers of the process: requests, and timers.
+// activity counts events at the servers of the process: requests and timers.
 var activity atomic.Uint64
 
-// watched is the newest server of a process that is watched.
+// watched is the newest server of the process.
 var watched atomic.Pointer[fake.Server]
 
 // watchdog checks for activity.
 type watchdog struct {
 	seen   uint64
-	vain   int // looks
+	vain   int // the number of consecutive checks without activity
 	report func(report string)
 }
 
-// check is called every second.
+// check handles a progress check. It reports a hang if there was no activity for too long.
 func (d *watchdog) check() {
 	now := activity.Load()
 	if now != d.seen {
@@ -55,7 +55,7 @@ func (d *watchdog) check() {
 	buf := make([]byte, 16<<20)
 	stacks := string(buf[:runtime.Stack(buf, true)])
 	report, waits := campaign.Hang(stacks)
-	if report == "" { // no goroutine is in a bubble, or all wait for virtual time, which advances
+	if report == "" { // no goroutine is in a bubble, or all of them wait for virtual time, which advances
 		d.vain = 0
 	}
 	if d.vain == 0 || !waits && d.vain < busyChecks {
@@ -64,10 +64,10 @@ func (d *watchdog) check() {
 	d.report(fmt.Sprintf("the server has had no events for %v. %s%s", time.Duration(d.vain)*checkEvery, report, lastSeen()))
 }
 
-// lastLines is how many lines of the trace a watchdog prints.
+// lastLines is the number of trace lines that a watchdog prints.
 const lastLines = 50
 
-// lastSeen is the end of the trace of the newest server, as far as it can be had.
+// lastSeen returns the end of the newest server's trace, unless the server is locked.
 func lastSeen() string {
 	s := watched.Load()
 	if s == nil {
@@ -81,10 +81,10 @@ func lastSeen() string {
 	return "the last events (n, time, client, event):\n" + strings.Join(lines[max(0, len(lines)-1-lastLines):], "")
 }
 
-// exitHanging is the exit code of a process that did not move on.
+// exitHanging is the exit code of a process that did not make progress.
 const exitHanging = 3
 
-// stderr is the standard error of the process: that of a run is captured.
+// stderr is the standard error of the process. The standard error of a run is captured.
 var stderr = os.Stderr
 
 // reportAndExit prints the report of a worker and ends the process.

@@ -1,11 +1,11 @@
-// Package flags says what becomes of the flags of kube-apiserver: one row for each, in flags.txt.
+// Package flags describes how the flags of kube-apiserver are handled, one per row in flags.txt.
 //
 //	--anonymous-auth=false      row in flags.txt:  anonymous-auth - honoured =!NoAnonymous
 //	        │                                             │
 //	        ▼                                             ▼
 //	command line of dropin or kubesim serve ─▶ Flag.Set ─▶ config.Cluster.NoAnonymous ─▶ the code that reads the field
 //
-// To add a flag: its row with the field, and the code that reads the field.
+// To add a flag, add its row with the field, and the code that reads the field.
 package flags
 
 import (
@@ -26,25 +26,25 @@ import (
 //go:embed flags.txt
 var table string
 
-// The effects that a flag can have.
+// The possible effects of a flag.
 const (
-	Honoured = "honoured" // it does what it does in kube-apiserver
-	Mapped   = "mapped"   // it does something like that
-	Ignored  = "ignored"  // it changes nothing
-	Refused  = "refused"  // it is an error
+	Honoured = "honoured" // same effect as in kube-apiserver
+	Mapped   = "mapped"   // similar effect
+	Ignored  = "ignored"  // accepted, but without effect
+	Refused  = "refused"  // rejected with an error
 )
 
-// Flag is one flag of kube-apiserver.
+// Flag is a flag of kube-apiserver.
 type Flag struct {
-	Section string // of kube-apiserver's help
+	Section string // section in kube-apiserver's help
 	Name    string
-	Kind    string // type of its value; empty for a flag that needs no value
+	Kind    string // type of its value; empty if it needs no value
 	Does    string // Honoured, Mapped, Ignored or Refused
-	Words   string // for --help
-	Failure string // what kube-apiserver says if the file cannot be read that the flag names
+	Words   string // description in --help
+	Failure string // kube-apiserver's error text if the flag's file cannot be read
 
 	fields  []string // paths in config.Cluster
-	negated bool     // the flag turns off what its field turns on
+	negated bool     // the flag disables what its field enables
 }
 
 // All returns the flags of kube-apiserver in the order of its help.
@@ -63,7 +63,7 @@ var All = sync.OnceValue(func() []Flag {
 	return all
 })
 
-// parse reads a row.
+// parse parses a row of flags.txt.
 func parse(section string, words []string) Flag {
 	f := Flag{Section: section, Name: words[0], Kind: words[1], Does: words[2], Words: strings.Join(words[3:], " ")}
 	if f.Kind == "-" {
@@ -87,7 +87,7 @@ func parse(section string, words []string) Flag {
 	return f
 }
 
-// Find returns the flag with a name, nil for one that kube-apiserver does not have.
+// Find returns the flag with the given name, or nil if kube-apiserver does not have it.
 func Find(name string) *Flag {
 	all := All()
 	if i := slices.IndexFunc(all, func(f Flag) bool { return f.Name == name }); i >= 0 {
@@ -96,10 +96,10 @@ func Find(name string) *Flag {
 	return nil
 }
 
-// Sets reports whether Set sets a field.
+// Sets reports whether the flag sets any field.
 func (f *Flag) Sets() bool { return len(f.fields) > 0 }
 
-// Check returns pflag's error for a value of the flag. Types that accept any text have none.
+// Check returns pflag's error for an invalid value of the flag. It returns nil for types that accept any string.
 func (f *Flag) Check(value string) (err error) {
 	switch f.Kind {
 	case "":
@@ -118,7 +118,7 @@ func (f *Flag) Check(value string) (err error) {
 	return err
 }
 
-// Print returns values of the flag, which Check has found good, as pflag prints them.
+// Print returns the values of the flag, which must be valid, in pflag's format.
 func (f *Flag) Print(values []string) string {
 	last := values[len(values)-1]
 	switch f.Kind {
@@ -141,8 +141,8 @@ func (f *Flag) Print(values []string) string {
 	return last
 }
 
-// Set sets the fields of the flag to its values, which Check has found good, in the order of the command line. It returns the error of
-// a file that cannot be read.
+// Set sets the fields of the flag to its values, which must be valid and in the order of the command line. It returns an error if a
+// file cannot be read.
 func (f *Flag) Set(c *config.Cluster, values []string) error {
 	if len(values) == 0 {
 		return nil
@@ -161,7 +161,7 @@ func (f *Flag) Set(c *config.Cluster, values []string) error {
 	return nil
 }
 
-// value converts the values of the flag to the type of like, the field that it sets.
+// value parses the values of the flag. The result has the type of like, which is a value of the field that the flag sets.
 func (f *Flag) value(like any, values []string) (any, error) {
 	last := values[len(values)-1]
 	switch like.(type) {
@@ -181,7 +181,7 @@ func (f *Flag) value(like any, values []string) (any, error) {
 		}
 		seconds, err := strconv.ParseInt(last, 0, 64)
 		if seconds == 0 {
-			return -1 * time.Second, err // none, where 0 in the field is the default
+			return -1 * time.Second, err // no timeout; 0 in the field would mean the default
 		}
 		return time.Duration(seconds) * time.Second, err
 	case []byte:
@@ -203,7 +203,7 @@ func (f *Flag) value(like any, values []string) (any, error) {
 	panic(fmt.Sprintf("flags: --%s cannot set a field of type %T", f.Name, like))
 }
 
-// List returns the values of a flag that may be repeated and whose values are lists with commas.
+// List returns the values of a repeatable flag with comma-separated values.
 func List(values []string) (all []string) {
 	for _, v := range values {
 		for part := range strings.SplitSeq(v, ",") {

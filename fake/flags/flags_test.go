@@ -12,7 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/config"
 )
 
-// Every field of a row is a field of config.Cluster that the flag can set.
+// Every field in a row is a field of config.Cluster that the flag can set.
 func TestFieldsAreSet(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	is.New(t).NoErr(os.WriteFile(file, []byte("text"), 0o600))

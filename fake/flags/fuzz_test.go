@@ -6,7 +6,8 @@ import (
 	"github.com/kubesim/kubesim/sim/config"
 )
 
-// FuzzSet sets flags to arbitrary values: a value that Check accepts can be set, except for files that do not exist.
+// FuzzSet sets flags to arbitrary values. It checks that any value that Check accepts can be set, unless it names a
+// file that does not exist.
 func FuzzSet(f *testing.F) {
 	f.Add(0, "a,b")
 	f.Add(17, "90s")

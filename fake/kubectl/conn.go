@@ -1,5 +1,4 @@
-// Package kubectl carries the requests of sim/kubectl over HTTP: it is what "kubesim kubectl" and the replays of recorded
-// sessions are made of.
+// Package kubectl sends the requests of sim/kubectl over HTTP. It is used by "kubesim kubectl" and by replays of recorded sessions.
 //
 //	kubeconfig, flags ─ Load ─▶ Target ─ Dial ─▶ Conn ─▶ sim/kubectl.Session
 package kubectl
@@ -23,7 +22,7 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// Conn is a kubectl.Conn over HTTP. Its time is the machine's.
+// Conn implements kubectl.Conn over HTTP. It uses the machine's clock.
 type Conn struct {
 	ctx       context.Context
 	base      string
@@ -31,7 +30,8 @@ type Conn struct {
 	token     string
 }
 
-// Dial returns a Conn to the API server of a URL. Requests end with ctx. A token, if there is one, goes along with each.
+// Dial returns a Conn to the API server at a URL. Requests are cancelled when ctx is done. If token is not empty, each request
+// contains it.
 func Dial(ctx context.Context, base string, transport http.RoundTripper, token string) *Conn {
 	return &Conn{ctx: ctx, base: base, transport: transport, token: token}
 }
@@ -58,14 +58,14 @@ func (c *Conn) Do(r *kubectl.Request) (*kubectl.Answer, error) {
 	return read(res)
 }
 
-// read reads an answer to its end.
+// read reads the whole response.
 func read(res *http.Response) (*kubectl.Answer, error) {
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
 	return &kubectl.Answer{Code: res.StatusCode, Header: wire.Header(res.Header), Body: body}, err
 }
 
-// send sends a request.
+// send sends a request and returns its response, whose body has not been read.
 func (c *Conn) send(ctx context.Context, r *kubectl.Request) (*http.Response, error) {
 	u, err := url.Parse(c.base)
 	if err != nil {
@@ -105,19 +105,19 @@ func (c *Conn) Watch(r *kubectl.Request, patience time.Duration, event func(fram
 		if len(bytes.TrimSpace(line)) > 0 && !event(line) {
 			return nil, nil
 		}
-		if err != nil { // it has ended, or patience has
+		if err != nil { // the watch or its timeout has ended
 			return nil, nil
 		}
 	}
 }
 
-// Follow implements kubectl.Conn: it waits until the watch ends, or ctx does.
+// Follow implements kubectl.Conn. It waits until the watch ends or ctx is done.
 func (c *Conn) Follow(r *kubectl.Request, event func(frame []byte)) (*kubectl.Answer, error) {
 	const forever = 1 << 62
 	return c.Watch(r, forever, func(frame []byte) bool { event(frame); return true })
 }
 
-// Disk are the files of the machine, as kubectl.Files.
+// Disk implements kubectl.Files with the machine's file system.
 type Disk struct{}
 
 // ReadFile implements kubectl.Files.
@@ -126,7 +126,7 @@ func (Disk) ReadFile(name string) ([]byte, error) { return os.ReadFile(name) }
 // WriteFile implements kubectl.Files.
 func (Disk) WriteFile(name string, data []byte) error { return os.WriteFile(name, data, 0o644) }
 
-// Names is kubectl.Files': files of folders below come along.
+// Names implements kubectl.Files. It includes the files of subdirectories.
 func (Disk) Names(folder string) (out []string) {
 	if folder == "" {
 		folder = "."
@@ -143,7 +143,8 @@ func (Disk) Names(folder string) (out []string) {
 	return out
 }
 
-// Edit lets the user edit a text in an editor. If editor is "", it uses vi.
+// Edit opens text in an editor, waits until the editor exits, and returns the edited text. If editor is "", it uses vi. It returns
+// an error if the editor fails.
 func Edit(editor, text string) (string, error) {
 	file, err := os.CreateTemp("", "kubectl-edit-*.yaml")
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/kubectl"
 )
 
-// FuzzKubeconfig checks that no kubeconfig ends the command.
+// FuzzKubeconfig checks that no kubeconfig makes the command panic.
 func FuzzKubeconfig(f *testing.F) {
 	f.Add([]byte("current-context: a\ncontexts: [{name: a, context: {cluster: c, user: u, namespace: n}}]\n"+
 		"clusters: [{name: c, cluster: {server: 'https://localhost/', certificate-authority-data: bm8=, insecure-skip-tls-verify: true}}]\n"+
@@ -21,7 +21,7 @@ func FuzzKubeconfig(f *testing.F) {
 	})
 }
 
-// FuzzFrames checks that no bytes of a server end the command, or take more memory than there are bytes.
+// FuzzFrames checks that no bytes from a server make the command panic, or allocate more memory than there are bytes.
 func FuzzFrames(f *testing.F) {
 	f.Add([]byte("\x82\x03\x01ab\x88\x02\x03\xe8"))
 	f.Add([]byte("\x82\x7e\x00\x03abc\x82\x7f\x00\x00\x00\x00\x03\xff\xff\xff\x01"))

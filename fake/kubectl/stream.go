@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// The channels of a stream to a container, a byte in front of each message (KEP-4006, v5.channel.k8s.io).
+// The channels of a stream to a container. The first byte of each message is its channel (KEP-4006, v5.channel.k8s.io).
 const (
 	stdin       = 0
 	stdout      = 1
@@ -20,7 +20,7 @@ const (
 	subprotocol = "v5.channel.k8s.io"
 )
 
-// The frames of a WebSocket (RFC 6455).
+// WebSocket frames (RFC 6455).
 const (
 	binaryFrame = 2
 	closeFrame  = 8
@@ -29,7 +29,7 @@ const (
 	masked      = 0x80
 )
 
-// Exec implements kubectl.Conn: it speaks WebSocket.
+// Exec implements kubectl.Conn with a WebSocket.
 func (c *Conn) Exec(r *kubectl.Request, input []byte, out func(isError bool, data []byte)) (*kubectl.Answer, error) {
 	r.Header.Set("Connection", "Upgrade")
 	r.Header.Set("Upgrade", "websocket")
@@ -72,7 +72,8 @@ func (c *Conn) Exec(r *kubectl.Request, input []byte, out func(isError bool, dat
 	}
 }
 
-// frame is a message of a client, masked with zeros.
+// frame returns a client's WebSocket frame with the message. Frames of a client must be masked; the mask consists of
+// zeros.
 func frame(kind byte, message []byte) []byte {
 	out := []byte{final | kind}
 	const short, long = 126, 127
@@ -87,7 +88,8 @@ func frame(kind byte, message []byte) []byte {
 	return append(append(out, 0, 0, 0, 0), message...)
 }
 
-// readFrame reads a message of the server.
+// readFrame reads a frame from the server. It returns io.EOF if the connection ends before a frame, and an error if the
+// frame is longer than 64 MiB.
 func readFrame(from *bufio.Reader) (kind byte, message []byte, err error) {
 	var head [2]byte
 	if _, err := io.ReadFull(from, head[:]); err != nil {
@@ -107,7 +109,7 @@ func readFrame(from *bufio.Reader) (kind byte, message []byte, err error) {
 	if err != nil || n > most {
 		return 0, nil, io.ErrUnexpectedEOF
 	}
-	message, err = io.ReadAll(io.LimitReader(from, int64(n))) // what it says is to come takes no memory until it comes
+	message, err = io.ReadAll(io.LimitReader(from, int64(n))) // allocates memory only for data that arrives
 	if err == nil && uint64(len(message)) < n {
 		err = io.ErrUnexpectedEOF
 	}

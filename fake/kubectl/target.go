@@ -17,16 +17,17 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Target is the API server that a command line is meant for, and the credentials of the user.
+// Target is the API server of a command line, and the user's credentials.
 type Target struct {
 	Config *kubectl.Config
 	TLS    *tls.Config
 	Token  string
 }
 
-// Load reads flags such as --server, --kubeconfig, --context and --token wherever they stand in a command line, and the
-// kubeconfig that they, KUBECONFIG or the home folder name (Kubernetes documentation, "Organizing Cluster Access Using kubeconfig
-// Files"). Without any it is http://localhost:8080, as for the real kubectl.
+// Load evaluates flags such as --server, --kubeconfig, --context and --token at any position in a command line, and reads the
+// kubeconfig that they, KUBECONFIG or the home directory specify (Kubernetes documentation, "Organizing Cluster Access Using
+// kubeconfig Files"). Without a kubeconfig the server is http://localhost:8080, as for the real kubectl. Load returns an error if a
+// named file cannot be read or a kubeconfig is invalid.
 func Load(args []string, getenv func(string) string) (*Target, error) {
 	flags := valuesOf(args)
 	t := &Target{TLS: &tls.Config{}, Config: &kubectl.Config{Server: "http://localhost:8080", Save: func() error {
@@ -66,7 +67,7 @@ func Load(args []string, getenv func(string) string) (*Target, error) {
 	return t, nil
 }
 
-// valuesOf returns the values of flags, up to a double dash.
+// valuesOf returns the values of the flags before "--", by flag name.
 func valuesOf(args []string) map[string]string {
 	out := map[string]string{}
 	for i, a := range args {
@@ -88,7 +89,7 @@ func valuesOf(args []string) map[string]string {
 	return out
 }
 
-// read reads a kubeconfig.
+// read reads the contexts of a kubeconfig, and the server and the user of a context. If context is "", the current one applies.
 func (t *Target) read(data []byte, context string) error {
 	text, err := codec.YAMLToJSON(data)
 	if err != nil {
@@ -120,7 +121,7 @@ func (t *Target) read(data []byte, context string) error {
 	return t.access(named("clusters", t.Config.Cluster).At("cluster"), named("users", t.Config.User).At("user"))
 }
 
-// access takes over the address and the credentials of a kubeconfig.
+// access sets the address and credentials from a kubeconfig. It returns an error if a certificate or key cannot be read.
 func (t *Target) access(cluster, user object.Object) error {
 	t.Config.Server = cmp.Or(strings.TrimSuffix(cluster.String("server"), "/"), t.Config.Server)
 	t.TLS.InsecureSkipVerify = cluster.True("insecure-skip-tls-verify")
@@ -147,7 +148,7 @@ func (t *Target) access(cluster, user object.Object) error {
 	return err
 }
 
-// material returns the content of NAME-data, or of the file that NAME refers to, or nil if neither is set.
+// material returns the content of NAME-data, or of the file that NAME refers to, or nil if neither of the two is set.
 func material(from object.Object, name string) ([]byte, error) {
 	if text := from.String(name + "-data"); text != "" {
 		return base64.StdEncoding.DecodeString(text)
@@ -158,13 +159,13 @@ func material(from object.Object, name string) ([]byte, error) {
 	return nil, nil
 }
 
-// trust lets servers be signed by an authority.
+// trust sets the only authorities for server certificates, in PEM.
 func (t *Target) trust(pem []byte) {
 	t.TLS.RootCAs = x509.NewCertPool()
 	t.TLS.RootCAs.AppendCertsFromPEM(pem)
 }
 
-// Transport returns what carries requests to the target.
+// Transport returns a transport for requests to the target.
 func (t *Target) Transport() http.RoundTripper {
 	return &http.Transport{TLSClientConfig: t.TLS, Proxy: http.ProxyFromEnvironment}
 }

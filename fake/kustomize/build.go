@@ -1,12 +1,12 @@
-// Package kustomize builds the objects of a folder with a kustomization.yaml, as "kubectl kustomize" does, from local files and without
-// plugins.
+// Package kustomize builds the objects of a directory with a kustomization.yaml, like "kubectl kustomize", from local files and
+// without plugins.
 //
 //	kustomization.yaml ─ resources, components, generators ─▶ objects
 //	    ─ patches ─ namespace ─ namePrefix, nameSuffix ─ labels, annotations ─ replicas, images ─▶ objects
 //	    ─ new names in the references of built-in kinds ─ replacements ─▶ objects
 //
-// An unknown field, or a resource that is not a local file, is an error that names it. Only the nameReference section of transformer
-// configurations is used: it lists the fields that refer to objects that may be renamed.
+// An unknown field, or a resource that is not a local file, is an error that names it. Only the nameReference section of
+// transformer configurations is used. It lists fields that refer to objects whose names may change.
 package kustomize
 
 import (
@@ -21,10 +21,10 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// Names are those of a file that makes a folder a kustomization.
+// Names are the possible names of a kustomization file.
 var Names = []string{"kustomization.yaml", "kustomization.yml", "Kustomization"}
 
-// File returns the path of the kustomization of a folder, "" if it is none.
+// File returns the path of the kustomization file in a directory, or "" if there is none.
 func File(dir string) string {
 	for _, name := range Names {
 		path := filepath.Join(dir, name)
@@ -35,7 +35,8 @@ func File(dir string) string {
 	return ""
 }
 
-// Build returns the objects of a kustomization in their order.
+// Build returns the objects of the kustomization in a directory, in the order of its resources. It returns an error for an unknown
+// field or a resource that is not a local file.
 func Build(dir string) ([]object.Object, error) {
 	types, err := schema.Load(schema.Default)
 	if err != nil {
@@ -57,41 +58,41 @@ func Build(dir string) ([]object.Object, error) {
 	return out, nil
 }
 
-// build is one run of Build.
+// build is the state of a Build.
 type build struct {
 	types      *schema.Set
-	configured []reference // of all configurations that were read
+	configured []reference // from all configurations
 }
 
-// item is an object on its way.
+// item is an object during a Build.
 type item struct {
 	obj object.Object
 	// names are the earlier names of a renamed object, with their namespaces.
 	names []name
-	hash  bool // its name gets a hash of its content
+	hash  bool // whether a hash of its content is appended to its name
 }
 
 type name struct{ namespace, name string }
 
-// allNames returns the names that the item had, and the one that it has.
+// allNames returns the earlier names of the item and its current one.
 func (it *item) allNames() []name {
 	return append(it.names[:len(it.names):len(it.names)], name{it.obj.Namespace(), it.obj.Name()})
 }
 
-// is reports whether the item is, or was, called so. "" is any.
+// is reports whether the item has or had the given name. An empty namespace matches any.
 func (it *item) is(namespace, called string) bool {
 	return slices.ContainsFunc(it.allNames(), func(n name) bool {
 		return n.name == called && (namespace == "" || n.namespace == namespace || n.namespace == "")
 	})
 }
 
-// known are the fields of a kustomization, and whether they do something here.
+// known are the fields of a kustomization that are accepted.
 var known = []string{"apiVersion", "kind", "metadata", "resources", "bases", "components", "crds", "configurations", "namespace",
 	"namePrefix", "nameSuffix", "commonLabels", "labels", "commonAnnotations", "images", "replicas", "patches", "patchesStrategicMerge",
 	"patchesJson6902", "configMapGenerator", "secretGenerator", "generatorOptions", "sortOptions", "buildMetadata", "replacements"}
 
-// folder returns the objects of a kustomization behind those there are, which a component changes. way are the folders that led
-// to it.
+// folder appends the objects of a kustomization to before, whose objects a component may change. way lists the directories that led
+// to this one, so that folder can detect cycles.
 func (b *build) folder(dir string, before []*item, way []string) ([]*item, error) {
 	dir = filepath.Clean(dir)
 	if slices.Contains(way, dir) {
@@ -133,7 +134,8 @@ func read(file string) (object.Object, error) {
 	return k, nil
 }
 
-// kustomize carries out one kustomization.
+// kustomize processes a kustomization or component in dir. It returns all with the new items; a component also changes the items in
+// all. way are the directories that led here.
 func (b *build) kustomize(k object.Object, dir string, all []*item, way []string) ([]*item, error) {
 	component := k.Kind() == "Component"
 	var err error
@@ -168,7 +170,7 @@ func (b *build) kustomize(k object.Object, dir string, all []*item, way []string
 	return append(all, own...), nil
 }
 
-// resource reads one entry of resources: a file or a folder.
+// resource adds the items of an entry of resources to all. The entry is a file or a directory, not a URL.
 func (b *build) resource(path string, all []*item, way []string) ([]*item, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -195,7 +197,8 @@ func (b *build) resource(path string, all []*item, way []string) ([]*item, error
 	return all, nil
 }
 
-// namespaced reports whether objects of a kind are in namespaces. Custom resources always are: kustomize does not read their definition.
+// namespaced reports whether objects of a kind are namespaced. Custom resources always are, because kustomize does not read their
+// definitions.
 func (b *build) namespaced(obj object.Object) bool {
 	gvk := schema.ParseGVK(obj.APIVersion(), obj.Kind())
 	for _, r := range b.types.Resources() {
@@ -206,7 +209,7 @@ func (b *build) namespaced(obj object.Object) bool {
 	return true
 }
 
-// builtin reports whether an object is of a built-in kind, whose references are known.
+// builtin returns the type of an object of a built-in kind, whose references are known, or nil.
 func (b *build) builtin(obj object.Object) *schema.Type {
 	return b.types.Kind(schema.ParseGVK(obj.APIVersion(), obj.Kind()))
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Build makes the objects that "kubectl kustomize" v1.36.3 prints, in any order. testdata/NAME.yaml is its output for testdata/NAME.
+// Build returns the same objects as "kubectl kustomize" v1.36.3, in any order. testdata/NAME.yaml is its output for testdata/NAME.
 func TestBuild(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"base", "overlay", "configured"} {

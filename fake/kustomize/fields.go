@@ -8,8 +8,8 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// templates are where kinds have pod templates and the like, and selectors the labels that they go by. A path is only followed
-// where it is there, but for selectors of kinds that cannot do without.
+// templates contains, for each kind, the paths of pod templates and similar objects. selectors contains the paths of label
+// selectors. A path is only used if it exists, except for selectors that a kind requires.
 var (
 	templates = map[string][][]string{
 		"Deployment": {{"spec", "template"}}, "ReplicaSet": {{"spec", "template"}}, "DaemonSet": {{"spec", "template"}},
@@ -27,7 +27,7 @@ var (
 	}
 )
 
-// label adds the labels of a kustomization.
+// label adds the labels that a kustomization specifies.
 func (b *build) label(k object.Object, all []*item) {
 	for _, it := range all {
 		b.addLabels(it.obj, k.Map("commonLabels"), true, true)
@@ -70,7 +70,7 @@ func annotateTemplates(obj object.Object, annotations map[string]any) {
 	}
 }
 
-// replicas sets the replicas of the objects with a name.
+// replicas sets the number of replicas of all workloads with the given name. It returns an error if there is none.
 func replicas(r object.Object, all []*item) error {
 	n, ok := r.Int("count")
 	found := false
@@ -89,7 +89,7 @@ func replicas(r object.Object, all []*item) error {
 	return nil
 }
 
-// images changes the images of all containers.
+// images replaces image references in all containers and init containers.
 func images(list []object.Object, v any) {
 	each(v, func(field string, m map[string]any) {
 		text, ok := m["image"].(string)
@@ -103,7 +103,7 @@ func images(list []object.Object, v any) {
 	})
 }
 
-// changed is an image with another name, tag or digest, if it is the one that is meant.
+// changed applies an entry of images to an image reference. If the entry is for another image, it returns the reference unchanged.
 func changed(image object.Object, text string) string {
 	base, digest, _ := strings.Cut(text, "@")
 	tag := ""
@@ -131,8 +131,7 @@ func changed(image object.Object, text string) string {
 	return base + tag + digest
 }
 
-// each calls f with each object that is an item of a list, and with the name of the list's field; and with each that is the
-// value of a field.
+// each calls f for each object in v. field is the name of the field that contains the object, or the list of which it is an item.
 func each(v any, f func(field string, m map[string]any)) { walk("", v, f) }
 
 func walk(field string, v any, f func(string, map[string]any)) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// FuzzBuild checks that no kustomization, and no file that it names, ends the program.
+// FuzzBuild checks that no kustomization, and no file that it names, makes the program panic.
 func FuzzBuild(f *testing.F) {
 	const deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec: {template: {spec: {containers: [{name: c, image: i}]}}}\n"
 	f.Add([]byte("resources: [a.yaml]\nnamePrefix: p-\nnamespace: n\nlabels: [{pairs: {a: b}, includeSelectors: true}]\nimages: [{name: i, newTag: '2'}]\n"),

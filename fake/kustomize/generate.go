@@ -34,7 +34,8 @@ func generate(k object.Object, dir string, all []*item) ([]*item, error) {
 	return all, nil
 }
 
-// add puts a generated object behind all others, or into the one that it changes.
+// add appends a generated object, or merges it into the existing one that it changes. It returns an error if the
+// behavior requires an existing object and there is none, or if there is one and the behavior is not given.
 func add(all []*item, it *item, behavior string) ([]*item, error) {
 	i := slices.IndexFunc(all, func(x *item) bool { return x.obj.Kind() == it.obj.Kind() && x.is(it.obj.Namespace(), it.obj.Name()) })
 	switch {
@@ -55,7 +56,7 @@ func add(all []*item, it *item, behavior string) ([]*item, error) {
 	return all, nil
 }
 
-// generated makes one object of literals, files and env files.
+// generated returns an object with data from literals, files and env files.
 func generated(kind string, g, common object.Object, dir string) (*item, error) {
 	obj := object.Object{"apiVersion": "v1", "kind": kind, "metadata": map[string]any{"name": g.String("name")}}
 	if namespace := g.String("namespace"); namespace != "" {
@@ -118,7 +119,8 @@ func generated(kind string, g, common object.Object, dir string) (*item, error) 
 	return &item{obj: obj, hash: hash}, nil
 }
 
-// hashNames appends a hash of the content to the names of generated objects. The names themselves are not hashed (kustomize/api/hasher).
+// hashNames appends a hash of the content to the names of generated objects. The hash does not include the name
+// (kustomize/api/hasher).
 func hashNames(all []*item) error {
 	for _, it := range all {
 		if !it.hash {
@@ -146,6 +148,6 @@ func hashOf(obj object.Object) (string, error) {
 		return "", err
 	}
 	sum := sha256.Sum256(text)
-	// no vowels, and no digits that look like vowels, so that a hash does not contain words
+	// replaces vowels, and digits that look like vowels, so that a hash does not contain words
 	return strings.NewReplacer("0", "g", "1", "h", "3", "k", "a", "m", "e", "t").Replace(hex.EncodeToString(sum[:])[:10]), nil
 }

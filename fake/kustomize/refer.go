@@ -10,7 +10,8 @@ import (
 	"github.com/kubesim/kubesim/sim/codec"
 )
 
-// references are the fields, by the object that they are in, whose text is the name of an object of a kind.
+// references are the fields that contain the name of an object of a kind. in is the field that contains the reference, or "" for
+// any.
 var references = []struct{ in, field, kind string }{
 	{"configMap", "name", "ConfigMap"}, {"configMapRef", "name", "ConfigMap"}, {"configMapKeyRef", "name", "ConfigMap"},
 	{"secret", "name", "Secret"}, {"secretRef", "name", "Secret"}, {"secretKeyRef", "name", "Secret"},
@@ -21,17 +22,17 @@ var references = []struct{ in, field, kind string }{
 	{"", "volumeName", "PersistentVolume"},
 }
 
-// byKind are objects that say themselves of which kind is what they name.
+// byKind are the references that specify the kind of the named object.
 var byKind = []string{"roleRef", "scaleTargetRef", "subjects"}
 
-// reference is a field of a kind whose text is the name of an object of another kind.
+// reference is a field of a kind that contains the name of an object of another kind.
 type reference struct {
 	kind string
 	path []string
 	to   string
 }
 
-// configure reads the references in a transformer configuration.
+// configure adds the name references of a transformer configuration to b.configured.
 func (b *build) configure(file string) error {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -51,7 +52,8 @@ func (b *build) configure(file string) error {
 	return nil
 }
 
-// walkPath follows a path through objects and all items of lists, and calls f with each map at its end and the name of the last field.
+// walkPath follows a path through objects and all items of lists. It calls f with each map that it reaches and the name of the last
+// field.
 func walkPath(v any, path []string, f func(m map[string]any, field string)) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -67,7 +69,7 @@ func walkPath(v any, path []string, f func(m map[string]any, field string)) {
 	}
 }
 
-// refer gives the references of built-in kinds the names that objects have now.
+// refer updates the references of objects to the current names of the objects that they refer to.
 func (b *build) refer(all []*item, namespace string) {
 	for _, it := range all {
 		from := it.obj.Namespace()
@@ -95,14 +97,15 @@ func (b *build) refer(all []*item, namespace string) {
 	}
 }
 
-// subject puts the service account "default" of a binding into the namespace of everything else.
+// subject sets the namespace of the service account "default" in a binding to that of the kustomization.
 func subject(m map[string]any, in, kind, namespace string) {
 	if in == "subjects" && kind == "ServiceAccount" && m["name"] == "default" && namespace != "" {
 		m["namespace"] = namespace
 	}
 }
 
-// point gives a reference the name that its object has now, and the namespace, if it says one or has to.
+// point updates a reference to the current name of its object. It also updates the namespace of the reference if there is one. If
+// says is true, it adds a missing namespace.
 func point(m map[string]any, field, kind, from string, all []*item, says bool) {
 	called, ok := m[field].(string)
 	if !ok || called == "" {

@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// replace copies a field of one object into fields of others. A replacement may be in a file.
+// replace copies a field of an object to fields of other objects. The replacement may be in a file.
 func replace(r object.Object, dir string, all []*item) error {
 	if path := r.String("path"); path != "" {
 		data, err := os.ReadFile(filepath.Join(dir, path))
@@ -51,7 +51,8 @@ func replace(r object.Object, dir string, all []*item) error {
 	return nil
 }
 
-// source returns the value that is copied.
+// source returns the value that a replacement copies: a field of the object that s selects. It returns an error unless s selects
+// exactly one field.
 func source(s object.Object, all []*item) (any, error) {
 	path := segments(cmp.Or(s.String("fieldPath"), "metadata.name"))
 	var found []any
@@ -77,7 +78,7 @@ func source(s object.Object, all []*item) (any, error) {
 	return found[0], nil
 }
 
-// selected reports whether the item is one that a selector of a replacement means.
+// selected reports whether a selector of a replacement matches the item.
 func (it *item) selected(s object.Object) bool {
 	for _, c := range [][2]string{{"kind", it.obj.Kind()}, {"group", groupOf(it.obj)},
 		{"version", it.obj.APIVersion()[strings.Index(it.obj.APIVersion(), "/")+1:]}} {
@@ -88,7 +89,8 @@ func (it *item) selected(s object.Object) bool {
 	return s.String("name") == "" || it.is(s.String("namespace"), s.String("name"))
 }
 
-// into writes a value into the fields of a target.
+// into writes a value to the fields that a target of a replacement selects. It returns an error if an object lacks the field and
+// the target does not create fields.
 func into(t object.Object, value any, all []*item) error {
 	create := t.True("options", "create")
 	for _, it := range all {
@@ -110,7 +112,7 @@ func into(t object.Object, value any, all []*item) error {
 	return nil
 }
 
-// mixed puts a value into the part of a text that options mean.
+// mixed replaces the part of a string that options select. Without a delimiter it replaces the whole value.
 func mixed(old, value any, options object.Object) any {
 	delimiter := options.String("delimiter")
 	if delimiter == "" {
@@ -129,7 +131,7 @@ func mixed(old, value any, options object.Object) any {
 	return strings.Join(parts, delimiter)
 }
 
-// segments splits a path such as spec.containers.[name=a].image; \. is a dot in a name.
+// segments splits a path such as spec.containers.[name=a].image. \. is a literal dot in a name.
 func segments(path string) (out []string) {
 	var current strings.Builder
 	inside := false
@@ -149,7 +151,7 @@ func segments(path string) (out []string) {
 	return append(out, current.String())
 }
 
-// at calls f with the values at a path and replaces them with its results.
+// at calls f with each value at a path and replaces the value with the result. If create is true, it creates missing fields.
 func at(v any, path []string, create bool, f func(any) any) {
 	step, rest := path[0], path[1:]
 	visit := func(old any, put func(any)) {

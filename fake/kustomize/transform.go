@@ -55,7 +55,7 @@ func (b *build) transform(k object.Object, dir string, all []*item) ([]*item, er
 	return all, nil
 }
 
-// patch applies a patch, which is a text or in a file, to its targets: those it names, or the object that it is about.
+// patch applies a patch, given inline or as a file, to its targets: the objects that it selects, or the object that it describes.
 func (b *build) patch(p object.Object, dir string, all []*item, mayBeFile bool) ([]*item, error) {
 	text := p.String("patch")
 	path := p.String("path")
@@ -129,7 +129,7 @@ func (b *build) patchStrategic(doc object.Object, p object.Object, all []*item) 
 	return all, nil
 }
 
-// merge applies a strategic merge patch; a custom resource is merged as JSON.
+// merge applies a strategic merge patch, or a JSON merge patch if the object is a custom resource.
 func (b *build) merge(it *item, doc object.Object) error {
 	for _, field := range []string{"name", "namespace"} { // the patch uses them only to find its target
 		if v, ok := it.obj.Get("metadata", field); ok {
@@ -157,8 +157,8 @@ func (b *build) merge(it *item, doc object.Object) error {
 	return err
 }
 
-// targetsOf returns the objects that the target of a patch selects: group, version, kind, name and namespace are whole regular
-// expressions.
+// targetsOf returns the objects that the target of a patch selects. group, version, kind, name and namespace are regular
+// expressions that must match completely.
 func targetsOf(p object.Object, all []*item) (some []*item, err error) {
 	t := object.Object(p.Map("target"))
 	if t == nil {
@@ -210,13 +210,13 @@ func groupOf(obj object.Object) string {
 	return group
 }
 
-// servicesOf are the services of kinds without a namespace that go with everything else into one.
+// servicesOf lists the fields of cluster-scoped kinds that refer to a service. Their namespaces are also changed.
 var servicesOf = map[string][][]string{
 	"APIService":               {{"spec", "service"}},
 	"CustomResourceDefinition": {{"spec", "conversion", "webhook", "clientConfig", "service"}},
 }
 
-// place puts all objects into a namespace.
+// place sets the namespace of all objects.
 func (b *build) place(all []*item, namespace string) {
 	for _, it := range all {
 		switch {
@@ -235,10 +235,10 @@ func (b *build) place(all []*item, namespace string) {
 	}
 }
 
-// renamed records the current name of the item.
+// renamed records the current name of the item as one of its earlier names.
 func (it *item) renamed() { it.names = append(it.names, name{it.obj.Namespace(), it.obj.Name()}) }
 
-// keepName lists the kinds whose names have a meaning and are kept.
+// keepName lists the kinds that keep their names, because the names have a meaning.
 var keepName = []string{"Namespace", "CustomResourceDefinition", "APIService"}
 
 func rename(all []*item, prefix, suffix string) {
@@ -253,7 +253,7 @@ func rename(all []*item, prefix, suffix string) {
 	}
 }
 
-// addAll adds to a map of texts in an object.
+// addAll adds entries to the map of strings at a path of an object.
 func addAll(obj object.Object, more map[string]any, path ...string) {
 	if len(more) == 0 {
 		return
@@ -262,7 +262,7 @@ func addAll(obj object.Object, more map[string]any, path ...string) {
 	if values == nil {
 		values = map[string]any{}
 	}
-	for name, v := range more { // order does not matter: a map again
+	for name, v := range more { // order does not matter: the result is a map
 		values[name] = v
 	}
 	obj.Set(values, path...)

@@ -19,14 +19,14 @@ import (
 	"github.com/kubesim/kubesim/sim/auth"
 )
 
-// Authorities are the CAs that sign the certificates of clients and of proxies. A pool is nil if there are none. A pool is not modified
-// once it is part of Authorities.
+// Authorities are the CAs that sign the certificates of clients and of proxies. A pool is nil if no such CA is configured. It must
+// not be modified after it has become part of Authorities.
 type Authorities struct {
 	clients, proxies *x509.CertPool
-	both             *x509.CertPool // sent in the certificate request: clients with a certificate of another CA do not send it
+	both             *x509.CertPool // sent in the certificate request, because clients do not send a certificate of any other CA
 }
 
-// AuthoritiesOf reads the certificates of signers.
+// AuthoritiesOf parses the certificates in signers. It returns an error if one of them is invalid.
 func AuthoritiesOf(s *auth.Signers) (a Authorities, err error) {
 	if a.clients, err = pool(s.ClientCA, "ClientCA"); err != nil {
 		return a, err
@@ -42,7 +42,7 @@ func AuthoritiesOf(s *auth.Signers) (a Authorities, err error) {
 	return a, nil
 }
 
-// with returns the authorities and one more for clients.
+// with returns a copy of the authorities in which c is an additional CA for client certificates.
 func (a Authorities) with(c *x509.Certificate) Authorities {
 	add := func(p *x509.CertPool) *x509.CertPool {
 		if p == nil {
@@ -56,7 +56,7 @@ func (a Authorities) with(c *x509.Certificate) Authorities {
 	return a
 }
 
-// pool reads certificates, nil for none.
+// pool parses the PEM certificates of the option name. It returns nil if text is nil, and an error if text contains no certificate.
 func pool(text []byte, name string) (*x509.CertPool, error) {
 	if text == nil {
 		return nil, nil
@@ -68,7 +68,8 @@ func pool(text []byte, name string) (*x509.CertPool, error) {
 	return p, nil
 }
 
-// asksForCertificate makes a listener request client certificates while a CA is configured.
+// asksForCertificate returns a tls.Config.GetConfigForClient function. It requests client certificates if a CA for them is
+// configured.
 func asksForCertificate(plain *tls.Config, s Server) func(*tls.ClientHelloInfo) (*tls.Config, error) {
 	return func(*tls.ClientHelloInfo) (*tls.Config, error) {
 		a := s.Authorities()
@@ -81,7 +82,8 @@ func asksForCertificate(plain *tls.Config, s Server) func(*tls.ClientHelloInfo) 
 	}
 }
 
-// Client returns the identity in a client's certificate chain, verified at time now. It returns nil if no CA is configured
+// Client verifies a client's certificate chain at the given time and returns the identity in it. If no valid CA has signed the
+// chain, the result has no user and is marked as untrusted. Client returns nil if no CA is configured
 // (k8s.io/apiserver/pkg/authentication/request/x509).
 func (a Authorities) Client(chain []*x509.Certificate, allowed []string, now time.Time) *auth.Certificate {
 	if a.both == nil {
@@ -99,7 +101,7 @@ func (a Authorities) Client(chain []*x509.Certificate, allowed []string, now tim
 	switch {
 	case !signed(chain, a.clients, now):
 		shown.Untrusted = true
-	case leaf.Subject.CommonName == "": // names no user
+	case leaf.Subject.CommonName == "": // does not identify a user
 	case err != nil:
 		shown.Untrusted = true
 	default:
@@ -110,7 +112,7 @@ func (a Authorities) Client(chain []*x509.Certificate, allowed []string, now tim
 	return shown
 }
 
-// signed reports whether one of roots has signed a chain of certificates for clients that is good at a time.
+// signed reports whether a chain of client certificates is valid at the given time and signed by one of the roots.
 func signed(chain []*x509.Certificate, roots *x509.CertPool, now time.Time) bool {
 	o := x509.VerifyOptions{Roots: roots, CurrentTime: now, Intermediates: x509.NewCertPool(),
 		KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}
@@ -121,10 +123,11 @@ func signed(chain []*x509.Certificate, roots *x509.CertPool, now time.Time) bool
 	return err == nil
 }
 
-// uidName is the attribute of a subject that holds the uid of a user (KEP-5082).
+// uidName is the subject attribute that contains the uid of a user (KEP-5082).
 var uidName = asn1.ObjectIdentifier{1, 3, 6, 1, 4, 1, 57683, 2}
 
-// uidOf returns the uid in the subject of a certificate, "" if there is none.
+// uidOf returns the uid in the subject of a certificate, or "" if there is none. It returns an error if there are several, or if it
+// is empty.
 func uidOf(c *x509.Certificate) (string, error) {
 	found := ""
 	for _, name := range c.Subject.Names {
@@ -140,7 +143,7 @@ func uidOf(c *x509.Certificate) (string, error) {
 	return found, nil
 }
 
-// issuer signs certificates for clients.
+// issuer signs client certificates.
 type issuer struct {
 	seed   uint64
 	key    *ecdsa.PrivateKey
@@ -148,7 +151,8 @@ type issuer struct {
 	issued uint64
 }
 
-// certificateLife is how long a certificate is valid: the default of a cluster's signer. The issuer's own certificate outlives every test.
+// certificateLife is the validity period of a certificate, which is the default of a cluster's signer. issuerLife is that of the
+// issuer's own certificate, which outlives every test.
 const (
 	certificateLife = 365 * 24 * time.Hour
 	issuerLife      = 100 * certificateLife
@@ -171,12 +175,12 @@ func newIssuer(seed uint64, now time.Time) (*issuer, error) {
 	return i, err
 }
 
-// nextKey returns the next of the keys that follow from the seed.
+// nextKey returns the next key derived from the seed.
 func (i *issuer) nextKey() (*ecdsa.PrivateKey, error) {
 	i.issued++
 	material := binary.BigEndian.AppendUint64([]byte("kubesim certificates "), i.seed)
 	sum := sha256.Sum256(binary.BigEndian.AppendUint64(material, i.issued))
-	return ecdsa.ParseRawPrivateKey(elliptic.P256(), sum[:]) // one sum in 2³² is no key
+	return ecdsa.ParseRawPrivateKey(elliptic.P256(), sum[:]) // one in 2³² hashes is not a valid key
 }
 
 func (i *issuer) issue(user string, groups []string, now time.Time) (cert, key []byte, err error) {

@@ -1,10 +1,10 @@
-// Package listen serves an API server on sockets. It handles the limit of connections, TLS, certificates, and the origins of web pages. It
-// sees the server as an http.Handler.
+// Package listen serves an API server on sockets. It handles connection limits, TLS, certificates, and the origins of web pages. It
+// uses the server as an http.Handler.
 //
 //	socket ─▶ TLS ─▶ gate ─▶ Server
-//	  │        │       └─ shutting down, too many connections, origins of pages
+//	  │        │       └─ shutdown, too many connections, origins of pages
 //	  │        └─ Trust ─▶ Authorities: the CAs of client certificates
-//	  └─ limit of connections
+//	  └─ connection limit
 package listen
 
 import (
@@ -36,14 +36,14 @@ type Listener struct {
 	socket net.Listener
 	gate   *gate
 	ca     []byte          // PEM; nil without TLS
-	life   context.Context // of requests
+	life   context.Context // context of all requests
 	end    context.CancelFunc
 }
 
 // Server is the handler that a Listener serves.
 type Server interface {
 	http.Handler
-	// Preflight answers a browser that asks, before it sends a page's request, whether the page may send it.
+	// Preflight responds to a browser's preflight request, which asks whether a page may send a request.
 	Preflight(w http.ResponseWriter, r *http.Request)
 	// Authorities returns the CAs of client certificates.
 	Authorities() Authorities
@@ -51,42 +51,52 @@ type Server interface {
 
 // Options are the settings of a listener.
 type Options struct {
-	// Address is the address to listen on. The default is 127.0.0.1:0, any free port.
+	// Address is the address to listen on. The default is 127.0.0.1:0, which selects a free port.
 	Address string
-	// Socket accepts connections in place of a TCP socket at Address; Close closes it. If its connections are in memory (net.Pipe), clients
-	// can use HTTP in a testing/synctest bubble. It may be nil.
+	// Socket accepts connections instead of a TCP socket at Address. Listener.Close closes it. If its connections are in memory
+	// (net.Pipe), clients can use HTTP in a testing/synctest bubble. It may be nil.
 	Socket net.Listener
-	// Replica is the API server that answers, counted from 1. If it is 0, Server.Route decides for each client.
+	// Replica is the API server that serves the requests, counted from 1. If it is 0, Server.Route determines it for each client.
 	Replica int
 	// TLS serves HTTPS with a generated certificate, which CA returns.
 	TLS bool
-	// Certificate serves HTTPS with this certificate (tls.LoadX509KeyPair reads one from files). If nil, TLS decides.
+	// Certificate is the certificate for HTTPS (tls.LoadX509KeyPair reads one from files). If nil, TLS determines whether HTTPS is
+	// used.
 	Certificate *tls.Certificate
-	// CertificateFile and KeyFile serve HTTPS with the certificate in these files, PEM, in place of Certificate. They are read
+	// CertificateFile and KeyFile are PEM files that contain the certificate for HTTPS. They replace Certificate, and are read
 	// again when they change.
 	CertificateFile, KeyFile string
-	// MinTLS is the minimum version of TLS, as of --tls-min-version (for example tls.VersionTLS13). If 0, crypto/tls chooses. CipherSuites
-	// are the cipher suites of TLS 1.2 and older (--tls-cipher-suites). If nil, crypto/tls chooses.
+	// MinTLS is the minimum TLS version (--tls-min-version), such as tls.VersionTLS13. CipherSuites are the cipher suites of TLS
+	// 1.2 and older (--tls-cipher-suites). If either is zero, crypto/tls chooses.
 	MinTLS       uint16
 	CipherSuites []uint16
-	// WatchListGap is how long, in real time, a watch with sendInitialEvents waits for its initial events. A real server asks its store for
-	// the newest revision before it sends the bookmark at their end, which takes 3 ms and more; an informer that is synced at once
-	// surprises tests. If 0, the watch does not wait.
+	// WatchListGap is the real time for which a watch with sendInitialEvents waits for its initial events. A real server reads the
+	// newest revision from its store before it sends the final bookmark, which takes at least 3 ms; an informer that is synced
+	// immediately surprises some tests. If 0, the watch does not wait.
 	WatchListGap time.Duration
-	// AllowedOrigins are regular expressions of the origins whose web pages may send requests in addition to the listener's own, as of
-	// --cors-allowed-origins. They get kube-apiserver's CORS headers, and may reach the listener by the host name in their origin. Other
-	// pages, and host names that do not belong to this machine, get 403. If nil, no other origin is allowed.
+	// AllowedOrigins are regular expressions for additional origins whose web pages may send requests (--cors-allowed-origins).
+	// They get kube-apiserver's CORS headers, and may use the host name in their origin to reach the listener. Any other page, and
+	// any host name that does not belong to this machine, gets 403. If nil, only the listener's own origin is allowed.
 	AllowedOrigins []string
-	// StrictTransportSecurity are directives of the header Strict-Transport-Security, which each answer has then, as of
-	// --strict-transport-security-directives (RFC 6797). If nil, answers do not have the header.
+	// StrictTransportSecurity are the directives of the header Strict-Transport-Security in each response
+	// (--strict-transport-security-directives, RFC 6797). If nil, responses do not have the header.
 	StrictTransportSecurity []string
-	// MaxConnections is the limit of open connections; a further one gets 503 and is closed. The default is 20,000.
+	// Filter handles all requests first. It may be nil.
+	Filter Filter
+	// MaxConnections is the maximum number of open connections. A further one gets 503 and is closed. The default is 20,000.
 	MaxConnections int
-	// MaxWatches is the limit of open watches; a further one gets 429. The default is 100,000.
+	// MaxWatches is the maximum number of open watches. A further one gets 429. The default is 100,000.
 	MaxWatches int
 }
 
-// New returns a Listener of a server on o.Socket. It answers nothing before Serve is called.
+// Filter is a handler in front of a server.
+type Filter interface {
+	// Filter returns a handler that passes each request on to next.
+	Filter(next http.Handler) http.Handler
+}
+
+// New returns a Listener of a server on o.Socket, which must not be nil. It serves no requests until Serve is called. New returns
+// an error if an origin or the certificate is invalid.
 func New(o Options, s Server) (*Listener, error) {
 	address := o.Socket.Addr()
 	from, err := newOrigins(&o, address)
@@ -97,7 +107,11 @@ func New(o Options, s Server) (*Listener, error) {
 	l := &Listener{url: "http://" + address.String(), socket: &socket{Listener: o.Socket, max: int64(connections)},
 		gate: &gate{origins: from, maximum: connections, server: s, next: delayWatchLists(s, o.WatchListGap)}}
 	l.life, l.end = context.WithCancel(context.Background())
-	l.server = &http.Server{Handler: strict(l.gate, o.StrictTransportSecurity), BaseContext: func(net.Listener) context.Context { return l.life },
+	handler := strict(l.gate, o.StrictTransportSecurity)
+	if o.Filter != nil {
+		handler = o.Filter.Filter(handler)
+	}
+	l.server = &http.Server{Handler: handler, BaseContext: func(net.Listener) context.Context { return l.life },
 		ReadHeaderTimeout: HeaderTimeout, IdleTimeout: IdleTimeout, MaxHeaderBytes: headerMax, ConnContext: markOver, HTTP2: &http.HTTP2Config{MaxConcurrentStreams: streamsMax}}
 	if !o.TLS && o.Certificate == nil && o.CertificateFile == "" {
 		return l, nil
@@ -120,7 +134,7 @@ func New(o Options, s Server) (*Listener, error) {
 	return l, nil
 }
 
-// Serve answers clients until Close. If it ends for another reason, it returns the error.
+// Serve serves requests until Close. If it ends for another reason, it returns the error.
 func (l *Listener) Serve() error {
 	if err := l.server.Serve(l.socket); !errors.Is(err, http.ErrServerClosed) {
 		return err
@@ -128,7 +142,7 @@ func (l *Listener) Serve() error {
 	return nil
 }
 
-// strict gives each answer the header Strict-Transport-Security, if there are directives for it.
+// strict adds the header Strict-Transport-Security to each response, if there are directives for it.
 func strict(next http.Handler, directives []string) http.Handler {
 	if len(directives) == 0 {
 		return next
@@ -140,7 +154,7 @@ func strict(next http.Handler, directives []string) http.Handler {
 	})
 }
 
-// delayWatchLists lets watches that ask for what there is first wait.
+// delayWatchLists delays watches that request initial events.
 func delayWatchLists(next http.Handler, gap time.Duration) http.Handler {
 	if gap <= 0 {
 		return next
@@ -156,7 +170,7 @@ func delayWatchLists(next http.Handler, gap time.Duration) http.Handler {
 	})
 }
 
-// certificate returns what to serve HTTPS with at an address, and the files that it is in, if there are any.
+// certificate returns the certificate for HTTPS at an address. If it is read from files, certificate also returns these.
 func (o *Options) certificate(address net.Addr) (tls.Certificate, *servingFiles, error) {
 	switch {
 	case o.CertificateFile != "":
@@ -172,27 +186,27 @@ func (o *Options) certificate(address net.Addr) (tls.Certificate, *servingFiles,
 	return certificate, nil, err
 }
 
-// URL is where the listener serves: http://127.0.0.1:PORT.
+// URL returns the base URL of the listener, such as http://127.0.0.1:PORT.
 func (l *Listener) URL() string { return l.url }
 
-// CA returns the certificates, in PEM, that clients of a TLS listener have to trust. It returns nil without TLS.
+// CA returns the PEM certificates that clients of a TLS listener have to trust. It returns nil without TLS.
 func (l *Listener) CA() []byte { return l.ca }
 
-// The times that Close waits, in real time: for requests that end by themselves, for requests that it has ended, and for the remaining
-// connections. The last one is short, because a graceful shutdown of HTTP/2 takes a second.
+// The real time for which Close waits: for requests that end by themselves, for requests that it has cancelled, and for the
+// remaining connections. The last one is short, because a graceful shutdown of HTTP/2 would take a second.
 const (
 	endPatience   = 20 * time.Millisecond
 	drainPatience = 2 * time.Second
 	closePatience = 20 * time.Millisecond
 )
 
-// Close ends the listener as kube-apiserver ends at SIGTERM, but without its delay of a minute: new connections are refused, requests in
-// progress are answered, watches end after a whole event, and the connections are closed.
-func (l *Listener) Close() { l.Shut()() }
+// Close shuts the listener down like kube-apiserver on SIGTERM, but without its delay of a minute: new connections are rejected,
+// requests in progress are completed, watches end after a complete event, and the connections are closed.
+func (l *Listener) Close() { l.StopAccepting()() }
 
-// Shut refuses connections and requests from now on. The function that it returns waits for requests that are being answered, and
-// ends the listener.
-func (l *Listener) Shut() (finish func()) {
+// StopAccepting rejects further connections and requests. The returned function waits briefly for requests in progress,
+// cancels the remaining ones, and closes all connections.
+func (l *Listener) StopAccepting() (finish func()) {
 	none := l.gate.requests.close()
 	done := make(chan error, 1)
 	go func() { done <- l.server.Shutdown(context.Background()) }()
@@ -205,7 +219,7 @@ func (l *Listener) Shut() (finish func()) {
 	}
 }
 
-// within waits until something has happened, or until that has taken too long.
+// within waits until a channel yields a value or is closed, but at most for d.
 func within[T any](d time.Duration, happened <-chan T) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -224,7 +238,7 @@ func (l *Listener) KubeConfig(token string) []byte {
 	return l.kubeConfig(user)
 }
 
-// CertificateKubeConfig returns a kubeconfig file for the user of a certificate, PEM, as Server.IssueCertificate returns it.
+// CertificateKubeConfig returns a kubeconfig file for the user of a PEM certificate, such as the result of Server.IssueCertificate.
 func (l *Listener) CertificateKubeConfig(cert, key []byte) []byte {
 	return l.kubeConfig(map[string]any{"client-certificate-data": cert, "client-key-data": key})
 }
@@ -247,12 +261,12 @@ func (l *Listener) kubeConfig(user map[string]any) []byte {
 	return codec.Body(data, codec.Format{Media: codec.YAML})
 }
 
-// selfSigned makes a certificate for the address. It is the only part of a server that does not depend on the seed: a certificate must be
-// valid now, by the real clock, and its key must be secret.
+// selfSigned returns a self-signed certificate for the address. It is the only part of a server that does not depend on the seed,
+// because a certificate must be valid according to real clocks, and its key must be secret.
 func selfSigned(address net.Addr) (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return tls.Certificate{}, fmt.Errorf("kubesim: no key for TLS: %w", err)
+		return tls.Certificate{}, fmt.Errorf("kubesim: generating a key for TLS: %w", err)
 	}
 	host, _, _ := net.SplitHostPort(address.String())
 	template := &x509.Certificate{
@@ -264,12 +278,12 @@ func selfSigned(address net.Addr) (tls.Certificate, error) {
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
-		return tls.Certificate{}, fmt.Errorf("kubesim: no certificate for TLS: %w", err)
+		return tls.Certificate{}, fmt.Errorf("kubesim: generating a certificate for TLS: %w", err)
 	}
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
 }
 
-// chainPEM returns the certificates that a server shows, PEM.
+// chainPEM returns the certificate chain of a server in PEM.
 func chainPEM(certificate tls.Certificate) []byte {
 	var text []byte
 	for _, der := range certificate.Certificate {

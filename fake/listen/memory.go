@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Memory is a net.Listener whose connections are in memory (net.Pipe): Options.Socket for clients in the same process that have to use
-// HTTP, such as those in a testing/synctest bubble. Its address is 127.0.0.1:1.
+// Memory is a net.Listener with connections in memory (net.Pipe). Use it as Options.Socket for clients in the same process that
+// have to use HTTP, such as those in a testing/synctest bubble. Its address is 127.0.0.1:1.
 //
 //	socket := listen.NewMemory()
 //	srv.Listen(fake.ListenOptions{Socket: socket})
@@ -23,8 +23,8 @@ func NewMemory() *Memory {
 	return &Memory{dialed: make(chan net.Conn), closed: make(chan struct{})}
 }
 
-// DialContext returns a new connection to the listener; network and address are ignored. It waits until the connection is accepted and
-// returns net.ErrClosed after Close. Its type is that of http.Transport.DialContext.
+// DialContext returns a new connection to the listener. It ignores network and address, and waits until the connection is accepted.
+// After Close it returns net.ErrClosed. Its type is that of http.Transport.DialContext.
 func (m *Memory) DialContext(ctx context.Context, _, _ string) (net.Conn, error) {
 	client, server := net.Pipe()
 	select {

@@ -14,26 +14,26 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// origins decides which web pages may send requests to a listener. A browser sends requests to 127.0.0.1 on behalf of every page that its
-// user opens, and a listener without --auth rbac treats each of them as cluster-admin. So it accepts programs, whose requests have no
-// origin, and its own pages:
+// origins decides which web pages may send requests to a listener. A browser sends requests to 127.0.0.1 on behalf of every page
+// that its user opens, and a listener without --auth rbac gives each of them the rights of cluster-admin. So it accepts only
+// programs, whose requests have no origin, and its own pages:
 //
 //	Host             a name that only this machine can have            prevents DNS rebinding, a name made to resolve to 127.0.0.1
 //	Sec-Fetch-Site   same-origin, or none: the user typed the URL      (Fetch Metadata; browsers only)
 //	Origin           http://HOST of the Host                           (RFC 6454; if there is no Sec-Fetch-Site)
 //	Authorization    a bearer token: a program's, even if it has set   (for a page of another site, a browser sends a
-//	                 an Origin, as for a WebSocket it must             preflight request first, which is refused)
+//	                 an Origin, as for a WebSocket it must             preflight request first, which is rejected)
 //
-// Any other request is refused unless kube-apiserver would send CORS headers for its origin. The rules are those of
+// Any other request is rejected unless kube-apiserver would send CORS headers for its origin. The rules are those of
 // http.CrossOriginProtection, but for all methods, because a watch or a snapshot is a GET.
 type origins struct {
 	allowed []*regexp.Regexp  // --cors-allowed-origins
-	host    string            // of Options.Address
-	local   bool              // the socket is reached from this machine only
+	host    string            // host of Options.Address
+	local   bool              // the socket is reachable only from this machine
 	leaf    *x509.Certificate // nil without TLS
 }
 
-// newOrigins returns the origins of a listener at an address.
+// newOrigins returns the rules for the origins of requests to a listener at an address.
 func newOrigins(o *Options, at net.Addr) (*origins, error) {
 	g := &origins{}
 	for _, pattern := range o.AllowedOrigins {
@@ -50,12 +50,12 @@ func newOrigins(o *Options, at net.Addr) (*origins, error) {
 	return g, nil
 }
 
-// names reports whether the options allow an origin.
+// names reports whether the options allow an origin explicitly.
 func (g *origins) names(origin string) bool {
 	return slices.ContainsFunc(g.allowed, func(re *regexp.Regexp) bool { return re.MatchString(origin) })
 }
 
-// check returns why a request is refused, nil if it is not.
+// check returns the error for a rejected request, or nil if the request is allowed.
 func (g *origins) check(r *http.Request) *status.Status {
 	if !g.ownHost(r) {
 		return g.refuse("the name %q is not this server's: a page may have made it lead here (DNS rebinding)", r.Host, hostOrigin(r))
@@ -80,19 +80,19 @@ func (g *origins) check(r *http.Request) *status.Status {
 	}
 }
 
-// hasToken reports whether a request carries a bearer token in the header that no page of another site can set.
+// hasToken reports whether a request has a bearer token in its Authorization header, which a page of another site cannot set.
 func hasToken(r *http.Request) bool {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	return strings.EqualFold(scheme, "Bearer") && strings.TrimSpace(token) != ""
 }
 
-// refuse is the answer to a page that may not ask; allow is the origin to allow if it should.
+// refuse returns the error response to a request from a page. allow is the origin that an administrator would have to allow.
 func (g *origins) refuse(format, value, allow string) *status.Status {
 	return &status.Status{Code: http.StatusForbidden, Reason: status.ReasonForbidden, Message: "kubesim: " + fmt.Sprintf(format, value) +
 		". To let it in, start the server with --cors-allowed-origins='^" + regexp.QuoteMeta(allow) + "$' (fake.ListenOptions.AllowedOrigins)"}
 }
 
-// hostOrigin is the origin of pages from the host that a request names.
+// hostOrigin returns the origin of pages from the request's host.
 func hostOrigin(r *http.Request) string {
 	if r.TLS != nil {
 		return "https://" + r.Host
@@ -100,7 +100,7 @@ func hostOrigin(r *http.Request) string {
 	return "http://" + r.Host
 }
 
-// ownHost reports whether the host of a request cannot be the site of a foreign page: it is this machine, an IP address if the listener is
+// ownHost reports whether a request's host cannot belong to another site: it is this machine, an IP address if the listener is
 // reachable from the network, or a name in the certificate.
 func (g *origins) ownHost(r *http.Request) bool {
 	host := (&url.URL{Host: r.Host}).Hostname()
@@ -114,7 +114,7 @@ func (g *origins) ownHost(r *http.Request) bool {
 	return g.leaf != nil && g.leaf.VerifyHostname(host) == nil || len(g.allowed) > 0 && g.names(hostOrigin(r))
 }
 
-// corsHeader holds the headers that kube-apiserver sends to pages of allowed origins (filters.WithCORS).
+// corsHeader contains the headers that kube-apiserver sends to pages of allowed origins (filters.WithCORS).
 var corsHeader = http.Header{
 	"Access-Control-Allow-Methods":     {"POST, GET, OPTIONS, PUT, DELETE, PATCH"},
 	"Access-Control-Allow-Headers":     {"Content-Type, Content-Length, Accept-Encoding, X-CSRF-Token, Authorization, X-Requested-With, If-Modified-Since"},
@@ -122,7 +122,7 @@ var corsHeader = http.Header{
 	"Access-Control-Allow-Credentials": {"true"},
 }
 
-// share adds the header that lets a page of an allowed origin read the response. It returns true for a preflight request.
+// share adds the headers that allow a page of an allowed origin to read the response. It returns true for a preflight request.
 func (g *origins) share(h http.Header, r *http.Request) (preflight bool) {
 	origin := r.Header.Get("Origin")
 	if origin == "" || len(g.allowed) == 0 || !g.names(origin) {

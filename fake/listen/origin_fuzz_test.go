@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// FuzzOrigins sends arbitrary hosts, origins and sites to the gate of a listener on loopback. Every accepted request is addressed to this
-// machine and does not come from a page of another site.
+// FuzzOrigins sends arbitrary hosts, origins and sites to the gate of a listener on loopback. It checks that every accepted request
+// is addressed to this machine and does not come from a page of another site.
 func FuzzOrigins(f *testing.F) {
 	for _, seed := range [][3]string{{"127.0.0.1:1", "", ""}, {"localhost:1", "http://localhost:1", "same-origin"}, {"evil.example", "http://evil.example", "same-origin"},
 		{"127.0.0.1:1", "https://evil.example", "cross-site"}, {"[::1%25lo]:1", "null", ""}, {"localhost.:1", "http://localhost.:1", ""}, {"127.0.0.1.evil", "//", "none"},

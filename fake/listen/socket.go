@@ -14,30 +14,30 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Time-outs and limits of connections, those of kube-apiserver (genericapiserver.SecureServingInfo.Serve).
+// Timeouts and limits of connections, which are those of kube-apiserver (genericapiserver.SecureServingInfo.Serve).
 const (
-	HeaderTimeout = 32 * time.Second // a request's header has to be there
-	IdleTimeout   = 90 * time.Second // a connection stays without a request
+	HeaderTimeout = 32 * time.Second // for a request's header
+	IdleTimeout   = 90 * time.Second // for a connection without a request
 	headerMax     = 1 << 20          // bytes
-	streamsMax    = 100              // requests at a time on one connection of HTTP/2
+	streamsMax    = 100              // concurrent requests on one HTTP/2 connection
 
-	// BodyTimeout is how long a request's body may take: kube-apiserver's limit for requests that are no watches. A watch
-	// begins after it, and may last.
+	// BodyTimeout is the time limit for a request's body, kube-apiserver's limit for requests other than watches. A watch begins
+	// after its body and may last longer.
 	BodyTimeout = 60 * time.Second
 )
 
-// Default limits, if ListenOptions have none. They are far above the needs of tests, and below the limits of a machine.
+// The default limits of ListenOptions. They are far above what tests need, and below what a machine can handle.
 const (
 	connectionsMax = 20_000
-	// MaxWatches is how many watches there may be at a time.
+	// MaxWatches is the maximum number of open watches.
 	MaxWatches = 100_000
 )
 
-// refusedLife is how long a connection above the limit stays open to receive its error.
+// refusedLife is the time for which a connection above the limit stays open to receive its error.
 const refusedLife = 5 * time.Second
 
-// socket is a net.Listener that counts its connections. A connection above the limit is accepted, so that its client gets an error, and
-// closed soon.
+// socket is a net.Listener that counts its connections. A connection above the limit is accepted, so that its client gets an error,
+// and is closed shortly afterwards.
 type socket struct {
 	net.Listener
 	max  int64
@@ -61,7 +61,7 @@ func (s *socket) Accept() (net.Conn, error) {
 type counted struct {
 	net.Conn
 	of   *socket
-	over bool // there were too many before it
+	over bool // it exceeds the limit
 	once sync.Once
 }
 
@@ -71,10 +71,10 @@ func (c *counted) Close() error {
 	return c.Conn.Close()
 }
 
-// overKey marks, in the context of its requests, a connection that is too many.
+// overKey is the context key that marks requests on a connection above the limit.
 type overKey struct{}
 
-// markOver is http.Server.ConnContext.
+// markOver implements http.Server.ConnContext.
 func markOver(ctx context.Context, c net.Conn) context.Context {
 	if t, ok := c.(*tls.Conn); ok {
 		c = t.NetConn()
@@ -85,15 +85,15 @@ func markOver(ctx context.Context, c net.Conn) context.Context {
 	return ctx
 }
 
-// requests counts the requests in progress, so that a listener can end when there are none.
+// requests counts the requests in progress, so that a listener can wait until there are none.
 type requests struct {
 	mu      sync.Mutex
 	n       int
 	closing bool
-	none    chan struct{} // closed when the listener is closing and nothing is left
+	none    chan struct{} // closed when the listener is closing and no requests remain
 }
 
-// begin reports whether another request is taken.
+// begin reports whether another request may begin.
 func (q *requests) begin() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -111,7 +111,7 @@ func (q *requests) end() {
 	q.check()
 }
 
-// close lets no more requests begin. The channel is closed when there are none.
+// close prevents further requests. The returned channel is closed when none remain.
 func (q *requests) close() (none <-chan struct{}) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -128,7 +128,7 @@ func (q *requests) check() {
 	}
 }
 
-// gate is the handler that a request to a listener passes first:
+// gate is the first handler for requests to a listener:
 //
 //	request ─▶ shutting down? 429 ─▶ too many connections? 503 ─▶ another site's? 403 ─▶ CORS ─▶ the server
 //
@@ -136,9 +136,9 @@ func (q *requests) check() {
 type gate struct {
 	origins  *origins
 	requests requests
-	maximum  int // of connections
+	maximum  int // maximum number of connections
 	server   Server
-	next     http.Handler // the server, and what it does before
+	next     http.Handler // the server and its middleware
 }
 
 // ServeHTTP implements http.Handler.
@@ -168,10 +168,10 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.next.ServeHTTP(w, r)
 }
 
-// limitBody sets a deadline of BodyTimeout for the body of a request. It also limits net/http, which reads the rest of a body before the
-// next request of a connection.
+// limitBody sets a deadline of BodyTimeout for reading a request's body. It also applies to net/http, which reads the rest of a
+// body before the next request on a connection.
 func limitBody(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength != 0 {
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(BodyTimeout)) // every connection of a listener has one
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(BodyTimeout)) // all connections of a listener support it
 	}
 }

@@ -11,27 +11,27 @@ import (
 	"github.com/kubesim/kubesim/sim/trace"
 )
 
-// actionsMax is the number of requests that a test records.
+// actionsMax is the maximum number of requests recorded.
 const actionsMax = 100_000
 
 // Action is a request for a resource and its outcome.
 type Action struct {
-	At          time.Time // when it was answered
-	Client      string    // its User-Agent
+	At          time.Time // the time of the response
+	Client      string    // the User-Agent
 	User        string
 	Verb        string // get, list, watch, create, update, patch, delete, deletecollection
-	Resource    string // deployments.apps
+	Resource    string // such as deployments.apps
 	Subresource string
 	Namespace   string
-	Name        string // also of a created object whose name was generated
-	Code        int    // HTTP status of the answer
-	Message     string // of an error
+	Name        string // including generated names of created objects
+	Code        int    // the HTTP status code of the response
+	Message     string // the error message, if any
 }
 
-// Actions are requests in the order in which they were answered.
+// Actions are requests, in the order of their responses.
 type Actions []Action
 
-// String returns the request as a line: create deployments.apps default/web 201.
+// String returns the request as one line, such as create deployments.apps default/web 201.
 func (a Action) String() string {
 	resource := a.Resource
 	if a.Subresource != "" {
@@ -45,7 +45,7 @@ func (a Action) String() string {
 	return line
 }
 
-// String returns a line for each request.
+// String returns one line per request.
 func (all Actions) String() string {
 	var b strings.Builder
 	for _, a := range all {
@@ -54,7 +54,7 @@ func (all Actions) String() string {
 	return b.String()
 }
 
-// Of returns the actions with one of these verbs.
+// Of returns the actions with one of the given verbs.
 func (all Actions) Of(verbs ...string) (some Actions) {
 	for _, a := range all {
 		if slices.Contains(verbs, a.Verb) {
@@ -64,12 +64,12 @@ func (all Actions) Of(verbs ...string) (some Actions) {
 	return some
 }
 
-// Writes returns the actions that write.
+// Writes returns the write requests.
 func (all Actions) Writes() Actions {
 	return all.Of("create", "update", "patch", "delete", "deletecollection")
 }
 
-// recordedRequest is a recorded request. Most requests share their shape with an earlier one.
+// recordedRequest is a recorded request. Most requests have the same shape as an earlier one.
 type recordedRequest struct {
 	at           int64 // in nanoseconds since 1970
 	shape        unique.Handle[shape]
@@ -77,7 +77,7 @@ type recordedRequest struct {
 	key, message string
 }
 
-// shape is the common part of requests that one client sends about one resource.
+// shape contains the values that many requests of a client for a resource have in common.
 type shape struct{ client, user, verb, resource, subresource, namespace string }
 
 // take records a request.
@@ -102,9 +102,10 @@ func (t *recordedRequest) action() Action {
 		Subresource: s.subresource, Namespace: namespace, Name: name, Code: int(t.code), Message: t.message}
 }
 
-// Actions returns the requests of clients whose User-Agent begins with a prefix, as client-go's fake clientset does: requests for
-// resources, in the order in which they were answered. A test of RunT records all requests, another Server those since the first call
-// of Actions, Never or another oracle. If there were more than a hundred thousand requests, the test fails.
+// Actions returns the requests of clients whose User-Agent begins with a prefix, like client-go's fake clientset. The
+// result contains requests for resources, in the order of their responses. A server of RunT records all requests; any
+// other Server starts recording at the first call to Actions, Never or another oracle. If there were more than a
+// hundred thousand requests, the test fails.
 //
 //	is.Equal(srv.Actions("operator").Writes().String(), "create deployments.apps default/web 201\n")
 func (o *Oracles) Actions(userAgent string) (some Actions) {

@@ -10,43 +10,43 @@ import (
 	"github.com/kubesim/kubesim/sim/observe"
 )
 
-// evidence is the number of last writes that the report of a livelock considers.
+// evidence is the number of recent writes in the report of a livelock.
 const evidence = 8
 
-// instant counts the writes at one instant of the server's clock: the writes of each object, and how often a client creates objects of
-// a resource after deleting some. The latter finds a loop whose objects get new names.
+// instant counts the writes at one instant of the server's clock: the writes of each object, and how often a client
+// creates objects of a resource after deleting some. The second count detects a loop whose objects get new names.
 type instant struct {
 	at      time.Time
 	objects map[string]int
-	circles map[circle]*turns
-	last    []*Write // of the suspected livelock
-	key     string   // object or circle with too many writes, or "" so far
-	over    bool     // the livelock was reported
+	circles map[circle]*recreations
+	last    []*Write // the last writes of the suspected livelock
+	key     string   // the object or circle with too many writes, or ""
+	over    bool     // the livelock has been reported
 }
 
 type circle struct{ client, storage, namespace string }
 
-// turns counts the creations that followed a deletion.
-type turns struct {
+// recreations counts creations after a deletion.
+type recreations struct {
 	n       int
 	deleted bool
 }
 
-// wrote counts a write. When it reaches limit it returns the report of a livelock, and otherwise "". If limit is negative, there is no
-// limit.
+// wrote counts a write. When a count reaches limit, it returns the report of a livelock. Otherwise it returns "". A
+// negative limit means that there is no limit.
 func (x *instant) wrote(e *commit.Commit, by *observe.Actor, record uint64, limit int) (report string) {
 	if limit < 0 || x.over || e.Definition == nil {
 		return ""
 	}
 	if x.objects == nil || !e.At.Equal(x.at) {
-		*x = instant{at: e.At, objects: map[string]int{}, circles: map[circle]*turns{}}
+		*x = instant{at: e.At, objects: map[string]int{}, circles: map[circle]*recreations{}}
 	}
 	x.objects[e.Key]++
 	n, key := x.objects[e.Key], e.Key
 	c := circle{by.Client, e.Storage, e.Namespace}
 	switch t := x.circles[c]; {
 	case t == nil && e.Deleted():
-		x.circles[c] = &turns{deleted: true}
+		x.circles[c] = &recreations{deleted: true}
 	case t != nil && e.Deleted():
 		t.deleted = true
 	case t != nil && e.Created() && t.deleted:

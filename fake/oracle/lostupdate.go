@@ -11,16 +11,16 @@ import (
 	"github.com/kubesim/kubesim/sim/trace"
 )
 
-// lostUpdates records which revision of which object each client has seen, and checks the writes that do not name the revision on which
-// they are based.
+// lostUpdates records which revision of each object each client has seen, and checks the writes that do not specify the
+// revision on which they are based.
 //
-//	client A reads revision 7 ──────────────────────────── A patches spec.size, of which it knows revision 7
-//	                   client B writes spec.size, revision 8 ┘  what B wrote is lost
+//	client A reads revision 7 ──────────────────────────── A patches spec.size, knowing only revision 7
+//	                   client B writes spec.size, revision 8 ┘  B's change is lost
 type lostUpdates struct {
 	clients []string
-	known   map[reader]uint64     // the newest revision that a client has seen of an object, by its key of a trace
-	lists   map[reader]uint64     // the newest list that a client has seen, by namespace
-	past    map[string][]*version // of each object that was written, by its key in the store
+	known   map[reader]uint64     // the newest revision that a client has seen of an object, by its key in the trace
+	lists   map[reader]uint64     // the revision of the newest list that a client has seen, by namespace
+	past    map[string][]*version // the states of each written object, by its key in the store
 }
 
 type reader struct{ client, resource, key string }
@@ -31,27 +31,28 @@ type version struct {
 	by   string
 }
 
-// versionsMax is the number of states of an object that are kept.
+// versionsMax is the maximum number of states kept per object.
 const versionsMax = 64
 
-// NoLostUpdates makes a test fail when a client overwrites another client's change that it has not seen: it has read an older state of
-// the object, and by an update without a resourceVersion or by a patch it changes a field that has changed since. The failure names
-// both clients and the lost change. Writes with a resourceVersion cannot lose updates, because the server refuses them on a conflict,
-// and server-side apply is not based on a state that was read. clients are prefixes of the User-Agents whose writes are checked;
-// without any, all writes are.
+// NoLostUpdates makes a test fail if a client overwrites another client's change without having seen it. This happens
+// if the client has read an older state of the object, and then changes a field that has changed since, by a patch or
+// by an update without a resourceVersion. The failure names both clients and the lost change. Writes with a
+// resourceVersion cannot lose updates, because the server rejects them on a conflict, and server-side apply is not
+// based on a state that was read. clients are prefixes of the User-Agents whose writes are checked; if there are none,
+// all writes are checked.
 func (o *Oracles) NoLostUpdates(clients ...string) {
 	x := &lostUpdates{clients: clients, known: map[reader]uint64{}, lists: map[reader]uint64{}, past: map[string][]*version{}}
 	o.observer.begun().promise(&promise{name: "a lost update", wrote: x.wrote, answer: x.answered, event: x.delivered})
 }
 
-// delivered records the revision of an event as seen by the watch's client.
+// delivered records the revision of an event that the watch's client has received.
 func (x *lostUpdates) delivered(watch *apiserver.Exchange, eventType, key string, rev uint64) {
 	if eventType == "ADDED" || eventType == "MODIFIED" {
 		x.learn(watch, key, rev)
 	}
 }
 
-// answered records the revision that an answer shows to its client.
+// answered records the revision that a client has received in a response.
 func (x *lostUpdates) answered(r *observe.Reply) error {
 	switch {
 	case r.AnswerRev == 0 || r.Code >= 300:
@@ -85,7 +86,8 @@ func (x *lostUpdates) wrote(view View) error {
 	return err
 }
 
-// check compares the changes of a write with the changes of other clients since its client has read the object.
+// check compares the changes of a write with the changes that other clients have made since the writer read the object.
+// It returns an error if the write overwrites one of them without a resourceVersion.
 func (x *lostUpdates) check(w *Write, past []*version) error {
 	e := w.by.Exchange
 	if e == nil || w.before == nil || w.after == nil || !x.counts(w.Client) || (w.Verb != "update" && w.Verb != "patch") ||
@@ -126,8 +128,8 @@ func (x *lostUpdates) counts(client string) bool {
 	return len(x.clients) == 0
 }
 
-// base returns the state that the writer knows, and the states since. If the writer has read nothing, or knows the newest state, base
-// returns nil.
+// base returns the state that the writer has seen, and the later states. If the writer has not read the object or has
+// seen the newest state, base returns nil.
 func (x *lostUpdates) base(w *Write, past []*version) (base *resource.Item, since []*version) {
 	known := x.known[reader{w.Client, w.Resource, trace.Key(w.Namespace, w.Name)}]
 	known = max(known, x.lists[reader{w.Client, w.Resource, w.Namespace}], x.lists[reader{w.Client, w.Resource, ""}])

@@ -1,8 +1,8 @@
-// Package oracle checks the promises of a test about a cluster, and records its requests. It does not depend on servers or transports:
-// the cluster notifies an Observer of commits, answers, events and authorization decisions (observe.Listener), and the Observer reads
-// states of the store (mvcc.View).
+// Package oracle checks the promises of a test about a cluster, and records its requests. It does not depend on servers
+// or transports: the cluster notifies an Observer of commits, responses, events and authorization decisions
+// (observe.Listener), and the Observer reads states of the store (mvcc.View).
 //
-//	sim.Cluster ─▶ Observer ─┬─▶ promise   Never, Always, OnePerOwner, NoLostUpdates, WithinRBAC, NoHotLoop
+//	sim.Cluster ─▶ Observer ─┬─▶ promise   Never, Always, OnePerOwner, NoTwins, NoOrphans, NoLostUpdates, WithinRBAC, NoHotLoop
 //	                         ├─▶ instant   livelocks
 //	                         ├─▶ quiet     AtRest, Eventually
 //	                         ├─▶ actions   Actions
@@ -10,7 +10,7 @@
 //	                               ▲
 //	a test ─▶ Oracles ─────────────┘        Outcome compares the states of several runs
 //
-// Package fake embeds the Oracles of a server in the server, so that they are its methods.
+// Package fake embeds Oracles in Server, so that they are methods of the server.
 package oracle
 
 import (
@@ -27,29 +27,30 @@ import (
 	"github.com/kubesim/kubesim/sim/observe"
 )
 
-// Oracles are the assertions of a test about a cluster, and its queries about the clients' requests.
+// Oracles provides the assertions of a test about a cluster, and queries about the clients' requests.
 type Oracles struct{ observer *Observer }
 
-// Observer observes all commits, answers and events of a cluster and checks the promises of a test. All of its methods that implement
-// observe.Listener are called under the Cluster's lock, so a promise must not send requests to the cluster.
+// Observer observes all commits, responses and events of a cluster and checks the promises of a test. Its methods that
+// implement observe.Listener are called with the Cluster's lock held, so a promise must not send requests to the
+// cluster.
 //
-//	commit ─▶ Wrote ─────┬─▶ promises  Never, Always and the ready ones
-//	                     ├─▶ instant   livelocks
-//	                     └─▶ quiet     AtRest, Eventually
-//	answer ─▶ Answered ──┬─▶ actions, promises, warnings
-//	event ──▶ Delivered ─┴─▶ promises
-//	right ──▶ Asked ─────┴─▶ rights, promises
+//	commit ───▶ Wrote ─────┬─▶ promises  Never, Always and the predefined ones
+//	                       ├─▶ instant   livelocks
+//	                       └─▶ quiet     AtRest, Eventually
+//	response ─▶ Answered ──┬─▶ actions, promises, warnings
+//	event ────▶ Delivered ─┴─▶ promises
+//	access ───▶ Asked ─────┴─▶ rights, promises
 type Observer struct {
 	cluster        *sim.Cluster
-	writesMax      int  // the most writes of one object at one instant; negative means no limit
-	failsOnWarning bool // a warning in an answer fails the test
-	test           TB   // or nil
+	writesMax      int  // the maximum number of writes of one object at one instant; negative means no limit
+	failsOnWarning bool // a warning in a response fails the test
+	test           TB   // may be nil
 	begin          sync.Once
 
 	since    uint64            // the revision at which it began to observe
-	creators map[string]string // client that made an object, by its key; the Cluster's lock guards it
+	creators map[string]string // the client that created each object, by the object's key; guarded by the Cluster's lock
 
-	mu       sync.Mutex // guards what follows from goroutines that read it without the Cluster's lock
+	mu       sync.Mutex // guards the fields below, which are also read without the Cluster's lock
 	promises []*promise
 	instant  instant
 	actions  []recordedRequest
@@ -57,21 +58,22 @@ type Observer struct {
 	written  []chan struct{} // signalled at each commit
 	quiet    []*quiet
 	broken   []error
-	marks    []uint64 // records of the trace that led to a failure
+	marks    []uint64 // trace records that led to a failure
 }
 
-// promise has a function for each event at which it is checked. A nil function is not called.
+// promise has one function per type of event. A nil function is not called.
 type promise struct {
 	name   string
-	kept   bool // it has not been broken
+	kept   bool // not broken so far
 	wrote  func(View) error
 	answer func(*observe.Reply) error
 	event  func(watch *apiserver.Exchange, eventType, key string, rev uint64)
 	asked  func(at auth.Attributes, byRoles func(auth.Attributes) bool) error
 }
 
-// NewObserver returns an Observer of a cluster, which observes nothing before Begin or the first use of an Oracle. writesMax is the most
-// writes of one object at one instant (negative means no limit). If failsOnWarning is set, a warning in an answer fails the test.
+// NewObserver returns an Observer of a cluster, which starts observing at Begin or at the first use of an Oracle.
+// writesMax is the maximum number of writes of one object at one instant; negative means no limit. If failsOnWarning is
+// true, a warning in a response fails the test.
 func NewObserver(c *sim.Cluster, writesMax int, failsOnWarning bool) *Observer {
 	return &Observer{cluster: c, writesMax: writesMax, failsOnWarning: failsOnWarning, creators: map[string]string{}}
 }
@@ -79,13 +81,13 @@ func NewObserver(c *sim.Cluster, writesMax int, failsOnWarning bool) *Observer {
 // Oracles returns the assertions that use w.
 func (w *Observer) Oracles() *Oracles { return &Oracles{w} }
 
-// Begin makes w observe everything from now on, for a test.
+// Begin starts observing for a test: failures are reported to t.
 func (w *Observer) Begin(t TB) {
 	w.test = t
 	w.begun()
 }
 
-// begun makes w observe everything from now on, once.
+// begun starts observing, unless w already does.
 func (w *Observer) begun() *Observer {
 	w.begin.Do(func() {
 		w.since = w.cluster.Revision()
@@ -94,7 +96,7 @@ func (w *Observer) begun() *Observer {
 	return w
 }
 
-// promise adds p to the checks.
+// promise adds a promise.
 func (w *Observer) promise(p *promise) {
 	p.kept = true
 	w.mu.Lock()
@@ -189,7 +191,7 @@ func (w *Observer) Asked(at auth.Attributes, _ bool, byRoles func(auth.Attribute
 	}
 }
 
-// judge reports a promise that a write has broken, once.
+// judge reports a promise that a write has broken. It reports each promise only once.
 func (w *Observer) judge(p *promise, by *Write, err error) {
 	if err == nil {
 		return
@@ -198,7 +200,7 @@ func (w *Observer) judge(p *promise, by *Write, err error) {
 	w.fail(by.record, fmt.Sprintf("%s: %v\n    after %s at %s\n%s", p.name, err, by, stamp(by.At), indented(by.Diff(), "        ")))
 }
 
-// fail reports a failure. record is the number of the trace record that led to it, or 0 if there is none.
+// fail reports a failure. record is the number of the trace record that caused it, or 0.
 func (w *Observer) fail(record uint64, text string) {
 	w.broken = append(w.broken, fmt.Errorf("kubesim: %s", text))
 	if record != 0 && !slices.Contains(w.marks, record) {
@@ -209,22 +211,23 @@ func (w *Observer) fail(record uint64, text string) {
 	}
 }
 
-// Broken returns the failures so far: broken promises (Never, Always and the predefined ones), livelocks, and warnings if they count.
-// It is for a Server without a test. A test of RunT has failed by then.
+// Broken returns the failures so far: broken promises (Never, Always and the predefined ones), livelocks, and warnings
+// if they count as failures. Use it for a Server without a test. With RunT, these failures have already failed the
+// test.
 func (o *Oracles) Broken() []error {
 	o.observer.mu.Lock()
 	defer o.observer.mu.Unlock()
 	return slices.Clone(o.observer.broken)
 }
 
-// Marks returns the numbers of the records in the trace that led to a failure of the test: trace.ReportOptions.Marked.
+// Marks returns the numbers of the trace records that led to a failure of the test: see trace.ReportOptions.Marked.
 func (o *Oracles) Marks() []uint64 {
 	o.observer.mu.Lock()
 	defer o.observer.mu.Unlock()
 	return slices.Clone(o.observer.marks)
 }
 
-// Inspect calls f with the stored state, and returns its error.
+// Inspect calls f with the current state of the store, and returns f's error.
 func (w *Observer) Inspect(f func(View) error) (err error) {
 	w.cluster.Inspect(func(v *mvcc.View, defs sim.Definitions) {
 		err = f(View{Now: w.cluster.Clock().Now(), view: v, defs: defs})
@@ -232,7 +235,7 @@ func (w *Observer) Inspect(f func(View) error) (err error) {
 	return err
 }
 
-// clientName returns a User-Agent without its platform.
+// clientName returns the first word of a User-Agent, without the platform.
 func clientName(userAgent string) string {
 	name, _, _ := strings.Cut(userAgent, " ")
 	if name == "" {
@@ -247,7 +250,7 @@ type TB interface {
 	Fatalf(format string, args ...any)
 }
 
-// Errorf returns the function that fails a test: Errorf if t has it, else Fatalf.
+// Errorf returns t.Errorf if t has that method, and otherwise t.Fatalf.
 func Errorf(t TB) func(format string, args ...any) {
 	if e, ok := t.(interface{ Errorf(string, ...any) }); ok {
 		return e.Errorf

@@ -11,9 +11,10 @@ import (
 	"github.com/kubesim/kubesim/sim/observe"
 )
 
-// OnePerOwner is a check for Never: two objects of a resource have the same controller among their owners, and neither is being
-// deleted. If an owner has several on purpose, name the labels whose values distinguish them: OnePerOwner("pods", "ordinal"). The check
-// finds objects that a controller made twice because it did not know that it had already made them.
+// OnePerOwner returns a check for Never. It finds two objects of a resource that have the same controller as owner and
+// are not being deleted. This happens if a controller creates an object twice because it does not know that the object
+// already exists. If an owner is supposed to have several objects, pass the labels that distinguish them:
+// OnePerOwner("pods", "ordinal").
 //
 //	srv.Never("two deployments of a site", fake.OnePerOwner("deployments.apps"))
 func OnePerOwner(resource string, labels ...string) func(View) error {
@@ -41,7 +42,7 @@ func OnePerOwner(resource string, labels ...string) func(View) error {
 	}
 }
 
-// bareOf returns the full name of a resource that may be named without its group.
+// bareOf returns the full name of a resource. The given name may omit the group.
 func bareOf(view View, resource string) string {
 	if d := view.definition(resource); d != nil {
 		return named(d)
@@ -59,9 +60,10 @@ func controllerOf(obj Object) Object {
 	return nil
 }
 
-// LeftBehind returns a check for Eventually: no object of the resource owners is left, and none that the client has created, except
-// leases, events, and objects that the garbage collector deletes because all of their owners are gone. It finds objects that a
-// finalizer forgets: objects in other namespaces or without one, which owner references cannot reach.
+// LeftBehind returns a check for Eventually. The check passes when all objects of the resource owners are gone, and with
+// them all objects that the client has created, except leases, events, and objects that the garbage collector deletes
+// because all of their owners are gone. It detects objects that a finalizer has forgotten, such as objects in other
+// namespaces or without a namespace, for which owner references do not work.
 //
 //	srv.Eventually("everything is gone", time.Minute, srv.LeftBehind("operator", "sites.web.example.com"))
 func (o *Oracles) LeftBehind(client, owners string) func(View) error {
@@ -77,7 +79,7 @@ func (o *Oracles) LeftBehind(client, owners string) func(View) error {
 		})
 		var left []string
 		view.Each(func(resource string, obj Object) bool {
-			made := w.creators[view.key(resource, obj)] // the check is under the Cluster's lock
+			made := w.creators[view.key(resource, obj)] // the check holds the Cluster's lock
 			if strings.HasPrefix(made, client) && made != "" && !isTransient(resource) && !collectable(obj, uids) {
 				left = append(left, resource+" "+strings.TrimPrefix(obj.Namespace()+"/"+obj.Name(), "/"))
 			}
@@ -95,19 +97,20 @@ func (v View) key(resource string, obj Object) string {
 	return v.definition(resource).Key(obj.Namespace(), obj.Name())
 }
 
-// isTransient reports whether objects of a resource expire or stay without harm, so that no client needs to delete them.
+// isTransient reports whether objects of a resource expire or may remain, so that clients need not delete them.
 func isTransient(resource string) bool {
 	return resource == "leases.coordination.k8s.io" || resource == "events" || resource == "events.events.k8s.io"
 }
 
-// collectable reports whether an object has owners and none of them exists. The garbage collector deletes such an object, if it runs.
+// collectable reports whether an object has owners, but none of them exists. The garbage collector, if it runs, deletes
+// such an object.
 func collectable(obj Object, uids map[string]bool) bool {
 	owners := obj.Objects("metadata", "ownerReferences")
 	return len(owners) > 0 && !slices.ContainsFunc(owners, func(o object.Object) bool { return uids[o.String("uid")] })
 }
 
-// WithinRBAC makes a test fail at the first request of a user that roles would refuse, although the server allows every request. The
-// failure names the missing rule. Server.As, for example, makes requests of a user.
+// WithinRBAC makes a test fail at the first request of a user that RBAC would deny, even if the server allows all
+// requests. The failure names the missing rule. To send requests as a user, use Server.As, for example.
 func (o *Oracles) WithinRBAC(user string) {
 	o.observer.begun().promise(&promise{name: "RBAC would refuse", asked: func(at auth.Attributes, byRoles func(auth.Attributes) bool) error {
 		if at.User.Name != user || byRoles(at) {
@@ -117,7 +120,7 @@ func (o *Oracles) WithinRBAC(user string) {
 	}})
 }
 
-// asked describes the access that a user requests.
+// asked returns the access that a user requests as text, such as "get pods/log in namespace default" or "get /healthz".
 func asked(at auth.Attributes) string {
 	if !at.IsResource {
 		return at.Verb + " " + at.Path
@@ -132,9 +135,10 @@ func asked(at auth.Attributes) string {
 	return access
 }
 
-// NoHotLoop makes a test fail when clients whose User-Agent begins with a prefix send more than max requests in a minute of the
-// server's clock. It finds a reconciler that requeues itself endlessly, even if it writes nothing. A starting controller sends some
-// dozens. client-go's limit, which tests switch off, is 300.
+// NoHotLoop makes a test fail if clients whose User-Agent begins with a prefix send more than max requests in a minute
+// of the server's clock. It detects a reconciler that requeues itself endlessly, even if it does not write. For
+// comparison, a controller sends some dozens of requests when it starts, and client-go's rate limit, which tests
+// disable, allows 300 requests per minute.
 func (o *Oracles) NoHotLoop(userAgent string, max int) {
 	w := o.observer.begun()
 	began, n, verbs := time.Time{}, 0, map[string]int{}

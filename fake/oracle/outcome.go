@@ -1,25 +1,30 @@
 package oracle
 
 import (
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/linediff"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/trace"
 )
 
 // Outcome compares the final states of several runs of the same test (Oracles.State). It is safe for concurrent use.
 //
-//	state, trouble ─▶ Compare ─┬─ the first run, without trouble: the state that the others must have
-//	                           └─ any other run: a line for each object that differs
+//	state, faults ─▶ Compare ─┬─ the first run, without faults: the state that all other runs must reach
+//	                          └─ any other run: one line for each object that differs
 type Outcome struct {
 	mu    sync.Mutex
 	state string
 	known bool
 }
 
-// Compare fails the test if the state of a run differs from that of the first run, which must be one without trouble.
+// Compare fails the test if the state of a run differs from that of the first run, which must be a run without faults.
 func (o *Outcome) Compare(t TB, state, trouble string) {
 	t.Helper()
 	o.mu.Lock()
@@ -37,33 +42,57 @@ func (o *Outcome) Compare(t TB, state, trouble string) {
 	}
 }
 
-// lineDiff returns the lines that only one of two sorted texts has, marked with - and +.
+// lineDiff returns the lines that occur in only one of two sorted texts, marked with - and +. If both texts have a line for an
+// object, it returns the object's name and the fields that differ instead.
 func lineDiff(a, b string) string {
-	var out strings.Builder
-	x, y := strings.SplitAfter(a, "\n"), strings.SplitAfter(b, "\n")
-	for len(x) > 0 || len(y) > 0 {
-		switch {
-		case len(y) == 0 || len(x) > 0 && x[0] < y[0]:
-			out.WriteString("- " + x[0])
-			x = x[1:]
-		case len(x) == 0 || y[0] < x[0]:
-			out.WriteString("+ " + y[0])
-			y = y[1:]
-		default:
-			x, y = x[1:], y[1:]
+	var gone, added []string
+	for _, e := range linediff.Compare(a, b) {
+		switch e.Op {
+		case '-':
+			gone = append(gone, e.Text)
+		case '+':
+			added = append(added, e.Text)
 		}
+	}
+	var out strings.Builder
+	for _, line := range gone {
+		name, before := stateIn(line)
+		at := slices.IndexFunc(added, func(other string) bool { is, _ := stateIn(other); return is == name })
+		if before == nil || at < 0 {
+			out.WriteString("- " + line + "\n")
+			continue
+		}
+		_, after := stateIn(added[at])
+		added = slices.Delete(added, at, at+1)
+		out.WriteString("± " + name + "\n")
+		for _, field := range trace.Difference(before, after) {
+			out.WriteString("      " + field + "\n")
+		}
+	}
+	for _, line := range added {
+		out.WriteString("+ " + line + "\n")
 	}
 	return out.String()
 }
 
-// State returns the stored objects of these resources as text, one line for each object, sorted. Without resources it returns all
-// objects written since the server began, except events and leases. Fields that may differ between two runs with the same outcome are
-// left out: uids, revisions, times, generations, managed fields and the order of conditions. A generated name is replaced by its prefix
-// and an asterisk.
+// stateIn returns the name and the state of the object that a line describes. The state is nil if the line is not one of State.
+func stateIn(line string) (name string, state object.Object) {
+	resource, text, _ := strings.Cut(line, " ")
+	state, err := object.Parse([]byte(text))
+	if err != nil {
+		return line, nil
+	}
+	return resource + " " + trace.Key(state.Namespace(), state.Name()), state
+}
+
+// State returns the stored objects of the given resources as text, one line per object, sorted. If no resources are
+// given, it returns all objects written since the server began to observe, except events and leases. It omits fields
+// that may differ between two runs with the same outcome: uids, revisions, times, generations, managed fields, nodes and
+// addresses. It sorts conditions by type, and replaces the suffix of a generated name with an asterisk.
 func (o *Oracles) State(resources ...string) string {
 	w := o.observer.begun()
 	var lines []string
-	_ = w.Inspect(func(view View) error { // it returns none
+	_ = w.Inspect(func(view View) error { // the function does not return an error
 		lines = view.lines(func(resource string, obj Object) bool {
 			if len(resources) > 0 {
 				return slices.ContainsFunc(resources, func(r string) bool { return r == resource || bareOf(view, r) == resource })
@@ -75,7 +104,48 @@ func (o *Oracles) State(resources ...string) string {
 	return strings.Join(lines, "")
 }
 
-// lines returns some objects in the form that is equal in two runs.
+// Counts returns how often objects of the given resources were created and deleted according to the records of a trace,
+// one line per object, sorted. The objects that were created with the same generateName share a line. If no resources
+// are given, it counts all objects since the server began to observe, except events and leases.
+func (o *Oracles) Counts(records []trace.Record, resources ...string) string {
+	since := o.observer.begun().since
+	type count struct{ created, deleted int }
+	counts := map[string]*count{}
+	for i := range records {
+		r := &records[i]
+		if r.Site != trace.StoreCommitted || r.Verb == "MODIFIED" || r.Rev <= since {
+			continue
+		}
+		bare, _, _ := strings.Cut(r.What, ".")
+		if len(resources) > 0 && !slices.Contains(resources, r.What) && !slices.Contains(resources, bare) || len(resources) == 0 && isTransient(r.What) {
+			continue
+		}
+		state := r.After
+		if r.Verb == "DELETED" {
+			state = r.Before
+		}
+		obj, _ := object.Parse(state) // an object that cannot be parsed has no generateName
+		line := r.What + " " + r.Key
+		if base := obj.GenerateName(); base != "" {
+			line = strings.TrimSuffix(line, obj.Name()) + base + "*"
+		}
+		if counts[line] == nil {
+			counts[line] = &count{}
+		}
+		if r.Verb == "DELETED" {
+			counts[line].deleted++
+		} else {
+			counts[line].created++
+		}
+	}
+	var b strings.Builder
+	for _, line := range object.SortedKeys(counts) {
+		fmt.Fprintf(&b, "%s: created %d times, deleted %d times\n", line, counts[line].created, counts[line].deleted)
+	}
+	return b.String()
+}
+
+// lines formats the objects that the given function selects, so that the result does not differ between runs.
 func (v View) lines(which func(resource string, obj Object) bool) []string {
 	type entry struct {
 		resource string
@@ -102,31 +172,34 @@ func (v View) lines(which func(resource string, obj Object) bool) []string {
 	return lines
 }
 
-// byType compares conditions by their types.
+// byType compares conditions by type.
 func byType(a, b any) int {
 	x, _ := a.(map[string]any) // a value that is not an object has no type
 	y, _ := b.(map[string]any)
 	return strings.Compare(object.Object(x).String("type"), object.Object(y).String("type"))
 }
 
-// TouchedAnnotation is an annotation that a plan of Explore writes into objects to change their revision. States do not contain it.
+// TouchedAnnotation is an annotation that a plan of Explore writes to objects to change their resourceVersion. States
+// do not contain it.
 const TouchedAnnotation = "kubesim.io/touched"
 
-// fleeting are fields that depend on when or how often an object was written.
-var fleeting = []string{"resourceVersion", "managedFields", "generation", "observedGeneration", "uid"}
+// fleeting lists fields that depend on when or how often an object was written, or on the order in which objects were created.
+var fleeting = []string{"resourceVersion", "managedFields", "generation", "observedGeneration", "uid", "containerID", "nodeName",
+	"hostIP", "hostIPs", "podIP", "podIPs", "clusterIP", "clusterIPs"}
 
-// settle returns a value without the fields that differ between two runs with the same outcome, and without a plan's annotation.
+// settle returns a value without the fields that differ between two runs with the same outcome, and without a plan's
+// annotation.
 func settle(v any, same map[string]string) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
-		for name, x := range v { // order does not matter: a map again
+		for name, x := range v { // the order does not matter: the result is a map
 			if slices.Contains(fleeting, name) || name == TouchedAnnotation {
 				continue
 			}
 			out[name] = settle(x, same)
 			if list, ok := out[name].([]any); ok && name == "conditions" {
-				slices.SortStableFunc(list, byType) // their order is the order in which they first occurred
+				slices.SortStableFunc(list, byType) // their order depends on when they first occurred
 			}
 			if m, ok := x.(map[string]any); ok && len(m) == 1 && m[TouchedAnnotation] != nil {
 				delete(out, name)
@@ -148,4 +221,32 @@ func settle(v any, same map[string]string) any {
 		}
 	}
 	return v
+}
+
+// uid matches uids.
+var uid = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+
+// Differ returns the lines, as YAML, in which two states of an object differ, without the fields that State omits and
+// without uids. A state is nil if there is no object.
+func Differ(was, is Object) string {
+	var texts [2]string
+	for i, obj := range []Object{was, is} {
+		if obj == nil {
+			continue
+		}
+		same := map[string]string{}
+		if base := obj.GenerateName(); base != "" {
+			same[obj.Name()] = base + "*"
+		}
+		parsed, err := object.ParseValue(uid.ReplaceAll(object.JSON(map[string]any(obj)), []byte("UID")))
+		if err != nil {
+			return err.Error() + "\n"
+		}
+		text, err := codec.JSONToYAML(object.JSON(settle(parsed, same)))
+		if err != nil {
+			return err.Error() + "\n"
+		}
+		texts[i] = string(text)
+	}
+	return lineDiff(texts[0], texts[1])
 }

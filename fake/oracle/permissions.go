@@ -12,32 +12,32 @@ import (
 // Rule is one rule of a Role or ClusterRole.
 type Rule = auth.Rule
 
-// Permissions are the rules that a user needed in a run, compared with the rules that roles grant the user.
+// Permissions compares the rules that a user needed in a run with the rules that roles grant.
 type Permissions struct {
-	// User is the user's name.
+	// User is the name of the user.
 	User string
-	// Used are the rules that the run needed, one for each resource: a role of exactly these is sufficient. list implies watch and vice
-	// versa, because informers need both.
+	// Used contains the rules that the run needed, one per resource. A role with exactly these rules is sufficient.
+	// list implies watch and vice versa, because informers need both.
 	Used []Rule
-	// Missing are the rules of Used that roles do not grant, whether or not the server enforces them (auth.RBAC).
+	// Missing contains the needed rules that roles do not grant, whether or not the server enforces RBAC (auth.RBAC).
 	Missing []Rule
-	// Unused are rules that roles grant and the run did not need, one for each resource and verb, or a rule with a *, which grants more
-	// than can be needed. Roles that every user has do not count.
+	// Unused contains the rules that roles grant but the run did not need, one for each resource and verb. It also
+	// contains rules with a *, which grant more than a run can need. Roles that every user has do not count.
 	Unused []Rule
 
 	cached []string // resources that were listed and watched, but never read individually
 }
 
-// Permissions returns the rules that a user needed since the server began, or, without a test of RunT, since the first call of
-// Permissions. Rules that every user has, such as those for discovery, are left out. With Server.As, or any client that authenticates,
-// a test proves that a role is sufficient and minimal:
+// Permissions returns the rules that a user needed since the server started or, without a test of RunT, since the first
+// call to Permissions. It omits rules that every user has, such as those for discovery. Together with Server.As or any
+// client that authenticates, a test can prove that a role is sufficient and minimal:
 //
 //	p := srv.Permissions("system:serviceaccount:default:operator")
 //	is.Equal(p.Missing, nil)
 //	is.Equal(p.Unused, nil)
 //
-// and p.ClusterRole returns such a role. Permissions cannot know the rules that only another run needs, so a test should also cover the
-// operator's deletions and errors.
+// p.ClusterRole returns such a role. Permissions does not contain rules that only other runs need, so a test should
+// also cover the operator's deletions and errors.
 func (o *Oracles) Permissions(user string) *Permissions {
 	w := o.observer.begun()
 	w.mu.Lock()
@@ -62,7 +62,7 @@ func (o *Oracles) Permissions(user string) *Permissions {
 	return p
 }
 
-// special leaves out the access that every authenticated user has.
+// special returns the requests that not every authenticated user may send.
 func (w *Observer) special(all []auth.Attributes) (some []auth.Attributes) {
 	everybody := slices.Clone(all)
 	for i := range everybody {
@@ -77,7 +77,7 @@ func (w *Observer) special(all []auth.Attributes) (some []auth.Attributes) {
 	return some
 }
 
-// paired returns the questions, and for each list also the watch and vice versa.
+// paired adds a watch to each list and a list to each watch.
 func paired(all []auth.Attributes) []auth.Attributes {
 	out := slices.Clone(all)
 	for _, at := range all {
@@ -96,7 +96,7 @@ func paired(all []auth.Attributes) []auth.Attributes {
 	return out
 }
 
-// merged returns a rule for each resource or path, with all verbs, in the order of their names.
+// merged returns one rule for each resource or path, with all its verbs, sorted by name.
 func merged(all []auth.Attributes, pairs bool) (rules []Rule) {
 	if pairs {
 		all = paired(all)
@@ -123,10 +123,10 @@ func merged(all []auth.Attributes, pairs bool) (rules []Rule) {
 	return rules
 }
 
-// unused returns the rules that roles grant the user itself, not as a member of a group, and that no question needed.
+// unused returns the rules that roles grant to the user itself, not to its groups, and that no request needed.
 func (w *Observer) unused(user string, questions []auth.Attributes) (rules []Rule) {
 	namespaces := []string{""}
-	_ = w.Inspect(func(view View) error { // it returns none
+	_ = w.Inspect(func(view View) error { // the function does not return an error
 		for _, obj := range view.List("namespaces", "") {
 			namespaces = append(namespaces, obj.Name())
 		}
@@ -136,7 +136,7 @@ func (w *Observer) unused(user string, questions []auth.Attributes) (rules []Rul
 	for _, namespace := range namespaces {
 		list := held[namespace]
 		if namespace != "" {
-			list = list[len(held[""]):] // cluster-wide ones come first everywhere
+			list = list[len(held[""]):] // the list begins with the cluster-wide rules
 		}
 		for _, r := range list {
 			for _, unit := range r.Split() {
@@ -149,7 +149,8 @@ func (w *Observer) unused(user string, questions []auth.Attributes) (rules []Rul
 	return rules
 }
 
-// needed reports whether a question needed a rule of one resource and verb, in a namespace or, if it is "", in all.
+// needed reports whether any of the requests needed unit, a rule with one resource and verb. If namespace is not "",
+// only requests in that namespace count.
 func needed(unit Rule, namespace string, questions []auth.Attributes) bool {
 	for _, list := range [][]string{unit.Verbs, unit.APIGroups, unit.Resources, unit.NonResourceURLs} {
 		if slices.Contains(list, "*") {
@@ -177,7 +178,7 @@ func cachedOnly(all []auth.Attributes) (names []string) {
 	return names
 }
 
-// ClusterRole returns, as YAML, a role with exactly the rules that were used.
+// ClusterRole returns a role with exactly the used rules, as YAML.
 func (p *Permissions) ClusterRole() string {
 	var b strings.Builder
 	name := p.User[strings.LastIndexByte(p.User, ':')+1:]
@@ -216,10 +217,10 @@ func quoted(values []string) string {
 	return strings.Join(out, ", ")
 }
 
-// questionsMax is the number of questions about one user up to which object names are distinguished.
+// questionsMax is the number of recorded requests per user above which object names are no longer distinguished.
 const questionsMax = 10_000
 
-// rights records the access that users needed, each question once, by the user's name.
+// rights records the access that each user needed, without duplicates.
 type rights struct {
 	users map[string]*needs
 }
@@ -229,14 +230,14 @@ type needs struct {
 	seen      map[question]bool
 }
 
-// question is the comparable part of an authorization question.
+// question is the comparable part of an authorization request.
 type question struct{ verb, group, resource, subresource, namespace, name, path string }
 
 func questionOf(at auth.Attributes) question {
 	return question{at.Verb, at.Group, at.Resource, at.Subresource, at.Namespace, at.Name, at.Path}
 }
 
-// add records an authorization question.
+// add records an authorization request.
 func (r *rights) add(at auth.Attributes) {
 	n := r.users[at.User.Name]
 	if n == nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/kubesim/kubesim/clock"
 )
 
-// Never makes a test fail if a state occurs: found is called now and after every commit, and returns an error for that state. The test
-// fails once, and the failure describes the write, its client and its diff. The state must not occur even for an instant, so it counts
-// before any client could observe the commit.
+// Never makes a test fail if a state occurs. found is called now and after every commit, and returns an error if the
+// state is present. The test fails only once, and the failure contains the write, its client and its diff. The state
+// must not occur even for an instant: found is called before any client can observe the commit.
 //
 //	srv.Never("two leaders", func(view fake.View) error {
 //		if n := len(view.List("leases.coordination.k8s.io", "")); n > 1 {
@@ -18,18 +18,18 @@ import (
 //		return nil
 //	})
 //
-// found is called under the server's lock, so it must use only the View and send no requests to the server.
+// found is called with the server's lock held, so it must use only the View and must not send requests to the server.
 func (o *Oracles) Never(name string, found func(View) error) {
 	o.observer.begun().check("never "+name, found)
 }
 
-// Always makes a test fail if a condition does not hold: holds is called now and after every commit, and returns an error if the
-// condition is violated. It is Never for the opposite condition.
+// Always makes a test fail if a condition is violated. holds is called now and after every commit, and returns an error
+// if the condition is violated. Always is the opposite of Never.
 func (o *Oracles) Always(name string, holds func(View) error) {
 	o.observer.begun().check("always "+name, holds)
 }
 
-// check adds a check of each commit, unless the present state already fails it.
+// check adds a check of each commit. If the current state already fails the check, it reports that failure instead.
 func (w *Observer) check(name string, check func(View) error) {
 	p := &promise{name: name, wrote: check}
 	if err := w.Inspect(check); err != nil {
@@ -41,9 +41,9 @@ func (w *Observer) check(name string, check func(View) error) {
 	w.promise(p)
 }
 
-// Eventually lets time pass until holds returns nil, and fails if it has not within a time of the server's clock. Meanwhile controllers
-// work. A manual clock is advanced from one timer to the next. Any other clock is waited for, which takes no real time in a bubble. In
-// a test that began with RunT an error ends the test.
+// Eventually waits until holds returns nil, while controllers run. It fails if the wait takes longer than the given
+// time on the server's clock. It advances a manual clock from one timer to the next. With any other clock it waits,
+// which takes no real time in a bubble. In a test that began with RunT, an error ends the test.
 //
 //	srv.Eventually("the site is gone", time.Minute, func(view fake.View) error { … })
 func (o *Oracles) Eventually(name string, within time.Duration, holds func(View) error) error {
@@ -75,8 +75,8 @@ func (w *Observer) forget(c chan struct{}) {
 	}
 }
 
-// await lets time pass until holds returns nil. If that takes too long, it returns the last error of holds. more is signalled at each
-// commit.
+// await waits until holds returns nil, but no longer than the given time. It returns the last error of holds. more
+// receives a value after each commit.
 func (w *Observer) await(within time.Duration, more <-chan struct{}, holds func() error) error {
 	if c, ok := w.cluster.Clock().(*clock.Manual); ok {
 		return awaitManual(c, within, holds)
@@ -96,7 +96,7 @@ func (w *Observer) await(within time.Duration, more <-chan struct{}, holds func(
 	}
 }
 
-// awaitManual is await for a manual clock, which it advances.
+// awaitManual is like await, but advances a manual clock.
 func awaitManual(c *clock.Manual, within time.Duration, holds func() error) error {
 	end := c.Now().Add(within)
 	for {

@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// restWithin is the time in which clients must come to rest, and restFor the time without writes after which they have.
+	// restWithin is the time in which clients must come to rest. They are at rest after restFor without writes.
 	restWithin, restFor = 10 * time.Minute, 30 * time.Second
-	// restSamples is the number of unexpected writes that a failure shows.
+	// restSamples is the maximum number of unexpected writes shown in a failure.
 	restSamples = 3
 )
 
-// quiet counts the writes of clients. It ignores leases, which are written forever, and writes without a request: those of the
-// simulator's own controllers and kubelets, and of the store.
+// quiet counts the writes of clients. It ignores leases, which are renewed forever, and writes without a request: those
+// of the simulator's own controllers and kubelets, and of the store.
 type quiet struct {
 	n       int
 	samples []*Write
@@ -33,10 +33,10 @@ func (q *quiet) wrote(e *commit.Commit, by *observe.Actor, record uint64) {
 	}
 }
 
-// AtRest asserts that nothing is written for d while nothing changes: no controller fights with a default, with another controller, or
-// with itself. Before that, clients have at most ten minutes of the server's clock to come to rest. Renewals of leases do not count,
-// nor writes of the simulator's controllers and kubelets. A manual clock is advanced. Any other clock is waited for, which takes no
-// real time in a bubble.
+// AtRest asserts that nothing is written for d unless something changes: no controller conflicts with a default, with
+// another controller, or with itself. Before that, clients have at most ten minutes of the server's clock to come to
+// rest. Renewals of leases and writes of the simulator's controllers and kubelets do not count. AtRest advances a
+// manual clock. With any other clock it waits, which takes no real time in a bubble.
 //
 //	srv.AtRest(t, 24*time.Hour)
 func (o *Oracles) AtRest(t TB, d time.Duration) {
@@ -61,7 +61,7 @@ func (o *Oracles) AtRest(t TB, d time.Duration) {
 	}
 }
 
-// counted returns the count and resets it.
+// counted returns the count so far and resets it.
 func (w *Observer) counted(q *quiet) *quiet {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -70,7 +70,7 @@ func (w *Observer) counted(q *quiet) *quiet {
 	return &seen
 }
 
-// String returns some of the writes as text.
+// String describes some of the writes.
 func (q *quiet) String() string {
 	var b strings.Builder
 	for _, w := range q.samples {
@@ -79,12 +79,12 @@ func (q *quiet) String() string {
 	return b.String()
 }
 
-// errGoesOn makes a wait last until its deadline.
+// errGoesOn is returned to await so that it waits until its deadline.
 var errGoesOn = errors.New("time goes on")
 
-// pass lets time pass.
+// pass waits for d.
 func (w *Observer) pass(d time.Duration) {
-	_ = w.await(d, nil, func() error { return errGoesOn }) // it never holds
+	_ = w.await(d, nil, func() error { return errGoesOn }) // the condition never holds
 }
 
 func (w *Observer) watchWrites() *quiet {

@@ -17,23 +17,23 @@ import (
 	"github.com/kubesim/kubesim/sim/trace"
 )
 
-// Object is a stored object as JSON has it: obj.Name(), obj.String("spec", "nodeName"), obj.Int64("spec", "replicas"). To converts it
-// to a Go type.
+// Object is a stored object in its JSON form: obj.Name(), obj.String("spec", "nodeName"), obj.Int64("spec",
+// "replicas"). To converts it to a Go type.
 type Object = object.Object
 
-// View is the stored state at one moment, in the storage versions. It is valid only during the call that gets it.
+// View is the stored state at one moment, in the storage versions. It is valid only during the call that receives it.
 type View struct {
 	// Now is the server's time.
 	Now time.Time
-	// Write is the commit that led to this state, or nil if the state is read without a commit.
+	// Write is the commit that led to this state, or nil if View was not created for a commit.
 	Write *Write
 
 	view *mvcc.View
 	defs sim.Definitions
 }
 
-// Get returns an object, or nil if there is none. The resource is named with its group: pods, deployments.apps, sites.web.example.com.
-// The group may be left out.
+// Get returns an object, or nil if it does not exist. The resource is named with its group: pods, deployments.apps,
+// sites.web.example.com. The group may be omitted.
 func (v View) Get(resource, namespace, name string) Object {
 	d := v.definition(resource)
 	if d == nil {
@@ -45,7 +45,8 @@ func (v View) Get(resource, namespace, name string) Object {
 	return nil
 }
 
-// List returns the objects of a resource in a namespace, sorted by name. If namespace is "", it returns those of all namespaces.
+// List returns the objects of a resource in a namespace, sorted by name. If namespace is "", it returns the objects of
+// all namespaces.
 func (v View) List(resource, namespace string) (all []Object) {
 	if d := v.definition(resource); d != nil {
 		v.view.Range(d.Key(namespace, ""), "", func(kv *mvcc.KV) bool {
@@ -56,7 +57,7 @@ func (v View) List(resource, namespace string) (all []Object) {
 	return all
 }
 
-// Each calls yield with all stored objects, resource by resource, until it returns false.
+// Each calls yield for all stored objects, grouped by resource, until yield returns false.
 func (v View) Each(yield func(resource string, obj Object) bool) {
 	v.view.Range("", "", func(kv *mvcc.KV) bool {
 		d := v.defs.Definition(commit.Storage(kv.Key))
@@ -64,7 +65,8 @@ func (v View) Each(yield func(resource string, obj Object) bool) {
 	})
 }
 
-// definition returns the definition of a resource, which may be named without its group.
+// definition returns the definition of a resource, whose name may omit the group, or nil if the server does not serve
+// it.
 func (v View) definition(resource string) *resource.Definition {
 	if d := v.defs.Definition(resource); d != nil {
 		return d
@@ -77,7 +79,7 @@ func (v View) definition(resource string) *resource.Definition {
 	return nil
 }
 
-// Knows reports whether there is a resource of that name.
+// Knows reports whether there is a resource with the given name.
 func (v View) Knows(resource string) bool { return v.definition(resource) != nil }
 
 // revisionOf returns the revision of an object's last write.
@@ -88,7 +90,7 @@ func revisionOf(obj Object) uint64 {
 
 func itemOf(d *resource.Definition, kv *mvcc.KV) *resource.Item { return resource.ItemOf(d, kv) }
 
-// named returns the name of a resource with its group.
+// named returns the name of a resource, including its group.
 func named(d *resource.Definition) string { return trace.What(d.Group, d.Resource, "", "") }
 
 // To converts objects of a View to a Go type, such as corev1.Pod. It panics if an object does not fit the type.
@@ -106,21 +108,22 @@ func To[T any](objects ...Object) []T {
 type Write struct {
 	At          time.Time
 	Revision    uint64
-	Client      string // User-Agent of the request, or the name of a controller or kubelet of the simulator; "" for the store itself
+	Client      string // the User-Agent of the request, or the name of a controller or kubelet of the simulator; "" for the store itself
 	User        string
-	Verb        string // create, update, patch or delete; for a write without a request, the verb that has its effect
-	Resource    string // deployments.apps
-	Subresource string // of the request
+	Verb        string // create, update, patch or delete; for a write without a request, the verb with the same effect
+	Resource    string // such as deployments.apps
+	Subresource string // the subresource of the request
 	Namespace   string
 	Name        string
 
-	record        uint64 // of the commit, in the trace
+	record        uint64 // the number of the commit's record in the trace
 	key           string
 	before, after *resource.Item
 	by            *observe.Actor
 }
 
-// newWrite returns the Write of a commit.
+// newWrite returns the Write of a commit. The verb is that of the client's request if the request is for the same
+// resource; otherwise it follows from the change.
 func newWrite(e *commit.Commit, by *observe.Actor, record uint64) *Write {
 	w := &Write{At: e.At, Revision: e.Rev, Client: by.Client, User: by.User, Verb: "update", Resource: named(e.Definition),
 		Namespace: e.Namespace, Name: e.Name, record: record, key: e.Key, before: e.Before(), by: by}
@@ -139,10 +142,10 @@ func newWrite(e *commit.Commit, by *observe.Actor, record uint64) *Write {
 	return w
 }
 
-// Before returns the object as it was before the write, or nil if it did not exist.
+// Before returns the object before the write, or nil if it did not exist.
 func (w *Write) Before() Object { return objectOf(w.before) }
 
-// After returns the object as it was written, or nil if it was deleted.
+// After returns the object after the write, or nil if it was deleted.
 func (w *Write) After() Object { return objectOf(w.after) }
 
 func objectOf(it *resource.Item) Object {
@@ -152,7 +155,8 @@ func objectOf(it *resource.Item) Object {
 	return it.Object()
 }
 
-// String returns the client, its verb and the object: "operator (alice) patch deployments.apps/status default/web, revision 4017".
+// String returns the client, its verb and the object: "operator (alice) patch deployments.apps/status default/web,
+// revision 4017".
 func (w *Write) String() string {
 	resource := w.Resource
 	if w.Subresource != "" {
@@ -174,7 +178,7 @@ func (w *Write) author() string {
 	return name + " (" + w.User + ")"
 }
 
-// Diff returns the changes, a line for each field: "spec.replicas: 1 → 3". Fields that every write changes are left out.
+// Diff returns the changes, one line per field: "spec.replicas: 1 → 3". It omits fields that every write changes.
 func (w *Write) Diff() string { return difference(w.Before(), w.After()) }
 
 // difference returns the changes of an object as text.
@@ -192,7 +196,7 @@ func difference(before, after Object) string {
 	return strings.Join(lines, "\n")
 }
 
-// indented puts margin before each line of a text.
+// indented prepends margin to each line of a text.
 func indented(text, margin string) string {
 	lines := slices.Collect(strings.SplitSeq(text, "\n"))
 	return margin + strings.Join(lines, "\n"+margin)

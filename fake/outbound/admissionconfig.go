@@ -16,7 +16,8 @@ type AdmissionConfig struct {
 	Plugins  admission.Config
 }
 
-// ReadAdmissionConfig reads a file of --admission-control-config-file. The configuration of a plugin that is not read is an error.
+// ReadAdmissionConfig reads a file of --admission-control-config-file. It returns an error if the file configures an unsupported
+// plugin.
 func ReadAdmissionConfig(file string) (*AdmissionConfig, error) {
 	config, err := readObject(file)
 	if err != nil {
@@ -46,7 +47,7 @@ func ReadAdmissionConfig(file string) (*AdmissionConfig, error) {
 	return c, nil
 }
 
-// read reads the configuration of one plugin.
+// read parses the configuration of a plugin. It returns an error if kubesim does not support the plugin or a field.
 func (c *AdmissionConfig) read(plugin string, settings object.Object) (err error) {
 	kinds := map[string][]string{"MutatingAdmissionWebhook": {"WebhookAdmissionConfiguration", "WebhookAdmission"},
 		"ValidatingAdmissionWebhook": {"WebhookAdmissionConfiguration", "WebhookAdmission"},
@@ -70,7 +71,7 @@ func (c *AdmissionConfig) read(plugin string, settings object.Object) (err error
 	return err
 }
 
-// readPodSecurity reads the defaults for namespaces without labels, and the exemptions.
+// readPodSecurity parses the defaults for namespaces without labels, and the exemptions.
 func (c *AdmissionConfig) readPodSecurity(settings object.Object) error {
 	p := &c.Plugins.PodSecurity
 	defaults, exemptions := object.Object(settings.Map("defaults")), object.Object(settings.Map("exemptions"))
@@ -88,7 +89,7 @@ func (c *AdmissionConfig) readPodSecurity(settings object.Object) error {
 	return p.Check()
 }
 
-// readQuota reads what can be used only where a quota limits it.
+// readQuota parses the resources whose use requires a matching quota.
 func (c *AdmissionConfig) readQuota(settings object.Object) error {
 	if err := known(settings, "limitedResources"); err != nil {
 		return err
@@ -103,7 +104,7 @@ func (c *AdmissionConfig) readQuota(settings object.Object) error {
 	return nil
 }
 
-// known returns an error about the first field of an object that is none of these.
+// known returns an error about the first field of an object that is not in fields.
 func known(o object.Object, fields ...string) error {
 	for _, name := range object.SortedKeys(o) {
 		if name != "kind" && name != "apiVersion" && !slices.Contains(fields, name) {

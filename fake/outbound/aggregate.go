@@ -16,9 +16,9 @@ import (
 	"github.com/kubesim/kubesim/sim/config"
 )
 
-// Aggregator is a sim.Aggregator: it reaches aggregated API servers in process, or over the network.
+// Aggregator implements sim.Aggregator for API servers in process or on the network.
 //
-//	Check, …, Forward ─ upstream ─▶ in process: the handler ── or ── http.Transport ─ dial ─▶ where the service is
+//	Check, …, Forward ─ upstream ─▶ in process: the handler ── or ── http.Transport ─ dial ─▶ the service's address
 type Aggregator struct {
 	places  places
 	options *config.Cluster
@@ -26,19 +26,19 @@ type Aggregator struct {
 
 	mu       sync.Mutex
 	handlers map[string]http.Handler // by name of the APIService
-	network  bool                    // a server has a listener: it may wait for sockets
+	network  bool                    // the server has a listener, so it may wait for sockets
 
 	dialers sync.Map // *http.Transport by dialerKey
 }
 
-// dialerKey identifies a connection pool: requests to aggregated API servers with the same key share connections.
+// dialerKey identifies a connection pool. Requests to aggregated API servers with the same key share connections.
 type dialerKey struct {
 	bundle, serverName string
 	insecure, upgrade  bool
 	own                *authority
 }
 
-// Handle answers for an APIService with a handler, until it is called with a nil one.
+// Handle serves an APIService with a handler. If h is nil, it removes the handler.
 func (a *Aggregator) Handle(apiService string, h http.Handler) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -51,7 +51,8 @@ func (a *Aggregator) Handle(apiService string, h http.Handler) {
 	}
 }
 
-// Adopt takes over the handlers of the server that a server was forked from. No API server is reached over the network.
+// Adopt copies the handlers of the server from which this one was forked. Until the fork has a listener, it cannot reach API
+// servers over the network.
 func (a *Aggregator) Adopt(from *Aggregator) {
 	from.mu.Lock()
 	a.handlers = maps.Clone(from.handlers)
@@ -65,7 +66,7 @@ func (a *Aggregator) handler(x *sim.APIService) http.Handler {
 	return a.handlers[x.Name]
 }
 
-// listen lets the server reach aggregated API servers over the network.
+// listen allows requests to aggregated API servers over the network.
 func (a *Aggregator) listen() {
 	a.mu.Lock()
 	was := a.network
@@ -87,7 +88,7 @@ func (a *Aggregator) Constant(x *sim.APIService) bool {
 	return own
 }
 
-// Start implements sim.Aggregator: a handler in process is asked at once, because it waits for no socket.
+// Start implements sim.Aggregator. It probes a handler in process immediately, because that does not wait for a socket.
 func (a *Aggregator) Start(x *sim.APIService, probe func()) {
 	a.mu.Lock()
 	waits := a.network && a.handlers[x.Name] == nil
@@ -101,7 +102,7 @@ func (a *Aggregator) Start(x *sim.APIService, probe func()) {
 
 var errNoNetwork = errors.New("kubesim: this server has no listener, and sends no requests over the network: use Server.Aggregate")
 
-// upstream returns the HOST:PORT at which an aggregated API server is reached, and what carries requests there.
+// upstream returns the HOST:PORT of an aggregated API server, and the transport for requests to it.
 func (a *Aggregator) upstream(x *sim.APIService, upgrade bool) (host string, t http.RoundTripper, err error) {
 	serverName := x.Service + "." + x.Namespace + ".svc"
 	if h := a.handler(x); h != nil {
@@ -128,7 +129,7 @@ func (a *Aggregator) upstream(x *sim.APIService, upgrade bool) (host string, t h
 	return host, known.(http.RoundTripper), nil
 }
 
-// dialer makes what connects to an aggregated API server. A connection that is to be upgraded speaks HTTP/1.1.
+// dialer returns a transport for an aggregated API server. Connections that will be upgraded use HTTP/1.1.
 func (a *Aggregator) dialer(key dialerKey) (*http.Transport, error) {
 	config, err := trusting([]byte(key.bundle), key.own)
 	if err != nil {
@@ -148,7 +149,7 @@ func (a *Aggregator) dialer(key dialerKey) (*http.Transport, error) {
 	return &http.Transport{TLSClientConfig: config, ForceAttemptHTTP2: !key.upgrade}, nil
 }
 
-// location is where a path of an aggregated API server is.
+// location returns the URL of a path of an aggregated API server.
 func location(host, path string, query url.Values) *url.URL {
 	return &url.URL{Scheme: "https", Host: host, Path: path, RawQuery: query.Encode()}
 }

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// functions counts the goroutines in which webhooks are asked. One may go on after its request has ended; Close waits for it.
+// functions counts the goroutines that call webhooks. One of them may continue after its request has ended; Close waits for it.
 type functions struct {
 	mu   sync.Mutex
 	n    int
-	idle chan struct{} // closed when n becomes 0. If nil, no call of wait is in progress.
+	idle chan struct{} // closed when n becomes 0; nil if wait is not running
 }
 
 func (f *functions) begin() {
@@ -31,7 +31,7 @@ func (f *functions) end() {
 	}
 }
 
-// wait waits until no function runs, or for as long as patience, and returns how many still run.
+// wait waits until no function is running, at most for patience, and returns the number of functions that are still running.
 func (f *functions) wait(patience time.Duration) int {
 	f.mu.Lock()
 	if f.n == 0 {
@@ -55,25 +55,25 @@ func (f *functions) wait(patience time.Duration) int {
 	return f.n
 }
 
-// Caller calls webhooks, each call in its own goroutine.
+// Caller calls webhooks, each in a separate goroutine.
 type Caller struct {
-	trial     Trial // or nil
+	trial     Trial // may be nil
 	logf      func(format string, args ...any)
 	functions functions
 }
 
-// Trial is a run of a test that distinguishes requests of the test itself from others.
+// Trial represents the run of a test. It distinguishes the test's own requests from all others.
 type Trial interface {
 	IsOwn() bool
 	Adopt() (done func())
 }
 
-// Wait waits until no webhook is being called, or for as long as patience, and returns how many still are.
+// Wait waits until no webhook is being called, at most for patience, and returns the number of calls that are still running.
 func (c *Caller) Wait(patience time.Duration) int { return c.functions.wait(patience) }
 
-// Run calls a function that asks a webhook, or is one, in a goroutine of its own. It returns when the function has returned or ctx
-// has ended, with the cause of that. A panic of the function becomes one of the caller. Requests that the function sends count as
-// sent by the caller's goroutine.
+// Run calls, in a separate goroutine, a function that is or calls a webhook. It returns when the function returns, or with the
+// cause of ctx when ctx is done. A panic of the function is propagated to the caller. Requests that the function sends are
+// attributed to the caller's goroutine.
 func (c *Caller) Run(ctx context.Context, f func()) error {
 	own := c.trial != nil && c.trial.IsOwn()
 	ended := make(chan any, 1) // the value of a panic, errExited, or nil
@@ -86,7 +86,7 @@ func (c *Caller) Run(ctx context.Context, f func()) error {
 		var result any = errExited
 		defer func() {
 			if value := recover(); value != nil {
-				c.logf("kubesim: a webhook panicked: %v\n%s", value, debug.Stack()) // the caller has another stack
+				c.logf("kubesim: a webhook panicked: %v\n%s", value, debug.Stack()) // the caller's stack would not show the cause
 				result = value
 			}
 			ended <- result
@@ -110,6 +110,6 @@ func (c *Caller) Run(ctx context.Context, f func()) error {
 	return nil
 }
 
-// errExited is the error of a webhook whose function ends its goroutine.
+// errExited is the error of a registered function that ends its goroutine.
 var errExited = errors.New("the function that Admit registered called runtime.Goexit, as t.Fatal does: it runs in its own goroutine, " +
 	"where only t.Error may be called")

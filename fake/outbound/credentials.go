@@ -17,23 +17,23 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// credentials authenticate the server to a webhook. If nil, the server sends none.
+// credentials authenticate the server to a webhook. If they are nil, the server sends no credentials.
 type credentials struct {
 	certificate    *tls.Certificate
 	token          string
 	user, password string
 }
 
-// kubeconfig holds the users of a kubeconfig file by name, which is the host of a webhook, and the name of the default user.
+// kubeconfig contains the users of a kubeconfig file by name (the host of a webhook), and the name of the default user.
 type kubeconfig struct {
 	users    map[string]*credentials
 	fallback string
 }
 
-// Plugins are how admission plugins make themselves known to webhooks, by the name of the plugin.
+// Plugins contains the credentials that admission plugins use for webhooks, by plugin name.
 type Plugins map[string]*kubeconfig
 
-// from returns the path of a file that is named as seen from dir.
+// from returns the path of a file relative to dir, unless it is absolute.
 func from(dir, file string) string {
 	if filepath.IsAbs(file) {
 		return file
@@ -57,7 +57,8 @@ func readObject(file string) (object.Object, error) {
 	return obj, nil
 }
 
-// readUsers reads the users of a kubeconfig file.
+// readUsers reads the users of a kubeconfig file, whose path must be absolute. The user of the current context applies where no
+// other does.
 func readUsers(file string) (*kubeconfig, error) {
 	if !filepath.IsAbs(file) {
 		return nil, fmt.Errorf("kubeConfigFile: Invalid value: %q: must be an absolute file path", file)
@@ -82,7 +83,8 @@ func readUsers(file string) (*kubeconfig, error) {
 	return k, nil
 }
 
-// readUser reads one user; files are named as seen from dir.
+// readUser parses a user. File names are relative to dir. It returns an error for methods of authentication other than
+// certificates, tokens and passwords.
 func readUser(user object.Object, dir string) (*credentials, error) {
 	for _, name := range []string{"exec", "auth-provider"} {
 		if user.Map(name) != nil {
@@ -119,9 +121,9 @@ func readUser(user object.Object, dir string) (*credentials, error) {
 	return c, nil
 }
 
-// credentials returns the credentials that the server sends to the webhook at an address on behalf of a plugin. It takes the first user
-// that exists in the plugin's kubeconfig, of those named HOST:PORT, *.REST:PORT, the same without :443, "*", and the user of the current
-// context (k8s.io/apiserver, webhook.defaultAuthenticationInfoResolver).
+// credentials returns the credentials that the server sends to a webhook's URL on behalf of a plugin. It uses the first of these
+// users that exists in the plugin's kubeconfig: HOST:PORT, *.REST:PORT, the same without :443, "*", and the user of the current
+// context. If there is none, it returns nil (k8s.io/apiserver, webhook.defaultAuthenticationInfoResolver).
 func (p Plugins) credentials(plugin string, at *url.URL) *credentials {
 	k := p[plugin]
 	if k == nil {
@@ -140,7 +142,7 @@ func (p Plugins) credentials(plugin string, at *url.URL) *credentials {
 	return nil
 }
 
-// patterns returns a.b.c, *.b.c and *.c.
+// patterns returns the host patterns that match a host: for a.b.c, these are a.b.c, *.b.c and *.c.
 func patterns(host string) []string {
 	names := []string{host}
 	steps := strings.Split(host, ".")
@@ -150,7 +152,7 @@ func patterns(host string) []string {
 	return names
 }
 
-// authenticate returns q with what c has for the header.
+// authenticate returns q with the Authorization header for c.
 func (c *credentials) authenticate(q *http.Request) *http.Request {
 	if c == nil || c.token == "" && c.user == "" && c.password == "" {
 		return q

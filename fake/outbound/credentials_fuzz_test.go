@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// FuzzAdmissionConfig checks that no file of --admission-control-config-file, and no kubeconfig that one names, ends the server.
-// @ stands for the path of the kubeconfig.
+// FuzzAdmissionConfig checks that no file of --admission-control-config-file, and no kubeconfig that it names, makes the server
+// panic. @ stands for the path of the kubeconfig.
 func FuzzAdmissionConfig(f *testing.F) {
 	f.Add([]byte("kind: AdmissionConfiguration\nplugins:\n- name: MutatingAdmissionWebhook\n  configuration: {kind: WebhookAdmissionConfiguration, kubeConfigFile: '@'}\n"),
 		[]byte("users: [{name: '*.svc', user: {token: t}}, {name: b, user: {client-certificate-data: bm8=, client-key-data: bm8=}}]\n"+

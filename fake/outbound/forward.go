@@ -24,7 +24,7 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// discoveryTimeout is how long an aggregated API server may take to answer a discovery request.
+// discoveryTimeout is the time limit for an aggregated API server's response to a discovery request.
 const discoveryTimeout = 5 * time.Second
 
 // Forward implements sim.Aggregator (k8s.io/kube-aggregator, proxyHandler.ServeHTTP).
@@ -76,11 +76,11 @@ func (a *Aggregator) Forward(x *sim.APIService, q *apiserver.Request, user resou
 	return got
 }
 
-// errLimit is the cause of the end of a request that took longer than it may.
+// errLimit is the cause if a request exceeds its time limit.
 var errLimit = errors.New("the request took too long")
 
-// limited returns the context of a forwarded request. It ends with the client's request, when the request has taken too long, and, for a
-// discovery request, after discoveryTimeout.
+// limited returns the context of a forwarded request. It is cancelled when the client's request ends, when the time limit of the
+// request is exceeded and, for a discovery request, after discoveryTimeout.
 func limited(q *apiserver.Request, w sim.Within) (context.Context, func()) {
 	parent := q.Context
 	if parent == nil {
@@ -103,21 +103,21 @@ func limited(q *apiserver.Request, w sim.Within) (context.Context, func()) {
 	}
 }
 
-// plainText is an answer in plain text, as http.Error writes it.
+// plainText returns a plain-text response in the format of http.Error.
 func plainText(code int, text string) *apiserver.Answer {
 	body := text + "\n"
-	if strings.HasPrefix(text, "error trying to reach service") { // an answer of the transport, not of the handler
+	if strings.HasPrefix(text, "error trying to reach service") { // written by the transport, not by the handler
 		body = text
 	}
-	return &apiserver.Answer{Code: code, Body: codec.Text{[]byte(body)}, Header: wire.Header{
+	return &apiserver.Answer{Code: code, Body: codec.TextOf([]byte(body)), Header: wire.Header{
 		"Content-Type": {"text/plain; charset=utf-8"}, "X-Content-Type-Options": {"nosniff"}}}
 }
 
-// hopByHop are the headers of one connection (RFC 9110, Connection).
+// hopByHop are the headers that apply only to a single connection (RFC 9110, Connection).
 var hopByHop = []string{"Connection", "Proxy-Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Te", "Trailer",
 	"Transfer-Encoding", "Upgrade"}
 
-// removeHops removes the hop-by-hop headers.
+// removeHops removes all hop-by-hop headers, including the headers that the Connection header lists.
 func removeHops(h http.Header) {
 	for _, list := range h["Connection"] {
 		for name := range strings.SplitSeq(list, ",") {
@@ -129,7 +129,7 @@ func removeHops(h http.Header) {
 	}
 }
 
-// upgrades returns the protocol that a client wants to change to, "" for none.
+// upgrades returns the protocol to which a client wants to upgrade, or "".
 func upgrades(h http.Header) string {
 	for _, list := range h["Connection"] {
 		if strings.Contains(strings.ToLower(list), "upgrade") {
@@ -139,7 +139,8 @@ func upgrades(h http.Header) string {
 	return ""
 }
 
-// outgoing makes the request to an aggregated API server. It removes the user's credentials and adds the headers that name the user.
+// outgoing creates the request to an aggregated API server. It removes the user's credentials and adds the headers that identify
+// the user.
 func outgoing(ctx context.Context, q *apiserver.Request, at *url.URL, user resource.User, upgrade string) (*http.Request, error) {
 	var body io.Reader = http.NoBody
 	switch {
@@ -164,7 +165,7 @@ func outgoing(ctx context.Context, q *apiserver.Request, at *url.URL, user resou
 		}
 	}
 	if _, named := r.Header["User-Agent"]; !named {
-		r.Header["User-Agent"] = []string{""} // and not that of Go
+		r.Header["User-Agent"] = []string{""} // do not send Go's default
 	}
 	if host, _, err := net.SplitHostPort(q.From); err == nil {
 		r.Header.Set("X-Forwarded-For", strings.Join(append(slices.Clone(r.Header["X-Forwarded-For"]), host), ", "))
@@ -181,7 +182,7 @@ func outgoing(ctx context.Context, q *apiserver.Request, at *url.URL, user resou
 	return r, nil
 }
 
-// hideUser removes the headers with which proxies name a user, those of the options and the common ones.
+// hideUser removes the headers by which proxies identify a user: the configured ones and the usual ones.
 func hideUser(h http.Header, o *auth.RequestHeader) {
 	for _, name := range slices.Concat([]string{"X-Remote-User", "X-Remote-Group", "X-Remote-Uid"}, o.UsernameHeaders, o.GroupHeaders, o.UIDHeaders) {
 		h.Del(name)
@@ -195,7 +196,7 @@ func hideUser(h http.Header, o *auth.RequestHeader) {
 	}
 }
 
-// setUser sets the headers that name the user of a request (client-go, transport.SetAuthProxyHeaders).
+// setUser sets the headers that identify the user of a request (client-go, transport.SetAuthProxyHeaders).
 func setUser(h http.Header, user resource.User) {
 	h.Set("X-Remote-User", user.Name)
 	if user.UID != "" {
@@ -211,7 +212,7 @@ func setUser(h http.Header, user resource.User) {
 	}
 }
 
-// escapedKey makes the key of an extra field fit for a header: what no header may have, and the percent sign, is escaped.
+// escapedKey percent-encodes the key of an extra value for use in a header name.
 func escapedKey(key string) string {
 	var b strings.Builder
 	for i := range len(key) {
@@ -225,8 +226,8 @@ func escapedKey(key string) string {
 	return b.String()
 }
 
-// answered converts the response of an aggregated API server to the answer for the client. refused is true if the response is replaced by
-// an error, because it is a redirect or a failed upgrade.
+// answered converts the response of an aggregated API server. If the response is a redirect or a failed upgrade, it returns an
+// error response instead, and refused is true.
 func answered(res *http.Response, upgrade bool) (a *apiserver.Answer, refused bool) {
 	a = &apiserver.Answer{Code: res.StatusCode, Header: wire.Header(res.Header)}
 	switch code := res.StatusCode; {
@@ -236,13 +237,13 @@ func answered(res *http.Response, upgrade bool) (a *apiserver.Answer, refused bo
 		return plainText(http.StatusServiceUnavailable, fmt.Sprintf("invalid upgrade response: status code %d", code)), true
 	case code >= 300 && code <= 399 && res.Header.Get("Location") != "":
 		const refusal = "the backend attempted to redirect this request, which is not permitted"
-		return &apiserver.Answer{Code: http.StatusBadGateway, Body: codec.Text{[]byte(refusal)},
+		return &apiserver.Answer{Code: http.StatusBadGateway, Body: codec.TextOf([]byte(refusal)),
 			Header: wire.Header{"Content-Type": {"text/plain; charset=utf-8"}}}, true
 	}
 	removeHops(res.Header)
 	for _, name := range []string{"Credentials", "Headers", "Methods", "Origin"} {
 		a.Header.Del("Access-Control-Allow-" + name)
 	}
-	a.Header.Del("Date") // set again when the answer is written
+	a.Header.Del("Date") // it is set when the response is written
 	return a, false
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/kubesim/kubesim/fake/answer"
 )
 
-// inProcess is an http.RoundTripper that calls a handler. The response is complete when the handler returns, or is streamed from the
-// handler's first Flush on:
+// inProcess is an http.RoundTripper that calls a handler. The response is complete when the handler returns, or is streamed after
+// the handler's first Flush:
 //
-//	RoundTrip ─ go ─▶ handler ─▶ reply ─┬─ returns: Response with all of it
+//	RoundTrip ─ go ─▶ handler ─▶ reply ─┬─ returns: Response with the complete body
 //	                                    └─ Flush:   Response whose Body is a pipe; Close ends the handler's context
 type inProcess struct {
 	handler http.Handler
@@ -24,7 +24,7 @@ type inProcess struct {
 
 var errEnded = errors.New("kubesim: the server is closed")
 
-// RoundTrip waits for the handler, or for the end of the request's context.
+// RoundTrip implements http.RoundTripper. It waits for the handler, or until the request's context is done.
 func (p inProcess) RoundTrip(q *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(q.Context())
 	forget := context.AfterFunc(p.life, func() { cancel(errEnded) })
@@ -33,7 +33,7 @@ func (p inProcess) RoundTrip(q *http.Request) (*http.Response, error) {
 	in.Host, in.RequestURI = q.URL.Host, q.URL.RequestURI()
 	in.URL.Scheme, in.URL.Host = "", ""
 	if in.UserAgent() == "" {
-		in.Header.Del("User-Agent") // which only says that none is to be sent
+		in.Header.Del("User-Agent") // an empty value only means that none should be sent
 	}
 	if in.Body == nil {
 		in.Body = http.NoBody
@@ -64,13 +64,13 @@ func (p inProcess) RoundTrip(q *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// reply is the http.ResponseWriter of a handler in process. Its fields are the handler's until begun is closed.
+// reply is the http.ResponseWriter of a handler in process. Until begun is closed, only the handler may access its fields.
 type reply struct {
 	header http.Header
-	sent   http.Header // header as it was when the code was written
-	code   int         // 0 before the header is written
+	sent   http.Header // copy of header when the status code was written
+	code   int         // 0 until the header is written
 	buffer bytes.Buffer
-	whole  bool // buffer is everything
+	whole  bool // buffer contains the complete body
 	failed error
 
 	begun  chan struct{}
@@ -79,7 +79,7 @@ type reply struct {
 	pipe   *io.PipeWriter
 }
 
-// run calls the handler. A panic is an error of the request, as in package net/http.
+// run calls the handler. As in package net/http, a panic fails only this request.
 func (w *reply) run(h http.Handler, q *http.Request) {
 	defer func() {
 		if broken := recover(); broken != nil {
@@ -124,7 +124,7 @@ func (w *reply) Write(p []byte) (int, error) {
 	}
 }
 
-// Flush implements http.Flusher. The first Flush starts streaming, with the buffered output first.
+// Flush implements http.Flusher. The first Flush starts streaming and sends the buffered output.
 func (w *reply) Flush() {
 	w.WriteHeader(http.StatusOK)
 	first := false

@@ -10,7 +10,8 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Metrics is an aggregated API server in process that reports the usage of nodes and pods, as metrics-server does for kubectl top.
+// Metrics is an aggregated API server in process that reports the resource usage of nodes and pods for kubectl top, like
+// metrics-server.
 type Metrics struct{ Cluster *sim.Cluster }
 
 const metricsPath = "/apis/metrics.k8s.io/v1beta1"
@@ -44,7 +45,7 @@ func (m Metrics) answer(path []string, r *http.Request) (any, *status.Status) {
 	return nil, status.NoResource()
 }
 
-// pick returns the object with a name, or the list of the objects that the selectors of a request match.
+// pick returns the object with the given name or, without a name, the list of objects that match the request's selectors.
 func pick(all []object.Object, kind string, of status.Resource, name []string, r *http.Request) (any, *status.Status) {
 	if len(name) > 0 {
 		for _, obj := range all {

@@ -13,10 +13,10 @@ import (
 	"github.com/kubesim/kubesim/sim"
 )
 
-// Network is an http.RoundTripper that goes by what the configuration of a webhook says.
+// Network is an http.RoundTripper that sends requests to webhooks according to their configuration.
 //
 //	called ─ Trusted ─ caBundle ──────┐
-//	       └ Plugin ── credentials ───┼▶ one http.Transport for each transportKey ── dial ─▶ URL, or where the service is
+//	       └ Plugin ── credentials ───┼▶ one http.Transport per transportKey ── dial ─▶ URL, or the service's address
 //	Services ─ authority ─────────────┘
 type Network struct {
 	places  places
@@ -24,10 +24,10 @@ type Network struct {
 	trusts  sync.Map // *http.Transport by transportKey
 }
 
-// transportKey is what requests have to share to share connections.
+// transportKey identifies a connection pool: requests with the same key share connections.
 type transportKey struct {
 	trusted, host, plugin string
-	own                   *authority // nil before a certificate was signed for a service
+	own                   *authority // nil until a certificate for a service is signed
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -46,9 +46,9 @@ func (n *Network) RoundTrip(q *http.Request) (*http.Response, error) {
 	return t.(*http.Transport).RoundTrip(known.authenticate(q))
 }
 
-// transport makes connections to a host with a certificate of one of the trusted authorities, or of the system's and
-// kubesim's own. Only what listens on this machine by a URL is spoken to in HTTP/2: connections to services are not kept
-// to one of their endpoints (k8s.io/apiserver, webhook.ClientManager).
+// transport returns a transport for a host whose certificate must be signed by one of the trusted authorities or, without a
+// caBundle, by those of the system or kubesim's own. It uses HTTP/2 only for URLs of this machine, so that connections to a service
+// are not bound to one of its endpoints (k8s.io/apiserver, webhook.ClientManager).
 func (n *Network) transport(key transportKey, host string, known *credentials) (*http.Transport, error) {
 	config, err := trusting([]byte(key.trusted), key.own)
 	if err != nil {
@@ -67,7 +67,7 @@ func (n *Network) transport(key transportKey, host string, known *credentials) (
 	return t, nil
 }
 
-// forget closes connections that are not in use: services are elsewhere.
+// forget closes idle connections, because addresses of services have changed.
 func (n *Network) forget() {
 	n.trusts.Range(func(_, t any) bool {
 		t.(*http.Transport).CloseIdleConnections()
@@ -75,7 +75,7 @@ func (n *Network) forget() {
 	})
 }
 
-// dial connects to an address; that of a service, NAME.NAMESPACE.svc, is looked up.
+// dial connects to an address. It looks up addresses of services, NAME.NAMESPACE.svc.
 func (p places) dial(ctx context.Context, kind, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -93,13 +93,13 @@ func (p places) dial(ctx context.Context, kind, address string) (net.Conn, error
 	return (&net.Dialer{}).DialContext(ctx, kind, address)
 }
 
-// places finds the addresses of a cluster's services: those in Services, or else those of the Service objects.
+// places looks up the addresses of a cluster's services, first in Services and then in the Service objects.
 type places struct {
 	cluster  *sim.Cluster
 	services *Services
 }
 
-// address returns the HOST:PORT at which a port of a service is reached.
+// address returns the HOST:PORT of a service port.
 func (p places) address(namespace, name string, port int64) (string, error) {
 	if address := p.services.address(namespace, name, port); address != "" {
 		return address, nil

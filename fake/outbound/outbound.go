@@ -31,7 +31,8 @@ type Outbound struct {
 	converts bool // ConvertThrough was called
 }
 
-// New returns the Outbound of the server of a cluster. Its requests end with life. trial may be nil. logf logs panics of webhooks.
+// New returns the Outbound of a cluster's server. Its requests end with the context life. trial may be nil. logf logs panics of
+// webhooks.
 func New(life context.Context, c *sim.Cluster, o *config.Cluster, p Plugins, s *Services, trial Trial,
 	logf func(format string, args ...any),
 ) *Outbound {
@@ -43,7 +44,7 @@ func New(life context.Context, c *sim.Cluster, o *config.Cluster, p Plugins, s *
 	return out
 }
 
-// SetAddress sets the real address of a service: Services.SetAddress.
+// SetAddress sets the real address of a service, and closes idle connections so that it takes effect. See Services.SetAddress.
 func (o *Outbound) SetAddress(service, address string) error {
 	if err := o.Services.SetAddress(service, address); err != nil {
 		return err
@@ -53,7 +54,7 @@ func (o *Outbound) SetAddress(service, address string) error {
 	return nil
 }
 
-// AdmitThrough sets what carries requests to admission webhooks.
+// AdmitThrough sets the transport for requests to admission webhooks.
 func (o *Outbound) AdmitThrough(transport http.RoundTripper) {
 	o.mu.Lock()
 	o.admits = true
@@ -61,7 +62,7 @@ func (o *Outbound) AdmitThrough(transport http.RoundTripper) {
 	o.cluster.Calls(func(x *replica.Calls) { x.Send, x.Concurrently = o.Caller.through(transport), callConcurrently })
 }
 
-// callConcurrently calls functions at the same time.
+// callConcurrently calls functions concurrently, and waits for them.
 func callConcurrently(calls []func()) {
 	var wait sync.WaitGroup
 	for _, call := range calls {
@@ -70,7 +71,7 @@ func callConcurrently(calls []func()) {
 	wait.Wait()
 }
 
-// ConvertThrough sets what carries requests to conversion webhooks.
+// ConvertThrough sets the transport for requests to conversion webhooks.
 func (o *Outbound) ConvertThrough(transport http.RoundTripper) {
 	o.mu.Lock()
 	o.converts = true
@@ -78,7 +79,7 @@ func (o *Outbound) ConvertThrough(transport http.RoundTripper) {
 	o.cluster.ConvertThrough(o.Caller.through(transport))
 }
 
-// ReachOut makes a server with a listener use the network for its own requests: to webhooks, unless another transport was set for them, and
+// ReachOut makes a server with a listener use the network for its own requests: to webhooks, unless another transport was set, and
 // to aggregated API servers.
 func (o *Outbound) ReachOut() {
 	o.mu.Lock()

@@ -19,10 +19,11 @@ import (
 )
 
 const (
-	// checkTimeout is how long an aggregated API server may take to be available, documentTimeout to send its OpenAPI.
+	// checkTimeout is the time limit for checking an aggregated API server, and documentTimeout that for fetching its OpenAPI
+	// documents.
 	checkTimeout    = 5 * time.Second
 	documentTimeout = time.Minute
-	// documentMax is the greatest size of a document that is read.
+	// documentMax is the maximum size of a document.
 	documentMax = 64 << 20
 )
 
@@ -38,7 +39,7 @@ func (a *Aggregator) OpenAPI(x *sim.APIService, w sim.Within) discovery.RemoteOp
 	return discovery.RemoteOpenAPI{V2: a.document(x, "/openapi/v2", w), V3: object.Object(a.document(x, "/openapi/v3", w)).Map("paths")}
 }
 
-// rootOf is a path that an aggregated API server is required to serve.
+// rootOf returns the path that an available API server must serve.
 func rootOf(x *sim.APIService) string {
 	if x.Group == "" {
 		return "/api/" + x.Version
@@ -78,7 +79,7 @@ func (a *Aggregator) Check(x *sim.APIService, w sim.Within) error {
 	return nil
 }
 
-// limit returns a context that ends after a time of the server's clock, or with the server.
+// limit returns a context that is done after d on the server's clock, or when the server ends.
 func (a *Aggregator) limit(d time.Duration, w sim.Within) (context.Context, func()) {
 	ctx, stop := w(d)
 	forget := context.AfterFunc(a.life, stop)
@@ -88,7 +89,7 @@ func (a *Aggregator) limit(d time.Duration, w sim.Within) (context.Context, func
 	}
 }
 
-// get asks an aggregated API server for a document.
+// get requests a document from an aggregated API server, as a user and within a time limit. It reads at most documentMax bytes.
 func (a *Aggregator) get(x *sim.APIService, path, accept string, user resource.User, limit time.Duration, w sim.Within) (*http.Response, []byte, error) {
 	host, transport, err := a.upstream(x, false)
 	if err != nil {
@@ -116,7 +117,7 @@ func (a *Aggregator) get(x *sim.APIService, path, accept string, user resource.U
 	return res, body, err
 }
 
-// document returns an OpenAPI document in JSON, nil if it cannot be had.
+// document returns an OpenAPI document in JSON, or nil if it cannot be fetched.
 func (a *Aggregator) document(x *sim.APIService, path string, w sim.Within) map[string]any {
 	res, body, err := a.get(x, path, "application/json", downloader, documentTimeout, w)
 	if err != nil || res.StatusCode != http.StatusOK {
@@ -129,8 +130,8 @@ func (a *Aggregator) document(x *sim.APIService, path string, w sim.Within) map[
 	return obj
 }
 
-// Resources implements sim.Aggregator: from aggregated discovery, or else from the list of the version (kube-aggregator,
-// discoveryManager.fetchFreshDiscoveryForService).
+// Resources implements sim.Aggregator. It uses aggregated discovery or, if that is not supported, the resource list of the version
+// (kube-aggregator, discoveryManager.fetchFreshDiscoveryForService).
 func (a *Aggregator) Resources(x *sim.APIService, w sim.Within) (rows []any, stale bool) {
 	const list = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 	res, body, err := a.get(x, "/apis", list+","+strings.Replace(list, "v=v2", "v=v2beta1", 1), discoverer, discoveryTimeout, w)
@@ -158,8 +159,8 @@ func (a *Aggregator) Resources(x *sim.APIService, w sim.Within) (rows []any, sta
 	return rows, err != nil
 }
 
-// discoveryList and resourceList have the fields of discovery documents that are used. A document that cannot be decoded into them is
-// treated as no answer.
+// discoveryList and resourceList contain the fields of discovery documents that are used. A document that cannot be decoded into
+// them is treated as a missing response.
 type (
 	discoveryList struct {
 		Items []struct {
@@ -189,14 +190,14 @@ type (
 	responseKind struct{ Group, Version, Kind string }
 )
 
-// isDiscovery reports whether a Content-Type is that of aggregated discovery.
+// isDiscovery reports whether the Content-Type is that of aggregated discovery.
 func isDiscovery(contentType string) bool {
 	media, params, err := mime.ParseMediaType(contentType)
 	return err == nil && media == "application/json" && params["g"] == "apidiscovery.k8s.io" && params["as"] == "APIGroupDiscoveryList" &&
 		(params["v"] == "v2" || params["v"] == "v2beta1")
 }
 
-// versionIn returns the resources of a version in an APIGroupDiscoveryList. Kinds that it leaves out are empty.
+// versionIn returns the resources of a version in an APIGroupDiscoveryList. It sets missing kinds to empty ones.
 func versionIn(list object.Object, x *sim.APIService) []any {
 	for _, group := range list.Objects("items") {
 		if group.String("metadata", "name") != x.Group {
@@ -220,7 +221,7 @@ func versionIn(list object.Object, x *sim.APIService) []any {
 
 func noKind() map[string]any { return map[string]any{"group": "", "version": "", "kind": ""} }
 
-// converted returns the resources of an APIResourceList as aggregated discovery has them (k8s.io/apiserver,
+// converted converts the resources of an APIResourceList to the form of aggregated discovery (k8s.io/apiserver,
 // endpoints.ConvertGroupVersionIntoToDiscovery).
 func converted(list object.Object) ([]any, error) {
 	if list.Kind() != "APIResourceList" {

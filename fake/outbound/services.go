@@ -23,21 +23,21 @@ import (
 	"github.com/kubesim/kubesim/sim/webhook"
 )
 
-// Services holds the real addresses of services, and signs their certificates. Forks of a server share it.
+// Services contains the real addresses of services, and signs their certificates. Forks of a server share it.
 type Services struct {
 	mu        sync.Mutex
 	addresses map[serviceName]string // HOST:PORT
-	own       *authority             // nil before the first signature
+	own       *authority             // nil until a certificate is signed
 }
 
-// serviceName is a service, or one port of it.
+// serviceName identifies a service or one of its ports.
 type serviceName struct {
 	namespace, name string
 	port            int64 // 0 for all ports
 }
 
-// SetAddress sets the real address, "HOST:PORT", of a service, "NAMESPACE/NAME", or of one of its ports, "NAMESPACE/NAME:PORT". An empty
-// address removes the entry.
+// SetAddress sets the real address "HOST:PORT" of a service "NAMESPACE/NAME", or of one of its ports "NAMESPACE/NAME:PORT". If
+// address is "", it removes the entry. It returns an error if the service or the address does not have this form.
 func (s *Services) SetAddress(service, address string) error {
 	name, err := parseService(service)
 	if err != nil {
@@ -72,7 +72,7 @@ func parseService(text string) (serviceName, error) {
 	return s, nil
 }
 
-// address returns the real address of a port of a service, or "" if it was not set.
+// address returns the real address of a service port, or "" if none was set.
 func (s *Services) address(namespace, name string, port int64) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,8 +82,9 @@ func (s *Services) address(namespace, name string, port int64) string {
 	return s.addresses[serviceName{namespace, name, 0}]
 }
 
-// WriteCerts writes tls.crt, tls.key and ca.crt into a folder, which it makes if need be: a certificate for all services that have
-// an address, signed by an authority of its own.
+// WriteCerts writes tls.crt, tls.key and ca.crt to a directory, which it creates if necessary. The certificate is valid for all
+// services that have an address. It is signed by a generated authority. WriteCerts returns an error if no service has an address,
+// or if a file cannot be written.
 func (s *Services) WriteCerts(dir string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,7 +95,7 @@ func (s *Services) WriteCerts(dir string) error {
 	}
 	slices.Sort(names)
 	if names = slices.Compact(names); len(names) == 0 {
-		return errors.New("kubesim: there is no service for a certificate: set its address with ServiceAddress")
+		return errors.New("kubesim: a certificate needs a service: set its address with ServiceAddress")
 	}
 	if s.own == nil {
 		own, err := newAuthority()
@@ -122,7 +123,7 @@ func (s *Services) WriteCerts(dir string) error {
 	return nil
 }
 
-// replaceFile replaces a file atomically: a process that watches it never reads a part of it.
+// replaceFile replaces a file atomically, so that a process that watches it never sees a partially written file.
 func replaceFile(name string, data []byte, mode os.FileMode) error {
 	f, err := os.CreateTemp(filepath.Dir(name), ".kubesim-")
 	if err != nil {
@@ -136,7 +137,7 @@ func replaceFile(name string, data []byte, mode os.FileMode) error {
 	return os.Rename(f.Name(), name)
 }
 
-// CA returns the certificate of the authority that signs for services, PEM, or nil if WriteCerts was not called.
+// CA returns the PEM certificate of the authority that signs for services, or nil if WriteCerts was not called.
 func (s *Services) CA() []byte {
 	if own := s.signer(); own != nil {
 		return own.pem
@@ -144,14 +145,15 @@ func (s *Services) CA() []byte {
 	return nil
 }
 
-// signer returns the authority of the services, nil if it has signed nothing.
+// signer returns the authority for services, or nil if it has not signed any certificate.
 func (s *Services) signer() *authority {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.own
 }
 
-// trusting returns what trusts the authorities in a caBundle, or else those of the system and own.
+// trusting returns a TLS configuration that trusts the authorities in bundle. If bundle is empty, it trusts those of the system and
+// own.
 func trusting(bundle []byte, own *authority) (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	switch {
@@ -170,7 +172,7 @@ func trusting(bundle []byte, own *authority) (*tls.Config, error) {
 	return config, nil
 }
 
-// unreadable returns why there is no certificate in a bundle (client-go, transport.createErrorParsingCAData).
+// unreadable returns an error that explains why a bundle contains no certificate (client-go, transport.createErrorParsingCAData).
 func unreadable(bundle []byte) error {
 	for len(bundle) > 0 {
 		var block *pem.Block
@@ -187,8 +189,8 @@ func unreadable(bundle []byte) error {
 	return errors.New("no valid certificate authority data seen")
 }
 
-// authority signs certificates for services. It does not depend on the seed: its key must be secret, and a certificate must be valid now,
-// by the real clock.
+// authority signs certificates for services. It does not depend on the seed, because its key must be secret, and its certificates
+// must be valid according to real clocks.
 type authority struct {
 	key         *ecdsa.PrivateKey
 	certificate *x509.Certificate
@@ -198,7 +200,7 @@ type authority struct {
 func newAuthority() (*authority, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return nil, fmt.Errorf("kubesim: no key to sign with: %w", err)
+		return nil, fmt.Errorf("kubesim: generating the key of the authority: %w", err)
 	}
 	template := &x509.Certificate{Subject: pkix.Name{CommonName: "kubesim-services"}, IsCA: true, BasicConstraintsValid: true,
 		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature}
@@ -208,16 +210,16 @@ func newAuthority() (*authority, error) {
 	}
 	certificate, err := x509.ParseCertificate(der)
 	if err != nil {
-		return nil, fmt.Errorf("kubesim: no certificate to sign with: %w", err)
+		return nil, fmt.Errorf("kubesim: generating the certificate of the authority: %w", err)
 	}
 	return &authority{key, certificate, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})}, nil
 }
 
-// sign returns a certificate for a server with the names, and its key, PEM.
+// sign returns a server certificate for the names, and its key, in PEM.
 func (a *authority) sign(names []string) (certificate, key []byte, err error) {
 	own, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return nil, nil, fmt.Errorf("kubesim: no key for a service: %w", err)
+		return nil, nil, fmt.Errorf("kubesim: generating the key of a service: %w", err)
 	}
 	template := &x509.Certificate{Subject: pkix.Name{CommonName: names[0]}, DNSNames: names,
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
@@ -227,23 +229,23 @@ func (a *authority) sign(names []string) (certificate, key []byte, err error) {
 	}
 	encoded, err := x509.MarshalPKCS8PrivateKey(own)
 	if err != nil {
-		return nil, nil, fmt.Errorf("kubesim: no key for a service: %w", err)
+		return nil, nil, fmt.Errorf("kubesim: generating the key of a service: %w", err)
 	}
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
 		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: encoded}), nil
 }
 
-// issue makes a certificate that is valid for a year from now on.
+// issue returns a DER-encoded certificate that is valid for one year from now.
 func issue(template, parent *x509.Certificate, key, signer *ecdsa.PrivateKey) ([]byte, error) {
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
 	if err != nil {
-		return nil, fmt.Errorf("kubesim: no number for a certificate: %w", err)
+		return nil, fmt.Errorf("kubesim: generating the serial number of a certificate: %w", err)
 	}
 	template.SerialNumber = serial
 	template.NotBefore, template.NotAfter = time.Now().Add(-time.Hour), time.Now().AddDate(1, 0, 0)
 	der, err := x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, signer)
 	if err != nil {
-		return nil, fmt.Errorf("kubesim: no certificate: %w", err)
+		return nil, fmt.Errorf("kubesim: generating a certificate: %w", err)
 	}
 	return der, nil
 }

@@ -14,12 +14,12 @@ import (
 	"github.com/kubesim/kubesim/sim/webhook"
 )
 
-// attemptsMax is how often a webhook is asked that answers to try again later (client-go: one time and ten retries).
+// attemptsMax is the maximum number of calls to a webhook that requests retries (client-go: one call and ten retries).
 const attemptsMax = 11
 
-// through returns what calls webhooks by requests that a transport carries: redirects are followed, and a 429 or 5xx with
-// Retry-After is asked again. A transport that ignores the context of its requests is not waited for when the context has ended.
-// If transport is nil, through returns nil, and webhooks cannot be called.
+// through returns a function that calls webhooks over a transport. It follows redirects, and retries after a 429 or 5xx with
+// Retry-After. It returns as soon as the context is done, even if the transport ignores the context. If transport is nil, through
+// returns nil, and webhooks cannot be called.
 func (c *Caller) through(transport http.RoundTripper) webhook.Call {
 	if transport == nil {
 		return nil
@@ -27,8 +27,8 @@ func (c *Caller) through(transport http.RoundTripper) webhook.Call {
 	return func(ctx context.Context, q *webhook.Request) (*webhook.Answer, error) {
 		ctx = context.WithValue(ctx, calledKey{}, q)
 		for attempt := 1; ; attempt++ {
-			p := &posting{at: q.URL}
-			answers := make(chan *posted, 1)
+			p := &reviewRequest{at: q.URL}
+			answers := make(chan *reviewResult, 1)
 			if err := c.Run(ctx, func() { answers <- p.post(ctx, transport, q) }); err != nil {
 				return nil, p.ended(err)
 			}
@@ -47,7 +47,7 @@ func (c *Caller) through(transport http.RoundTripper) webhook.Call {
 
 type calledKey struct{}
 
-// webhookRequestOf returns the call of a webhook that an HTTP request belongs to, an empty one if it belongs to none.
+// webhookRequestOf returns the webhook call to which an HTTP request belongs, or an empty one if there is none.
 func webhookRequestOf(q *http.Request) *webhook.Request {
 	if call, ok := q.Context().Value(calledKey{}).(*webhook.Request); ok {
 		return call
@@ -55,36 +55,36 @@ func webhookRequestOf(q *http.Request) *webhook.Request {
 	return &webhook.Request{}
 }
 
-// posted is the response to a review, or the error.
-type posted struct {
+// reviewResult is the response to a review, or an error.
+type reviewResult struct {
 	*http.Response
 	body []byte
 	err  error
 }
 
-// posting is a review on its way, as far as the error says of a request whose context ends meanwhile.
-type posting struct {
+// reviewRequest tracks the progress of a review. If the context is done, the error depends on that progress.
+type reviewRequest struct {
 	mu      sync.Mutex
-	at      string // the address that is asked: the last one, if there were redirects
-	reading bool   // the body of the answer
+	at      string // current URL, after any redirects
+	reading bool   // whether the response body is being read
 }
 
-// post sends the review once, and again to wherever it is redirected.
-func (p *posting) post(ctx context.Context, transport http.RoundTripper, call *webhook.Request) *posted {
+// post sends the review once, and again after each redirect.
+func (p *reviewRequest) post(ctx context.Context, transport http.RoundTripper, call *webhook.Request) *reviewResult {
 	if ctx.Err() != nil {
-		return &posted{err: p.ended(context.Cause(ctx))}
+		return &reviewResult{err: p.ended(context.Cause(ctx))}
 	}
 	q, err := http.NewRequestWithContext(ctx, http.MethodPost, call.URL, bytes.NewReader(call.Review))
 	if err != nil {
-		return &posted{err: err}
+		return &reviewResult{err: err}
 	}
 	q.Header.Set("Content-Type", "application/json")
 	q.Header.Set("Accept", "application/json, */*")
-	q.Header.Set("User-Agent", "kube-apiserver-admission") // conversions, too
-	client := &http.Client{Transport: transport, CheckRedirect: p.redirected}
+	q.Header.Set("User-Agent", "kube-apiserver-admission") // also for conversions
+	client := &http.Client{Transport: transport, CheckRedirect: p.checkRedirect}
 	res, err := client.Do(q)
 	if err != nil {
-		return &posted{err: err}
+		return &reviewResult{err: err}
 	}
 	defer res.Body.Close()
 	p.mu.Lock()
@@ -92,13 +92,14 @@ func (p *posting) post(ctx context.Context, transport http.RoundTripper, call *w
 	p.mu.Unlock()
 	body, err := io.ReadAll(res.Body)
 	if err != nil {
-		return &posted{err: unread(err)}
+		return &reviewResult{err: unread(err)}
 	}
-	return &posted{res, body, nil}
+	return &reviewResult{res, body, nil}
 }
 
-// redirected is an http.Client's CheckRedirect, with the limit that one without such a function has.
-func (p *posting) redirected(next *http.Request, before []*http.Request) error {
+// checkRedirect implements http.Client.CheckRedirect. It records the new URL for error messages, and keeps the default limit of ten
+// redirects.
+func (p *reviewRequest) checkRedirect(next *http.Request, before []*http.Request) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.at = next.URL.String()
@@ -108,8 +109,8 @@ func (p *posting) redirected(next *http.Request, before []*http.Request) error {
 	return nil
 }
 
-// ended returns the error of a call whose context has ended with a cause.
-func (p *posting) ended(cause error) error {
+// ended returns the error for a call whose context is done for the given reason.
+func (p *reviewRequest) ended(cause error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.reading {
@@ -118,12 +119,12 @@ func (p *posting) ended(cause error) error {
 	return fmt.Errorf("Post %q: %w", p.at, cause)
 }
 
-// unread is the error of an answer whose body does not arrive (client-go).
+// unread returns the error for a response whose body cannot be read (client-go).
 func unread(err error) error {
 	return fmt.Errorf("unexpected error when reading response body. Please retry. Original error: %w", err)
 }
 
-// retryAfter reports whether a webhook asks for a retry, and when.
+// retryAfter reports whether a webhook requests a retry, and returns the delay.
 func retryAfter(res *http.Response) (time.Duration, bool) {
 	if res.StatusCode != http.StatusTooManyRequests && res.StatusCode < http.StatusInternalServerError {
 		return 0, false

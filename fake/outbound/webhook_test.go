@@ -15,12 +15,12 @@ import (
 	"github.com/kubesim/kubesim/sim/webhook"
 )
 
-// carrier is an http.RoundTripper.
+// carrier is a function that implements http.RoundTripper.
 type carrier func(*http.Request) (*http.Response, error)
 
 func (f carrier) RoundTrip(q *http.Request) (*http.Response, error) { return f(q) }
 
-// respond returns an answer; header is a list of names and values.
+// respond returns a response. header contains names and values.
 func respond(code int, body string, header ...string) *http.Response {
 	a := &http.Response{StatusCode: code, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}
 	for i := 0; i < len(header); i += 2 {
@@ -29,7 +29,7 @@ func respond(code int, body string, header ...string) *http.Response {
 	return a
 }
 
-// A webhook may send the server elsewhere, and ask it to come back later: ten times.
+// Redirects of a webhook are followed, and requests to retry later are honoured up to ten times.
 func TestWebhookAskedAgain(t *testing.T) {
 	is := is.New(t)
 	var asked []string
@@ -62,7 +62,7 @@ func TestWebhookAskedAgain(t *testing.T) {
 	is.True(err != nil && n == 1) // without Wait there is no retry
 }
 
-// Errors name the last requested URL, and the cause of the end.
+// Errors contain the last requested URL, and the cause of the failure.
 func TestWebhookErrors(t *testing.T) {
 	is := is.New(t)
 	ctx, cancel := context.WithCancelCause(t.Context())

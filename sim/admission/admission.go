@@ -1,9 +1,10 @@
-// Package admission decides on writes after they were decoded and before they are stored: first every plugin may
-// change the object, then, when it is valid, every plugin may refuse it (API concepts, admission control).
+// Package admission implements admission control (API concepts): plugins process each write after it is decoded and
+// before it is stored. First, every plugin may change the object. After validation, every plugin may reject the write.
 //
 //	decode ─▶ Mutate: NamespaceLifecycle, Priority, … ─▶ validation ─▶ Validate: NamespaceLifecycle, … ─▶ store
 //
-// Plugins run in the order in which kube-apiserver runs them. A file holds one, or a few about the same objects.
+// Plugins run in the same order as in kube-apiserver. Each file contains one plugin, or a few plugins for the same
+// objects.
 package admission
 
 import (
@@ -16,7 +17,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Operation is the operation of a request.
+// Operation is the kind of a write, or CONNECT for a stream.
 type Operation string
 
 const (
@@ -26,21 +27,22 @@ const (
 	Connect Operation = "CONNECT"
 )
 
-// Attributes is one write as the plugins see it.
+// Attributes is one write, as plugins receive it.
 type Attributes struct {
 	*resource.Context
 	Operation Operation
-	Object    object.Object // in the hub version; nil for DELETE; the options of a CONNECT
+	Object    object.Object // in the hub version; the options of a CONNECT; nil for DELETE
 	Old       object.Object // nil for CREATE
 
-	draft    *draft            // the draft for mutating webhooks; nil unless they run
+	draft    *draft            // the draft for mutating webhooks; nil when none are running
 	rounded  bool              // a webhook has patched Object at least once
-	rounds   map[string]*round // of plugins that may be called twice, by name
-	reinvoke bool              // one of them changed the object: see Changed
-	second   bool              // this is the second time
+	rounds   map[string]*round // state of the plugins that may run twice, by name
+	reinvoke bool              // a policy or webhook has changed the object; see Changed
+	second   bool              // the plugins run for the second time
 }
 
-// parseFieldsV1 parses the text of fieldsV1 of a new object, for policies and webhooks, which may read it and whose changes are compared.
+// parseFieldsV1 decodes fieldsV1 in the managedFields of the new object: policies and webhooks may read it, and decoded values can
+// be compared to detect their changes.
 func (a *Attributes) parseFieldsV1() {
 	for _, entry := range a.Object.Objects("metadata", "managedFields") {
 		if text, ok := entry["fieldsV1"].(object.Raw); ok {
@@ -49,22 +51,22 @@ func (a *Attributes) parseFieldsV1() {
 	}
 }
 
-// Changed reports whether a policy or webhook has changed Object.
+// Changed reports whether a policy or webhook has changed Object, so that the plugins must run a second time.
 func (a *Attributes) Changed() bool { return a.reinvoke }
 
-// Plugin is one admission plugin. A nil function has no part in its phase.
+// Plugin is one admission plugin. If Mutate or Validate is nil, the plugin does not run in that phase.
 type Plugin struct {
 	Name             string
-	Optional         bool // runs only on request
+	Optional         bool // runs only if it is enabled explicitly
 	Connects         bool // also runs for streams (CONNECT)
 	Mutate, Validate Step
 }
 
-// Step is the part of a plugin that runs in one phase, mutation or validation. It returns nil, or the Status with which it refuses the
-// write.
+// Step is the function of a plugin for one phase, mutation or validation. It returns nil, or the Status with which it
+// rejects the write.
 type Step func(*Attributes) *status.Status
 
-// on lets a step see only writes that are one of the operations on a resource itself, not on a subresource.
+// on returns a step that runs only for the given operations on the resource itself, not on its subresources.
 func on(storage string, step Step, operations ...Operation) Step {
 	return func(a *Attributes) *status.Status {
 		if !a.about(storage, operations...) {
@@ -74,10 +76,10 @@ func on(storage string, step Step, operations ...Operation) Step {
 	}
 }
 
-// Chain is the plugins of one API server, in order.
+// Chain contains the plugins of one API server, in order.
 type Chain []Plugin
 
-// plugins returns all plugins that are simulated, in the order in which kube-apiserver runs them (kubeapiserver/options,
+// plugins returns all simulated plugins in the order in which kube-apiserver runs them (kubeapiserver/options,
 // AllOrderedPlugins).
 func plugins(h *Server) Chain {
 	return Chain{
@@ -85,6 +87,7 @@ func plugins(h *Server) Chain {
 		{Name: "LimitRanger", Mutate: setLimits, Validate: checkLimits},
 		{Name: "ServiceAccount", Optional: true,
 			Mutate: on(pods, setServiceAccount(h), Create), Validate: on(pods, checkServiceAccount, Create)},
+		{Name: "NodeRestriction", Optional: true, Mutate: restrictNodes(h)},
 		{Name: "TaintNodesByCondition", Mutate: on(nodes, taintNewNode, Create)},
 		{Name: "PodSecurity", Validate: h.Config.PodSecurity.check},
 		{Name: "Priority", Mutate: setPriority, Validate: on(priorityClasses, oneDefaultPriority, Create, Update)},
@@ -107,15 +110,15 @@ func plugins(h *Server) Chain {
 	}
 }
 
-// New returns the plugins that kube-apiserver runs by default, in its order, and the optional ones that are named in with. It omits
-// the plugins that are named in without.
+// New returns the plugins that kube-apiserver runs by default, in its order, and the optional ones in with. It omits the
+// plugins in without.
 func New(h *Server, with, without []string) Chain {
 	return slices.DeleteFunc(plugins(h), func(p Plugin) bool {
 		return slices.Contains(without, p.Name) || p.Optional && !slices.Contains(with, p.Name)
 	})
 }
 
-// Names returns the names of all plugins that are simulated, in their order.
+// Names returns the names of all simulated plugins, in their order.
 func Names() []string { return names(func(Plugin) bool { return true }) }
 
 // Optional returns the names of the optional plugins, which New adds on request.
@@ -130,8 +133,8 @@ func names(which func(Plugin) bool) (list []string) {
 	return list
 }
 
-// Mutate lets each plugin change a.Object; the first refusal ends it. If a policy or webhook has changed the object, all plugins
-// run once more.
+// Mutate lets each plugin change a.Object. It stops at the first rejection. If a policy or webhook has changed the
+// object, it runs all plugins once more.
 func (c Chain) Mutate(a *Attributes) *status.Status {
 	mutate := func(p *Plugin) Step { return p.Mutate }
 	if s := c.run(a, mutate); s != nil || !a.reinvoke {
@@ -141,7 +144,7 @@ func (c Chain) Mutate(a *Attributes) *status.Status {
 	return c.run(a, mutate)
 }
 
-// Validate runs each plugin; the first refusal is the answer.
+// Validate runs each plugin and returns the first rejection.
 func (c Chain) Validate(a *Attributes) *status.Status {
 	return c.run(a, func(p *Plugin) Step { return p.Validate })
 }
@@ -157,7 +160,7 @@ func (c Chain) run(a *Attributes, phase func(*Plugin) Step) *status.Status {
 	return nil
 }
 
-// The storage names of the resources that plugins are about.
+// The storage names of the resources that plugins process.
 const (
 	pods            = "pods"
 	nodes           = "nodes"
@@ -173,12 +176,12 @@ const (
 	signingRequests = "certificatesigningrequests.certificates.k8s.io"
 )
 
-// about reports whether the write is one of the operations on a resource itself, not on a subresource.
+// about reports whether the write is one of the given operations on the resource itself, not on a subresource.
 func (a *Attributes) about(storage string, operations ...Operation) bool {
 	return a.Definition.Storage == storage && a.Subresource == "" && slices.Contains(operations, a.Operation)
 }
 
-// refuse answers that the write is forbidden. An object whose name is still to be generated is named by its prefix.
+// refuse returns a 403 with the message. If the object's name has not been generated yet, the message contains its generateName.
 func (a *Attributes) refuse(format string, args ...any) *status.Status {
 	name := cmp.Or(a.Name, a.Object.Name(), a.Object.GenerateName(), "Unknown")
 	return status.Forbidden(a.Definition.GroupResource(), name, fmt.Sprintf(format, args...))

@@ -10,13 +10,13 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// clientSigner signs certificates that the API server takes for a user's.
+// clientSigner is the signer of client certificates that the API server trusts.
 const clientSigner = "kubernetes.io/kube-apiserver-client"
 
-// Authorize reports whether a user may use a verb on a cluster-scoped object. by is the author of the request.
+// Authorize reports whether a user may use a verb on a cluster-scoped object. The first argument is the author of the request.
 type Authorize func(by resource.Author, user resource.User, verb, group, resourceName, name string, objects resource.Reader) bool
 
-// certificateApproval requires the right to approve requests for the signer of a signing request.
+// certificateApproval requires the permission to approve requests for the signer of a signing request.
 func certificateApproval(may Authorize) Step {
 	return func(a *Attributes) *status.Status {
 		if a.Definition.Storage != signingRequests || a.Subresource != "approval" || a.Operation != Update {
@@ -29,7 +29,8 @@ func certificateApproval(may Authorize) Step {
 	}
 }
 
-// certificateSigning requires the right to sign for the signer of a signing request whose certificate is set.
+// certificateSigning requires the permission to sign for the signer when the certificate or the conditions of a signing
+// request change.
 func certificateSigning(may Authorize) Step {
 	return func(a *Attributes) *status.Status {
 		if a.Definition.Storage != signingRequests || a.Subresource != "status" || a.Operation != Update {
@@ -46,14 +47,14 @@ func certificateSigning(may Authorize) Step {
 	}
 }
 
-// maySigner checks the right for the signer itself, then for all signers of its domain.
+// maySigner checks the permission for the signer itself, and then for all signers of its domain.
 func maySigner(a *Attributes, may Authorize, verb, signer string) bool {
 	domain, _, _ := strings.Cut(signer, "/")
 	return may(a.By, a.User, verb, "certificates.k8s.io", "signers", signer, a.Objects) ||
 		may(a.By, a.User, verb, "certificates.k8s.io", "signers", domain+"/*", a.Objects)
 }
 
-// restrictSubject refuses requests for client certificates of the group system:masters.
+// restrictSubject rejects requests for client certificates of the group system:masters.
 func restrictSubject(a *Attributes) *status.Status {
 	if a.Object.String("spec", "signerName") != clientSigner {
 		return nil

@@ -62,7 +62,7 @@ func TestMastersGetNoCertificate(t *testing.T) {
 	}
 }
 
-// request returns a signing request of an organization as it is in spec.request.
+// request returns a signing request of an organization in the form of spec.request.
 func request(t *testing.T, organization string) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

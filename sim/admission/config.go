@@ -12,29 +12,29 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Config is the configuration of plugins in a file of --admission-control-config-file.
+// Config is the configuration of the plugins, read from the files of --admission-control-config-file.
 type Config struct {
 	PodSecurity PodSecurity       `json:",omitzero"`
 	Limited     []LimitedResource `json:",omitempty"` // ResourceQuota, limitedResources
 }
 
-// PodSecurity is the configuration of the plugin PodSecurity.
+// PodSecurity configures the plugin PodSecurity.
 type PodSecurity struct {
-	// Defaults apply to a namespace without a label: enforce, enforce-version, audit, audit-version, warn and warn-version. The
-	// default of a mode is privileged, that of a version latest.
+	// Defaults apply to a namespace that lacks a label. The keys are enforce, enforce-version, audit, audit-version, warn
+	// and warn-version. The default of a mode is privileged, that of a version is latest.
 	Defaults map[string]string `json:",omitempty"`
-	// Usernames, Namespaces and RuntimeClasses are exempt.
+	// Usernames, Namespaces and RuntimeClasses are exempt from all checks.
 	Usernames, Namespaces, RuntimeClasses []string `json:",omitempty"`
 }
 
-// LimitedResource describes resources that can be used only if a ResourceQuota limits them.
+// LimitedResource describes resources that can be used only if a ResourceQuota covers them.
 type LimitedResource struct {
 	Group, Resource string
-	Contains        []string // parts of the names of limits
-	Scopes          []any    // requirements of scopes, as in a ResourceQuota
+	Contains        []string // substrings of the names in a quota
+	Scopes          []any    // scope requirements, as in a ResourceQuota
 }
 
-// modes are the modes of PodSecurity.
+// modes are the modes of the plugin PodSecurity.
 var modes = []string{"enforce", "audit", "warn"}
 
 // Check returns an error if the configuration is invalid.
@@ -73,12 +73,18 @@ func named(name string) []string {
 	return nil
 }
 
-// exempts reports whether no pod of a write is checked.
-func (p *PodSecurity) exempts(a *Attributes) bool {
-	return slices.Contains(p.Namespaces, a.Namespace) || slices.Contains(p.Usernames, a.User.Name)
+// exempts returns the reason why a write is exempt from all checks, namespace or user, or "" if it is not exempt.
+func (p *PodSecurity) exempts(a *Attributes) string {
+	switch {
+	case slices.Contains(p.Namespaces, a.Namespace):
+		return "namespace"
+	case slices.Contains(p.Usernames, a.User.Name):
+		return "user"
+	}
+	return ""
 }
 
-// exemption warns that the labels of an exempt namespace do nothing.
+// exemption warns that the Pod Security labels of an exempt namespace have no effect.
 func (p *PodSecurity) exemption(a *Attributes, policy securityPolicy) {
 	defaults, _ := p.policy(nil)
 	modesOf := func(s securityPolicy) []security { return []security{s.enforce, s.audit, s.warn} }
@@ -99,13 +105,13 @@ func (p *PodSecurity) exemption(a *Attributes, policy securityPolicy) {
 	a.Warn(fmt.Sprintf("namespace %q is exempt from Pod Security, and the policy (%s) will be ignored", a.Object.Name(), strings.Join(said, ", ")))
 }
 
-// limits are the amounts of a write that a quota has to cover.
+// limits holds the names of the amounts, and the scopes, of a write that a quota must cover.
 type limits struct {
 	names  []string
 	scopes []any
 }
 
-// limited returns the amounts of a write that a quota has to cover.
+// limited returns the amounts and scopes of a write that a quota must cover according to the configuration.
 func limited(config []LimitedResource, m *resource.Meter, a *Attributes) (l limits) {
 	for _, r := range config {
 		l.scopes = append(l.scopes, matching(m, r.Scopes, a.Object)...)
@@ -124,7 +130,7 @@ func limited(config []LimitedResource, m *resource.Meter, a *Attributes) (l limi
 	return l
 }
 
-// matching returns the requirements of scopes that an object meets.
+// matching returns those of the given scope requirements that an object meets.
 func matching(m *resource.Meter, requirements []any, obj object.Object) (met []any) {
 	for _, r := range requirements {
 		if m.Within([]any{r}, obj) {
@@ -134,12 +140,12 @@ func matching(m *resource.Meter, requirements []any, obj object.Object) (met []a
 	return met
 }
 
-// covered removes the amounts that a quota limits from the amounts that have to be covered.
+// covered removes the amounts whose names a quota contains.
 func (l *limits) covered(names []string) {
 	l.names = slices.DeleteFunc(l.names, func(name string) bool { return slices.Contains(names, name) })
 }
 
-// inScopes takes the scopes of a quota that the object meets from what has to be covered.
+// inScopes removes the scopes in met, which a quota covers.
 func (l *limits) inScopes(met []any) {
 	l.scopes = slices.DeleteFunc(l.scopes, func(v any) bool {
 		return slices.ContainsFunc(met, func(other any) bool {
@@ -148,7 +154,7 @@ func (l *limits) inScopes(met []any) {
 	})
 }
 
-// uncovered refuses a write of which no quota covers something that has to be covered.
+// uncovered returns an error if amounts or scopes remain that no quota covers, and nil otherwise.
 func (l *limits) uncovered(a *Attributes) *status.Status {
 	if len(l.names) > 0 {
 		return a.refuse("insufficient quota to consume: %s", strings.Join(l.names, ","))

@@ -8,20 +8,20 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// declaredFeature is a feature of kubelets that the update of a running pod may need (KEP-5328, component-helpers,
-// nodedeclaredfeatures). Features that only scheduling needs are not among them.
+// declaredFeature is a kubelet feature that an update of a running pod may require (KEP-5328, component-helpers,
+// nodedeclaredfeatures). Features that matter only for scheduling are not included.
 type declaredFeature struct {
 	name  string
 	needs func(pod, old object.Object) bool
 }
 
-// declaredFeatures are in the order in which they are named.
+// declaredFeatures are the features in the order in which errors list them.
 var declaredFeatures = []declaredFeature{
 	{"InPlacePodLevelResourcesVerticalScaling", resizesPod},
 	{"InPlacePodVerticalScalingInitContainers", resizesInitContainer},
 }
 
-// checkDeclaredFeatures refuses updates of a pod that require features which its node does not declare.
+// checkDeclaredFeatures rejects updates of a pod that require features which its node does not declare.
 func checkDeclaredFeatures(a *Attributes) *status.Status {
 	if a.Definition.Storage != pods || a.Operation != Update || a.Subresource != "" && a.Subresource != "resize" || !a.Enabled("NodeDeclaredFeatures") {
 		return nil
@@ -51,12 +51,12 @@ func checkDeclaredFeatures(a *Attributes) *status.Status {
 	return nil
 }
 
-// resizesPod reports whether an update changes the resources of the pod as a whole.
+// resizesPod reports whether an update changes the pod-level resources.
 func resizesPod(pod, old object.Object) bool {
 	return !object.SemanticEqual(pod.Map("spec", "resources"), old.Map("spec", "resources"))
 }
 
-// resizesInitContainer reports whether an update changes the resources of an init container that is no sidecar.
+// resizesInitContainer reports whether an update changes the resources of an init container that is not a sidecar.
 func resizesInitContainer(pod, old object.Object) bool {
 	now := pod.Objects("spec", "initContainers")
 	for i, c := range old.Objects("spec", "initContainers") {

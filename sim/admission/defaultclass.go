@@ -6,7 +6,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Annotations that mark a class as the default, and annotations that name a class in place of a field.
+// Annotations that mark a class as the default, and annotations that specify a class instead of a field.
 const (
 	defaultStorage      = "storageclass.kubernetes.io/is-default-class"
 	defaultStorageBeta  = "storageclass.beta.kubernetes.io/is-default-class"
@@ -15,7 +15,7 @@ const (
 	ingressClassByOlder = "kubernetes.io/ingress.class"
 )
 
-// setStorageClass gives claims that name no storage class the default one.
+// setStorageClass sets the default storage class of claims without a storage class.
 func setStorageClass(a *Attributes) *status.Status {
 	if a.Object.Has("spec", "storageClassName") || hasAnnotation(a.Object, claimClassBeta) {
 		return nil
@@ -26,7 +26,7 @@ func setStorageClass(a *Attributes) *status.Status {
 	return nil
 }
 
-// setIngressClass gives ingresses that name no class the default one.
+// setIngressClass sets the default class of ingresses without a class.
 func setIngressClass(a *Attributes) *status.Status {
 	if a.Object.Has("spec", "ingressClassName") || hasAnnotation(a.Object, ingressClassByOlder) {
 		return nil
@@ -37,8 +37,9 @@ func setIngressClass(a *Attributes) *status.Status {
 	return nil
 }
 
-// defaultClass returns the name of the class that is marked as the default by one of the annotations, or "" if there is none. If
-// there are several, it is the newest, and of equally new ones the first by name.
+// defaultClass returns the name of the class that is marked as the default by one of the annotations, or "" if there is none.
+// If there are several, it returns the newest. If several were created at the same time, it returns the alphabetically first
+// of these.
 func defaultClass(objects resource.Reader, storage string, marks ...string) string {
 	name, created := "", ""
 	for _, class := range objects.All(storage, "") {

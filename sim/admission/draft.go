@@ -12,20 +12,22 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// draft is the object of a write in the version in which the last mutating webhook was called. Webhooks patch the draft. As in the
-// real server the object of the write follows only when a webhook wants another version, and after the last webhook: a result of a
-// patch that cannot be converted, another kind for example, is an error then, or never if a later patch corrects it.
+// draft is the object of a write in the version in which the last mutating webhook was called. Webhooks patch the draft. As in
+// the real server, the object itself is updated only when a webhook requires another version, and after the last webhook. A
+// patched draft that cannot be converted, for example because its kind has changed, causes an error only then, and no error if
+// a later patch corrects it.
 //
 //	object ─▶ draft in v1: webhook a ─ webhook b ─▶ object ─▶ draft in v2: webhook c ─▶ object
 type draft struct {
-	kind     *resource.Definition // the version, or the kind of the subresource
+	kind     *resource.Definition // the version of the resource, or the kind of the subresource
 	obj, old object.Object        // nil if the write has none
-	layout   *schema.Type         // the structure of obj; nil for one without a Go type
-	other    error                // a patch has made obj one of another kind, which cannot be converted
+	layout   *schema.Type         // the structure of obj; nil if it has no Go type
+	other    error                // the error if a patch has changed obj to another kind, which cannot be converted
 	dirty    bool                 // a webhook has patched obj
 }
 
-// draftIn makes the draft one of the version d.
+// draftIn makes a.draft the draft in version d. If the current draft has another version, it first updates the object of the write
+// from it.
 func (a *Attributes) draftIn(h *Server, d *resource.Definition) error {
 	kind := a.matchedKind(d)
 	if a.draft != nil && a.draft.kind.GVK == kind.GVK {
@@ -50,7 +52,8 @@ func (a *Attributes) draftIn(h *Server, d *resource.Definition) error {
 	return nil
 }
 
-// applyDraft replaces the object of the write by the draft.
+// applyDraft updates the object of the write from the draft if a webhook has patched it. It returns an error if the draft cannot be
+// converted.
 func (a *Attributes) applyDraft(h *Server) error {
 	f := a.draft
 	if f == nil || f.obj == nil || !f.dirty {
@@ -77,11 +80,11 @@ func (a *Attributes) applyDraft(h *Server) error {
 	}
 	kind, apiVersion := a.Object["kind"], a.Object["apiVersion"]
 	put(a.Object, obj)
-	a.Object["kind"], a.Object["apiVersion"] = kind, apiVersion // which a patch may have taken away
+	a.Object["kind"], a.Object["apiVersion"] = kind, apiVersion // a patch may have removed them
 	return nil
 }
 
-// print returns the object as webhooks get it.
+// print returns the JSON of the object as webhooks receive it, or nil if the write has none.
 func (f *draft) print() []byte {
 	if f.obj == nil {
 		return nil
@@ -89,7 +92,7 @@ func (f *draft) print() []byte {
 	return codec.AppendSent(nil, f.obj, f.layout)
 }
 
-// printOld returns the object before the write as webhooks get it.
+// printOld returns the JSON of the object before the write as webhooks receive it, or nil if the write has none.
 func (f *draft) printOld() []byte {
 	if f.old == nil {
 		return nil
@@ -97,7 +100,7 @@ func (f *draft) printOld() []byte {
 	return codec.AppendSent(nil, f.old, f.kind.Layout())
 }
 
-// patch applies a webhook's patch to the draft. It reports whether that changed anything.
+// patch applies a webhook's patch to the draft. It reports whether the draft changed.
 func (f *draft) patch(a *Attributes, h *Server, ops patch.JSONOperations) (changed bool, err error) {
 	before := f.print()
 	data, err := ops.Apply(before)
@@ -105,7 +108,7 @@ func (f *draft) patch(a *Attributes, h *Server, ops patch.JSONOperations) (chang
 		return false, err
 	}
 	layout := f.kind.Layout()
-	if a.Definition.Custom { // a Scale, too, has no Go type from here on
+	if a.Definition.Custom { // from here on, a Scale has no Go type either
 		layout = nil
 	}
 	obj, read, err := h.Decoder.Mutated(data, f.kind.GVK, layout)
@@ -126,7 +129,7 @@ func (f *draft) patch(a *Attributes, h *Server, ops patch.JSONOperations) (chang
 	return changed, nil
 }
 
-// setDefaults sets the defaults of the kind and version that the draft has, if that is one of the server's.
+// setDefaults sets the defaults for the draft's kind and version, if the server serves them.
 func (f *draft) setDefaults(h *Server) {
 	kind := schema.ParseGVK(f.obj.APIVersion(), f.obj.Kind())
 	d := f.kind
@@ -140,8 +143,8 @@ func (f *draft) setDefaults(h *Server) {
 	}
 }
 
-// precise reports whether the request's own entry of managedFields still has a time with nanoseconds in the real server: the
-// first patch rounds it, which counts as a change of the object.
+// precise reports whether the time of the request's managedFields entry would still have nanoseconds in the real server. There, the
+// first patch rounds the time, which counts as a change of the object.
 func (a *Attributes) precise() bool {
 	now := object.Time(a.Now)
 	return !a.rounded && !a.Definition.Custom && slices.ContainsFunc(a.Object.Objects("metadata", "managedFields"), func(entry object.Object) bool {
@@ -149,7 +152,7 @@ func (a *Attributes) precise() bool {
 	})
 }
 
-// latest returns the object of the write as the last webhook has left it.
+// latest returns the object of the write, with the patches of all webhooks that have been called.
 func (a *Attributes) latest() object.Object {
 	if a.draft != nil && a.draft.obj != nil {
 		return a.draft.obj
@@ -157,7 +160,8 @@ func (a *Attributes) latest() object.Object {
 	return a.Object
 }
 
-// toVersion converts a custom resource, of whatever kind patches have made it, into a version of the write's resource.
+// toVersion converts a custom resource to a version of the write's resource. It returns an error if patches have moved the object
+// to another group.
 func (a *Attributes) toVersion(obj object.Object, apiVersion string) (object.Object, error) {
 	from, to := schema.ParseGVK(obj.APIVersion(), obj.Kind()), schema.ParseGVK(apiVersion, "")
 	if from.Group != to.Group {

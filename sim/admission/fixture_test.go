@@ -14,7 +14,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// stored are objects by storage name, in the order in which a store would have them.
+// stored contains objects by storage name, in the order of the store.
 type stored map[string][]object.Object
 
 func (s stored) Get(storage, namespace, name string) object.Object {
@@ -40,7 +40,7 @@ func (s stored) All(storage, namespace string) (objects []object.Object) {
 	return objects
 }
 
-// bare is the definition of everything stored.
+// bare is the definition of all stored objects.
 var bare = func() *resource.Definition {
 	d := &resource.Definition{Strategy: &resource.Strategy{}}
 	d.Hub = d
@@ -63,7 +63,7 @@ func (s stored) Items(storage, namespace string, yield func(*resource.Item) bool
 	}
 }
 
-// parse reads an object, or fails the test.
+// parse parses a JSON object. It fails the test if text is invalid.
 func parse(t *testing.T, text string) object.Object {
 	t.Helper()
 	if text == "" {
@@ -76,7 +76,7 @@ func parse(t *testing.T, text string) object.Object {
 	return obj
 }
 
-// put stores the objects.
+// put adds objects, given as JSON, and returns s.
 func (s stored) put(t *testing.T, storage string, texts ...string) stored {
 	t.Helper()
 	for _, text := range texts {
@@ -85,7 +85,7 @@ func (s stored) put(t *testing.T, storage string, texts ...string) stored {
 	return s
 }
 
-// write makes the attributes of a write: an update when there is an old object, a create otherwise.
+// write returns the attributes of a write: a create if old is nil, and an update otherwise.
 func write(storage string, obj, old object.Object, objects stored) *Attributes {
 	name, group, _ := strings.Cut(storage, ".")
 	d := &resource.Definition{GVK: schema.GVK{Group: group, Version: "v1"}, Resource: name, Storage: storage,
@@ -99,7 +99,7 @@ func write(storage string, obj, old object.Object, objects stored) *Attributes {
 	return a
 }
 
-// quotaOf returns what a built-in kind uses of quotas.
+// quotaOf returns the Quota of a built-in kind.
 func quotaOf(storage string) resource.Quota {
 	for _, k := range slices.Concat(core.Kinds(), devices.Kinds()) {
 		if k.Storage == storage {
@@ -109,7 +109,7 @@ func quotaOf(storage string) resource.Quota {
 	return resource.Quota{}
 }
 
-// message returns the message of a refusal, or "" if there is none.
+// message returns the message of a rejection, or "" if there is none.
 func message(s *status.Status) string {
 	if s == nil {
 		return ""

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/kubesim/kubesim/sim/cel"
+	"github.com/kubesim/kubesim/sim/cel/expr"
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -14,45 +14,46 @@ import (
 	hooks "github.com/kubesim/kubesim/sim/webhook"
 )
 
-// Server describes the API server that plugins run in.
+// Server describes the API server in which plugins run.
 type Server struct {
-	Table   *resource.Table // what it serves
+	Table   *resource.Table // the resources that the server serves
 	Decoder *codec.Decoder
 	Config  Config
 	Host
 }
 
-// Host provides the API server, and the cluster around it, to plugins. The Cluster's lock is held.
+// Host gives plugins access to the API server and the cluster. Its methods are called with the Cluster's lock held,
+// unless stated otherwise.
 type Host interface {
-	// May answers the authorizer of expressions for a user.
-	May(user resource.User, a cel.Access, objects resource.Reader) (allowed bool, reason string)
-	// Authorize is an Authorize.
+	// May implements the authorizer of CEL expressions for a user.
+	May(user resource.User, a expr.Access, objects resource.Reader) (allowed bool, reason string)
+	// Authorize has the signature of the type Authorize.
 	Authorize(by resource.Author, user resource.User, verb, group, resourceName, name string, objects resource.Reader) bool
-	// Write is a Write, of the usage of quotas.
+	// Write has the signature of the type Write. Plugins use it to store the usage of quotas.
 	Write(by resource.Author, storage, namespace, name string, change func(object.Object) *status.Status) (object.Object, *status.Status)
-	// Merge merges a configuration into an object of the same kind, as server-side apply does, without owners.
+	// Merge merges a configuration into an object of the same kind, like server-side apply but without field ownership.
 	Merge(d *resource.Definition, live, config object.Object) (object.Object, error)
-	// Handler returns what answers the webhook with the name in place of a server, or nil if a server answers it.
+	// Handler returns the function that is registered for the named webhook, or nil if reviews are sent to a server.
 	Handler(name string) Handler
-	// Call is a webhook.Call.
+	// Call has the signature of webhook.Call.
 	Call(ctx context.Context, q *hooks.Request) (*hooks.Answer, error)
 	// Unlocked calls f without the Cluster's lock.
 	Unlocked(f func())
-	// Together calls all functions, at the same time where that is possible, and returns when they have returned.
+	// Together runs all functions, concurrently if possible, and waits until they have returned.
 	Together(calls []func())
-	// Run calls f, which may wait, and returns when f has returned or the context has ended, with the context's cause. In the
-	// latter case f continues without effect on the write.
+	// Run calls f and waits until it returns. If the context is done earlier, Run returns the cause, and f continues without effect
+	// on the write.
 	Run(ctx context.Context, f func()) error
-	// After calls f after d of the Cluster's time; stop takes that back.
+	// After calls f after d of the Cluster's time. The function stop cancels the call.
 	After(d time.Duration, f func()) (stop func())
-	// Waits reports whether the Cluster's time passes by itself, so that a plugin may wait for what controllers and clients do
-	// meanwhile.
+	// Waits reports whether the Cluster's time advances by itself, so that a plugin may wait for controllers and clients.
 	Waits() bool
-	// Wait returns when d of the Cluster's time has passed, or the context ends. It is called without the Cluster's lock.
+	// Wait returns when d of the Cluster's time has passed or the context is done. It is called without the Cluster's lock.
 	Wait(ctx context.Context, d time.Duration)
 }
 
-// authorize and write call the Host's methods. Plugins refer to them, so that their names can be listed without a Host.
+// authorize and write call the Host's methods. Plugins refer to them instead of the Host, so that plugin names can be
+// listed without a Host.
 func (h *Server) authorize(by resource.Author, user resource.User, verb, group, resourceName, name string, objects resource.Reader) bool {
 	return h.Authorize(by, user, verb, group, resourceName, name, objects)
 }
@@ -61,8 +62,8 @@ func (h *Server) write(by resource.Author, storage, namespace, name string, chan
 	return h.Write(by, storage, namespace, name, change)
 }
 
-// version returns obj, in the hub version of the write, as the definition d shows it. Both are versions of one resource.
-// obj stays as it is. Empty lists and maps that are not printed are not in it: expressions and webhooks see what a client would.
+// version converts obj from the hub version of the write to version d. It does not modify obj. It removes empty lists and maps that
+// are omitted from JSON, because expressions and webhooks see what a client would see.
 func (a *Attributes) version(obj object.Object, d *resource.Definition) (object.Object, error) {
 	if obj == nil {
 		return nil, nil
@@ -74,7 +75,7 @@ func (a *Attributes) version(obj object.Object, d *resource.Definition) (object.
 	return obj, err
 }
 
-// convert is version, but keeps fields that are not printed. If a patch has changed the kind of a custom resource, convert restores
+// convert is like version, but keeps empty fields. If a patch has changed the kind of a custom resource, convert restores
 // the kind of d.
 func (a *Attributes) convert(obj object.Object, d *resource.Definition) (object.Object, error) {
 	obj = obj.Copy()
@@ -94,7 +95,7 @@ func (a *Attributes) convert(obj object.Object, d *resource.Definition) (object.
 	return d.FromStored(obj), nil
 }
 
-// convertible returns the error of converting the objects of the write into the version d.
+// convertible returns an error if the objects of the write cannot be converted to version d.
 func (a *Attributes) convertible(d *resource.Definition) error {
 	if d == a.Definition {
 		return nil
@@ -103,8 +104,8 @@ func (a *Attributes) convertible(d *resource.Definition) error {
 	return err
 }
 
-// forExpressions returns the objects of the write as the definition d shows them to an expression: with the empty structs that are always
-// printed.
+// forExpressions returns the write's new and old object in version d, as expressions see them: with the empty structs that are
+// always encoded.
 func (a *Attributes) forExpressions(d *resource.Definition) (obj, old any, err error) {
 	objText, oldText, err := a.texts(d)
 	if err != nil {
@@ -113,7 +114,7 @@ func (a *Attributes) forExpressions(d *resource.Definition) (obj, old any, err e
 	return parsed(objText), parsed(oldText), nil
 }
 
-// parsed reads what texts has printed, or nothing.
+// parsed decodes the JSON of an object, which texts has returned. It returns nil if text is nil.
 func parsed(text []byte) any {
 	obj, err := object.Parse(text)
 	if text == nil || err != nil {
@@ -122,8 +123,8 @@ func parsed(text []byte) any {
 	return map[string]any(obj)
 }
 
-// texts returns the objects of the write in the version d, as webhooks get them. The text of an object that the write does not have
-// is nil. While mutating webhooks run, d is the version of the draft.
+// texts returns the write's new and old object as webhooks receive them: as JSON, in version d. An object that the write lacks is
+// nil. While mutating webhooks run, d is the version of the draft.
 func (a *Attributes) texts(d *resource.Definition) (obj, old []byte, err error) {
 	if f := a.draft; f != nil {
 		return f.print(), f.printOld(), nil
@@ -139,16 +140,15 @@ func (a *Attributes) texts(d *resource.Definition) (obj, old []byte, err error) 
 	return obj, old, err
 }
 
-// printed prints obj, in the hub version of the write, as the definition d does for webhooks: a built-in kind as encoding/json
-// prints its Go struct, with fields that are always printed, such as resources {} of a container or status {} of a pod that has
-// none; a custom resource as it is.
+// printed converts obj from the hub version to version d, and returns it as JSON, as webhooks receive it. Objects of a
+// built-in kind are encoded like the Go struct, with fields that are always present, such as the resources of a container or
+// the status of a new pod. Custom resources are encoded unchanged.
 func (a *Attributes) printed(obj object.Object, d *resource.Definition) ([]byte, error) {
 	obj, err := a.convert(obj, d)
 	return codec.AppendSent(nil, obj, a.matchedKind(d).Layout()), err
 }
 
-// body returns the definition of the kind of the write's object if the subresource has its own: Scale, Eviction. It returns nil if
-// the kind is the resource's.
+// body returns the definition of the subresource's own kind, such as Scale or Eviction, or nil if it has none.
 func (a *Attributes) body() *resource.Definition {
 	if sub := a.Definition.Sub(a.Subresource); sub != nil {
 		return sub.Body
@@ -156,7 +156,7 @@ func (a *Attributes) body() *resource.Definition {
 	return nil
 }
 
-// matchedKind returns the kind in which a write that matches the version d is shown.
+// matchedKind returns the definition of the object's kind for a write that matches in version d.
 func (a *Attributes) matchedKind(d *resource.Definition) *resource.Definition {
 	if own := a.body(); own != nil {
 		return own
@@ -164,8 +164,8 @@ func (a *Attributes) matchedKind(d *resource.Definition) *resource.Definition {
 	return d
 }
 
-// replace puts a changed object of the version d in the place of the write's. Plugins share a.Object with the registry:
-// it is changed in place.
+// replace sets the defaults of obj, which is in version d, and makes it the object of the write. It modifies a.Object in place,
+// because the registry shares it.
 func (a *Attributes) replace(obj object.Object, d *resource.Definition) *status.Status {
 	if d.Default != nil {
 		d.Default(obj)
@@ -178,7 +178,7 @@ func (a *Attributes) replace(obj object.Object, d *resource.Definition) *status.
 	return nil
 }
 
-// toHub converts an object of the version d, or of a subresource's kind, into the hub version of the write. It may change obj.
+// toHub converts an object, which is in version d or of the subresource's kind, to the hub version of the write. It may modify obj.
 func (a *Attributes) toHub(obj object.Object, d *resource.Definition) (object.Object, error) {
 	switch {
 	case d == a.body(), d == a.Definition.Hub:
@@ -192,7 +192,7 @@ func (a *Attributes) toHub(obj object.Object, d *resource.Definition) (object.Ob
 	return obj, nil
 }
 
-// equivalents returns the other served versions of the write's resource, in the table's order.
+// equivalents returns the other served versions of the write's resource, in the order of the table.
 func (h *Server) equivalents(d *resource.Definition) []*resource.Definition {
 	var out []*resource.Definition
 	for _, other := range h.Table.All() {
@@ -203,15 +203,15 @@ func (h *Server) equivalents(d *resource.Definition) []*resource.Definition {
 	return out
 }
 
-// policyResources are the resources that no policy applies to. Webhooks are called neither for them nor for webhookResources:
-// otherwise a mistake in one of these objects could not be corrected.
+// policyResources are the resources to which no policy applies. Webhooks are called neither for them nor for
+// webhookResources. Otherwise an error in one of these objects could prevent its own correction.
 var (
 	policyResources = []string{"validatingadmissionpolicies", "validatingadmissionpolicybindings", "mutatingadmissionpolicies",
 		"mutatingadmissionpolicybindings"}
 	webhookResources = []string{"validatingwebhookconfigurations", "mutatingwebhookconfigurations"}
 )
 
-// isOneOf reports whether the write is about one of the resources of admissionregistration.k8s.io.
+// isOneOf reports whether the write is for one of the given resources of admissionregistration.k8s.io.
 func (a *Attributes) isOneOf(resources []string) bool {
 	return a.Definition.Group == "admissionregistration.k8s.io" && slices.Contains(resources, a.Definition.Resource)
 }

@@ -18,10 +18,10 @@ import (
 // limitRanges is the storage name of LimitRanges.
 const limitRanges = "limitranges"
 
-// limitAnnotation lists the fields that LimitRanger set in a pod.
+// limitAnnotation lists the fields that the plugin LimitRanger has set in a pod.
 const limitAnnotation = "kubernetes.io/limit-ranger"
 
-// limited reports whether limit ranges are about the write.
+// limited reports whether LimitRanges apply to the write.
 func (a *Attributes) limited() bool {
 	if a.Old != nil && a.Old.DeletionTimestamp() != "" {
 		return false
@@ -35,12 +35,12 @@ func (a *Attributes) limited() bool {
 	return a.about(pods, Create)
 }
 
-// limitsOf returns the limits of a LimitRange that are of a type.
+// limitsOf returns the limits of a LimitRange for objects of the type kind, such as Container.
 func limitsOf(limitRange object.Object, kind string) []object.Object {
 	return slices.DeleteFunc(limitRange.Objects("spec", "limits"), func(limit object.Object) bool { return limit.String("type") != kind })
 }
 
-// setLimits gives containers the requests and limits they do not state (Kubernetes documentation, "Limit Ranges").
+// setLimits sets the requests and limits that containers do not specify (Kubernetes documentation, "Limit Ranges").
 func setLimits(a *Attributes) *status.Status {
 	if !a.limited() || a.Definition.Storage != pods {
 		return nil
@@ -65,7 +65,8 @@ func setLimits(a *Attributes) *status.Status {
 	return nil
 }
 
-// fillContainer sets the missing amounts of a container and returns texts that list them.
+// fillContainer sets the missing requests and limits of a container. It returns a description of each, for an annotation. kind is
+// the word for the container in the descriptions.
 func fillContainer(c object.Object, kind string, requests, limits resource.Amounts) (done []string) {
 	fill := func(side, word string, defaults resource.Amounts) {
 		var set []string
@@ -83,7 +84,7 @@ func fillContainer(c object.Object, kind string, requests, limits resource.Amoun
 	return done
 }
 
-// checkLimits refuses pods and claims outside the bounds of their namespace.
+// checkLimits rejects pods and claims that violate the limits of their namespace.
 func checkLimits(a *Attributes) *status.Status {
 	if !a.limited() {
 		return nil
@@ -120,15 +121,15 @@ func podBounds(pod, limitRange object.Object) (broken []string) {
 	return broken
 }
 
-// claimBounds returns which bounds a claim breaks, which has requests only.
+// claimBounds returns a message for each bound that a claim violates. Claims have only requests.
 func claimBounds(claim, limit object.Object) []string {
-	request := side{"request", resource.AmountsAt(claim, "spec", "resources", "requests")}
+	request := namedAmounts{"request", resource.AmountsAt(claim, "spec", "resources", "requests")}
 	return append(edges(limit, "min", request), edges(limit, "max", request)...)
 }
 
-// bounds returns which bounds of a limit the requests and limits of a container or pod break.
+// bounds returns a message for each bound of a limit that the requests and limits of a container or pod violate.
 func bounds(limit object.Object, requests, limits resource.Amounts) []string {
-	request, most := side{"request", requests}, side{"limit", limits}
+	request, most := namedAmounts{"request", requests}, namedAmounts{"limit", limits}
 	broken := append(edges(limit, "min", request, most), edges(limit, "max", most, request)...)
 	ratio := resource.AmountsAt(limit, "maxLimitRequestRatio")
 	for _, name := range ratio.Names() {
@@ -137,15 +138,15 @@ func bounds(limit object.Object, requests, limits resource.Amounts) []string {
 	return broken
 }
 
-// side is one of the amounts that a limit bounds, with its name.
-type side struct {
+// namedAmounts is either the requests or the limits of a container or pod, with the word for it in errors.
+type namedAmounts struct {
 	word string
 	resource.Amounts
 }
 
-// edges returns the amounts that are beyond the min or max of a limit, as texts. The amounts of the first side must be set, others
-// need not be.
-func edges(limit object.Object, at string, sides ...side) (broken []string) {
+// edges returns a message for each amount that is beyond the bound at of a limit, which is min or max. The first side must have
+// these amounts; for the other sides they are optional.
+func edges(limit object.Object, at string, sides ...namedAmounts) (broken []string) {
 	word, beyond := "minimum", -1
 	if at == "max" {
 		word, beyond = "maximum", 1
@@ -183,7 +184,7 @@ func atRatio(kind, name string, most quantity.Quantity, requests, limits resourc
 	return nil
 }
 
-// precise returns a quantity in thousandths, unless it is too great for that.
+// precise returns a quantity in thousandths. If that overflows int64, it returns the quantity rounded to whole units, times 1000.
 func precise(q quantity.Quantity) float64 {
 	if n := q.MilliValue(); n != math.MaxInt64 {
 		return float64(n)

@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// inNamespace is a write of a namespaced resource in the namespace ns.
+// inNamespace returns a write of a namespaced resource in the namespace ns.
 func inNamespace(storage string, obj, old object.Object, objects stored) *Attributes {
 	a := write(storage, obj, old, objects)
 	a.Definition.Namespaced, a.Namespace = true, "ns"
@@ -59,7 +59,7 @@ func TestLimitsOfPodsAndClaims(t *testing.T) {
 	objects := stored{}.put(t, limitRanges, `{"metadata":{"name":"lr","namespace":"ns"},"spec":{"limits":[{"type":"Pod","max":{"cpu":"1"}},
 		{"type":"PersistentVolumeClaim","min":{"storage":"1Gi"},"max":{"storage":"2Gi"}}]}}`)
 	pod := parse(t, `{"metadata":{"name":"d"},"spec":{"containers":[{"name":"a","resources":{"limits":{"cpu":"600m"}}},{"name":"b","resources":{"limits":{"cpu":"600m"}}}]}}`)
-	is.Equal(message(checkLimits(inNamespace(pods, pod, nil, objects))), `pods "d" is forbidden: maximum cpu usage per Pod is 1, but limit is 1200m`) // the sum
+	is.Equal(message(checkLimits(inNamespace(pods, pod, nil, objects))), `pods "d" is forbidden: maximum cpu usage per Pod is 1, but limit is 1200m`) // the sum of all containers
 	for size, want := range map[string]string{"512Mi": `persistentvolumeclaims "d" is forbidden: minimum storage usage per PersistentVolumeClaim is 1Gi, but request is 512Mi`,
 		"3Gi": `persistentvolumeclaims "d" is forbidden: maximum storage usage per PersistentVolumeClaim is 2Gi, but request is 3Gi`, "2Gi": ""} {
 		claim := parse(t, `{"metadata":{"name":"d"},"spec":{"resources":{"requests":{"storage":"`+size+`"}}}}`)
@@ -67,7 +67,7 @@ func TestLimitsOfPodsAndClaims(t *testing.T) {
 	}
 }
 
-// quotaFixture is a namespace with a quota whose status its Write changes.
+// quotaFixture returns a namespace with a quota, and a Write that changes the quota's status.
 func quotaFixture(t *testing.T, quota string) (stored, Write) {
 	objects := stored{}.put(t, resourceQuotas, quota)
 	return objects, func(_ resource.Author, storage, namespace, name string, change func(object.Object) *status.Status) (object.Object, *status.Status) {
@@ -87,7 +87,7 @@ func TestQuotaCountsAndRefuses(t *testing.T) {
 	is.Equal(message(quota(inNamespace(pods, parse(t, `{"metadata":{"name":"a"},"spec":{"containers":[{"name":"c"}]}}`), nil, objects))),
 		`pods "a" is forbidden: failed quota: q: must specify cpu for: c; requests.memory for: c`)
 	is.Equal(try("c", "500m"), "")
-	is.Equal(objects[resourceQuotas][0].Map("status", "used"), map[string]any{"cpu": "2", "requests.memory": "10Mi"}) // counted at once
+	is.Equal(objects[resourceQuotas][0].Map("status", "used"), map[string]any{"cpu": "2", "requests.memory": "10Mi"}) // counted immediately
 	is.Equal(try("d", "1m"), `pods "d" is forbidden: exceeded quota: q, requested: cpu=1m, used: cpu=2, limited: cpu=2`)
 }
 
@@ -98,14 +98,14 @@ func TestQuotaOfObjects(t *testing.T) {
 	make := func(storage, name string) string {
 		return message(quota(inNamespace(storage, parse(t, `{"metadata":{"name":"`+name+`","namespace":"ns"}}`), nil, objects)))
 	}
-	is.Equal(make("configmaps", "a"), "") // the controller has not come yet
+	is.Equal(make("configmaps", "a"), "") // the quota has no effect, because the controller has not run yet
 	is.Equal(objects[resourceQuotas][0]["status"], nil)
 	objects[resourceQuotas][0]["status"] = map[string]any(parse(t, `{"hard":{"configmaps":"2","count/widgets.example.com":"1"},
 		"used":{"configmaps":"1","count/widgets.example.com":"0"}}`))
 	is.Equal(make("configmaps", "a"), "")
 	is.Equal(objects[resourceQuotas][0].String("status", "used", "configmaps"), "2")
 	is.Equal(make("configmaps", "b"), `configmaps "b" is forbidden: exceeded quota: q, requested: configmaps=1, used: configmaps=2, limited: configmaps=2`)
-	is.Equal(make("widgets.example.com", "w"), "") // custom resources count, too
+	is.Equal(make("widgets.example.com", "w"), "") // custom resources also count
 	is.Equal(make("widgets.example.com", "v"), `widgets.example.com "v" is forbidden: exceeded quota: q, requested: count/widgets.example.com=1, used: count/widgets.example.com=1, limited: count/widgets.example.com=1`)
 	objects[resourceQuotas][0].Remove("status", "used", "configmaps")
 	is.Equal(make("configmaps", "b"), `configmaps "b" is forbidden: status unknown for quota: q, resources: configmaps`)
@@ -116,7 +116,7 @@ func TestQuotaScopes(t *testing.T) {
 		scope, pod string
 		counts     bool
 	}{
-		{`"scopes":["BestEffort"]`, `{"containers":[{"name":"c","resources":{"requests":{"cpu":"1"}}}]}`, true}, // the status says so
+		{`"scopes":["BestEffort"]`, `{"containers":[{"name":"c","resources":{"requests":{"cpu":"1"}}}]}`, true}, // the pod's status determines whether it counts
 		{`"scopes":["NotBestEffort"]`, `{"containers":[{"name":"c"}]}`, false},
 		{`"scopes":["NotTerminating"]`, `{"activeDeadlineSeconds":5}`, false},
 		{`"scopes":["Terminating"]`, `{"activeDeadlineSeconds":5}`, true},
@@ -131,11 +131,11 @@ func TestQuotaScopes(t *testing.T) {
 			"status":{"hard":{"pods":"0"},"used":{"pods":"0"}}}`)
 		pod := parse(t, `{"metadata":{"name":"p","namespace":"ns"},"status":{"qosClass":"BestEffort"},"spec":`+tt.pod+`}`)
 		refused := resourceQuota(writer, nil)(inNamespace(pods, pod, nil, objects)) != nil
-		is.Equal(refused, tt.counts) // a pod in scope is too much
+		is.Equal(refused, tt.counts) // the pod is in scope and exceeds the quota
 	}
 }
 
-// A claim counts for each class that it has or is to have.
+// TestQuotaOfClaimsByClass checks that a claim counts for its current class and for the class that it is to get.
 func TestQuotaOfClaimsByClass(t *testing.T) {
 	for _, tt := range []struct {
 		requirement, claim string
@@ -154,7 +154,7 @@ func TestQuotaOfClaimsByClass(t *testing.T) {
 			`"status":{"hard":{"persistentvolumeclaims":"0"},"used":{"persistentvolumeclaims":"0"}}}`)
 		claim := parse(t, tt.claim)
 		claim["metadata"] = map[string]any{"name": "c", "namespace": "ns"}
-		is.Equal(resourceQuota(writer, nil)(inNamespace("persistentvolumeclaims", claim, nil, objects)) != nil, tt.counts) // one in scope is too much
+		is.Equal(resourceQuota(writer, nil)(inNamespace("persistentvolumeclaims", claim, nil, objects)) != nil, tt.counts) // the claim is in scope and exceeds the quota
 	}
 }
 
@@ -177,11 +177,12 @@ func TestUsageOfDevices(t *testing.T) {
 		objects.put(t, "deviceclasses.resource.k8s.io", `{"metadata":{"name":"gpu"}}`)
 		claim := parse(t, `{"metadata":{"name":"c","namespace":"ns"},"spec":{"devices":{"requests":[`+tt.requests+`]}}}`)
 		is.Equal(message(resourceQuota(writer, nil)(inNamespace("resourceclaims.resource.k8s.io", claim, nil, objects))),
-			`resourceclaims.resource.k8s.io "c" is forbidden: exceeded quota: q, requested: `+tt.want+`, used: `+class+`=0, limited: `+class+`=0`) // as tt.name says
+			`resourceclaims.resource.k8s.io "c" is forbidden: exceeded quota: q, requested: `+tt.want+`, used: `+class+`=0, limited: `+class+`=0`) // the quota that tt.name describes
 	}
 }
 
-// A class that stands for an extended resource of nodes is limited under that name, too.
+// TestUsageOfExtendedResources checks that the devices of a class with an extended resource are also limited under the
+// resource's name.
 func TestUsageOfExtendedResources(t *testing.T) {
 	is := is.New(t)
 	const limit = "requests.example.com/gpu"
@@ -189,7 +190,7 @@ func TestUsageOfExtendedResources(t *testing.T) {
 		`"status":{"hard":{"`+limit+`":"1"},"used":{"`+limit+`":"0"}}}`)
 	claim := parse(t, `{"metadata":{"name":"c","namespace":"ns"},"spec":{"devices":{"requests":[{"name":"r","exactly":`+
 		`{"deviceClassName":"gpu","allocationMode":"ExactCount","count":2}}]}}}`)
-	is.Equal(message(resourceQuota(writer, nil)(inNamespace("resourceclaims.resource.k8s.io", claim, nil, objects))), "") // no class stands for it
+	is.Equal(message(resourceQuota(writer, nil)(inNamespace("resourceclaims.resource.k8s.io", claim, nil, objects))), "") // no class has the extended resource
 	objects.put(t, "deviceclasses.resource.k8s.io", `{"metadata":{"name":"gpu"},"spec":{"extendedResourceName":"example.com/gpu"}}`)
 	is.Equal(message(resourceQuota(writer, nil)(inNamespace("resourceclaims.resource.k8s.io", claim, nil, objects))),
 		`resourceclaims.resource.k8s.io "c" is forbidden: exceeded quota: q, requested: `+limit+`=2, used: `+limit+`=0, limited: `+limit+`=1`)
@@ -210,6 +211,6 @@ func TestUsageOfServicesAndClaims(t *testing.T) {
 			"persistentvolumeclaims=1,requests.storage=1Gi")
 	is.Equal(usage(pods, `{"spec":{"overhead":{"cpu":"10m"},"containers":[{"resources":{"requests":{"cpu":"1","nvidia.com/gpu":"1"}}}],
 		"initContainers":[{"restartPolicy":"Always","resources":{"requests":{"cpu":"1"}}},{"resources":{"requests":{"cpu":"3"}}}]}}`),
-		"count/pods=1,cpu=4010m,pods=1,requests.cpu=4010m,requests.nvidia.com/gpu=1") // a sidecar beside the greatest init container
-	is.Equal(usage(pods, `{"spec":{},"status":{"phase":"Failed"}}`), "count/pods=1") // one that has ended
+		"count/pods=1,cpu=4010m,pods=1,requests.cpu=4010m,requests.nvidia.com/gpu=1") // a sidecar counts together with the largest init container
+	is.Equal(usage(pods, `{"spec":{},"status":{"phase":"Failed"}}`), "count/pods=1") // a pod that has ended
 }

@@ -15,7 +15,7 @@ type criteria struct {
 	namespaceSelector, objectSelector map[string]any
 	rules, exclude                    []object.Object
 	exact                             bool // matchPolicy Exact
-	everything                        bool // no rules match everything
+	everything                        bool // there are no rules, so everything matches
 }
 
 func newCriteria(o object.Object, rules string) *criteria {
@@ -25,8 +25,8 @@ func newCriteria(o object.Object, rules string) *criteria {
 	return c
 }
 
-// match returns the version of the resource in which a write is matched, nil when it is not. That there is no namespace
-// whose labels could be compared counts only where everything else matches.
+// match returns the version of the resource in which a write matches the criteria, or nil if it does not match. If the write's
+// namespace does not exist, it returns an error, but only if everything else matches.
 func (c *criteria) match(a *Attributes, h *Server) (*resource.Definition, *status.Status) {
 	inNamespace, s := matchNamespace(a, c.namespaceSelector)
 	if !inNamespace && s == nil || !matchObject(a, c.objectSelector) {
@@ -88,9 +88,10 @@ func matchRule(a *Attributes, d *resource.Definition, rule object.Object) bool {
 	})
 }
 
-// matchNamespace compares the labels of the write's namespace, or of the namespace that is written.
+// matchNamespace reports whether a namespace selector matches: the labels of the write's namespace or, if a namespace is written,
+// those of that object. It returns an error if the namespace does not exist.
 func matchNamespace(a *Attributes, s map[string]any) (bool, *status.Status) {
-	sel, _ := selector.FromLabelSelector(s) // it is valid
+	sel, _ := selector.FromLabelSelector(s) // cannot fail: the selector has been validated
 	if s == nil || sel.Empty() {
 		return true, nil
 	}
@@ -111,10 +112,10 @@ func matchNamespace(a *Attributes, s map[string]any) (bool, *status.Status) {
 	return sel.Matches(namespace.Labels()), nil
 }
 
-// matchObject compares the labels of the object before and after the write; one match is enough. The options of a CONNECT have
-// no metadata, so no selector matches them.
+// matchObject reports whether an object selector matches the labels of the object before or after the write. The options of a
+// CONNECT have no metadata, so no selector matches them.
 func matchObject(a *Attributes, s map[string]any) bool {
-	sel, _ := selector.FromLabelSelector(s) // it is valid
+	sel, _ := selector.FromLabelSelector(s) // cannot fail: the selector has been validated
 	if a.Operation == Connect {
 		return s == nil || sel.Empty()
 	}

@@ -6,12 +6,12 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// immortal are the namespaces that can never be deleted. kube-node-lease is not among them.
+// immortal contains the namespaces that cannot be deleted. kube-node-lease is not one of them.
 var immortal = map[string]bool{"default": true, "kube-system": true, "kube-public": true}
 
-// checkNamespace refuses objects in namespaces that do not exist or are being deleted, and the deletion of the namespaces that a
-// cluster needs. Updates and deletions in a terminating namespace are allowed, and from 1.37 on updates in a namespace that does
-// not exist any more.
+// checkNamespace rejects objects in namespaces that do not exist or are terminating, and the deletion of the namespaces
+// that a cluster needs. It allows updates and deletions in a terminating namespace, and since 1.37 also updates in a
+// namespace that no longer exists.
 func checkNamespace(a *Attributes) *status.Status {
 	def := a.Definition
 	if def.Storage == namespaces {

@@ -37,7 +37,7 @@ func TestNodesAreTainted(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	node := parse(t, `{"metadata":{"name":"n"}}`)
-	for range 2 { // a node that has the taint keeps it as it is
+	for range 2 { // a node that already has the taint is unchanged
 		is.Equal(taintNewNode(write(nodes, node, nil, nil)), nil)
 		is.Equal(compact(node.List("spec", "taints")), `[{"effect":"NoSchedule","key":"node.kubernetes.io/not-ready"}]`)
 	}

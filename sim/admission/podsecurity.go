@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// The labels of namespaces that configure how their pods are checked.
+// The prefix of the namespace labels that configure Pod Security, and the levels.
 const (
 	podSecurityPrefix = "pod-security.kubernetes.io/"
 	privileged        = "privileged"
@@ -21,13 +21,13 @@ const (
 	restricted        = "restricted"
 )
 
-// podsChecked is the largest number of pods of a namespace that are checked when its level changes.
+// podsChecked is the maximum number of existing pods that are checked when the level of a namespace changes.
 const podsChecked = 3000
 
-// latest is the newest version of the checks.
+// latest represents the newest version of the checks.
 const latest = 1 << 30
 
-// security is a level in one of its versions: restricted:v1.30.
+// security is a level in one of its versions, such as restricted:v1.30.
 type security struct {
 	level string
 	minor int
@@ -40,24 +40,28 @@ func (s security) String() string {
 	return s.level + ":v1." + strconv.Itoa(s.minor)
 }
 
-// strictness orders the levels.
+// strictness returns a number that increases with the strictness of a level, or -1 for an unknown level.
 func strictness(level string) int {
 	return slices.Index([]string{privileged, baseline, restricted}, level)
 }
 
-// securityPolicy is the policy in the labels of a namespace.
-type securityPolicy struct{ enforce, audit, warn security }
+// securityPolicy contains the levels in the labels of a namespace.
+type securityPolicy struct {
+	enforce, audit, warn security
+	wrong                string // the errors of the labels
+}
 
 var securityVersion = regexp.MustCompile(`^v1\.([0-9]|[1-9][0-9]*)$`)
 
-// policy parses the labels of a namespace. Missing ones have defaults, and warnings cover at least the enforced level.
+// policy parses the labels of a namespace. Missing labels have defaults. If the warn level is not set, it is at least the
+// enforced level.
 func (config PodSecurity) policy(labels map[string]string) (p securityPolicy, errs field.ErrorList) {
 	if len(config.Defaults) > 0 {
 		defaults := map[string]string{}
 		for name, value := range config.Defaults { // order does not matter
 			defaults[podSecurityPrefix+name] = value
 		}
-		defaults[podSecurityPrefix+"warn"] = cmp.Or(config.Defaults["warn"], privileged) // not the enforced level
+		defaults[podSecurityPrefix+"warn"] = cmp.Or(config.Defaults["warn"], privileged) // so that warn does not default to the enforced level
 		p, _ = PodSecurity{}.policy(defaults)
 	} else {
 		p.enforce, p.audit, p.warn = security{privileged, latest}, security{privileged, latest}, security{privileged, latest}
@@ -88,7 +92,7 @@ func (config PodSecurity) policy(labels map[string]string) (p securityPolicy, er
 	}
 	var enforced, versioned bool
 	p.enforce, enforced, _ = read("enforce", restricted, p.enforce)
-	p.audit, _, _ = read("audit", privileged, p.audit) // audit has no effect here, but an invalid label is an error
+	p.audit, _, _ = read("audit", privileged, p.audit)
 	p.warn, _, versioned = read("warn", privileged, p.warn)
 	if _, given := labels[podSecurityPrefix+"warn"]; !given && enforced && strictness(p.enforce.level) > strictness(p.warn.level) {
 		p.warn.level = p.enforce.level
@@ -99,18 +103,18 @@ func (config PodSecurity) policy(labels map[string]string) (p securityPolicy, er
 	return p, errs
 }
 
-// templates are the paths of the pod templates in resources that make pods.
+// templates contains the paths of the pod templates in resources that create pods, by storage name.
 var templates = map[string]string{
 	"podtemplates": "template", "replicationcontrollers": "spec.template", "replicasets.apps": "spec.template",
 	"deployments.apps": "spec.template", "daemonsets.apps": "spec.template", "statefulsets.apps": "spec.template",
 	"jobs.batch": "spec.template", "cronjobs.batch": "spec.jobTemplate.spec.template",
 }
 
-// harmless are the subresources of pods that change nothing which is checked.
+// harmless are the subresources of pods that do not change any checked field.
 var harmless = []string{"exec", "attach", "binding", "eviction", "log", "portforward", "proxy", "status"}
 
-// check refuses pods that are less secure than the labels of their namespace demand, and warns about templates of
-// such pods (Kubernetes documentation, "Pod Security Admission").
+// check rejects pods that violate the level in the labels of their namespace, and warns about templates of such pods
+// (Kubernetes documentation, "Pod Security Admission").
 func (config *PodSecurity) check(a *Attributes) *status.Status {
 	if a.Operation != Create && a.Operation != Update {
 		return nil
@@ -119,7 +123,7 @@ func (config *PodSecurity) check(a *Attributes) *status.Status {
 	case storage == namespaces:
 		return config.namespace(a)
 	case storage == pods:
-		if slices.Contains(harmless, a.Subresource) || a.Operation == Update && !newImages(a.Object, a.Old) {
+		if slices.Contains(harmless, a.Subresource) {
 			return nil
 		}
 		return config.pod(a, a.Object, true)
@@ -129,16 +133,20 @@ func (config *PodSecurity) check(a *Attributes) *status.Status {
 	return nil
 }
 
-// demands returns the security policy that applies to a namespace.
+// demands returns the security policy that the labels of a namespace specify.
 func (config *PodSecurity) demands(namespace object.Object) securityPolicy {
-	p, _ := config.policy(namespace.Labels())
+	p, errs := config.policy(namespace.Labels())
+	if len(errs) > 0 {
+		p.wrong = errs.Text()
+	}
 	return p
 }
 
-// pod checks a pod, or the template of pods.
+// pod checks a pod or a pod template against the Pod Security levels of its namespace. Violations of the audit and warn levels are
+// only reported; those of the enforce level reject the write if enforce is true.
 func (config *PodSecurity) pod(a *Attributes, pod object.Object, enforce bool) *status.Status {
-	class := pod.String("spec", "runtimeClassName")
-	if pod.Map("spec") == nil || config.exempts(a) || class != "" && slices.Contains(config.RuntimeClasses, class) {
+	if exempt := config.exempts(a); exempt != "" {
+		a.Annotate(podSecurityPrefix+"exempt", exempt)
 		return nil
 	}
 	var p securityPolicy
@@ -147,7 +155,27 @@ func (config *PodSecurity) pod(a *Attributes, pod object.Object, enforce bool) *
 	} else {
 		p = config.demands(nil)
 	}
+	if p.wrong == "" && p.warn.level == privileged && p.audit.level == privileged && (!enforce || p.enforce.level == privileged) {
+		if enforce {
+			a.Annotate(podSecurityPrefix+"enforce-policy", privileged+":latest")
+		}
+		return nil
+	}
+	if enforce && a.Operation == Update && !newImages(pod, a.Old) || pod.Map("spec") == nil {
+		return nil
+	}
+	if class := pod.String("spec", "runtimeClassName"); class != "" && slices.Contains(config.RuntimeClasses, class) {
+		a.Annotate(podSecurityPrefix+"exempt", "runtimeClass")
+		return nil
+	}
+	if p.wrong != "" {
+		a.Annotate(podSecurityPrefix+"error", "Failed to parse policy: "+p.wrong)
+	}
+	if _, detail := evaluate(p.audit, pod); detail != "" {
+		a.Annotate(podSecurityPrefix+"audit-violations", fmt.Sprintf("would violate PodSecurity %q: %s", p.audit, detail))
+	}
 	if enforce {
+		a.Annotate(podSecurityPrefix+"enforce-policy", p.enforce.String())
 		if _, detail := evaluate(p.enforce, pod); detail != "" {
 			return a.refuse("violates PodSecurity %q: %s", p.enforce, detail)
 		}
@@ -158,7 +186,8 @@ func (config *PodSecurity) pod(a *Attributes, pod object.Object, enforce bool) *
 	return nil
 }
 
-// newImages reports whether an update of a pod changes more than the checks can let pass: containers or their images.
+// newImages reports whether an update of a pod changes its containers or their images, so that the pod must be checked
+// again.
 func newImages(pod, old object.Object) bool {
 	for _, list := range []string{"containers", "initContainers", "ephemeralContainers"} {
 		before := map[string]string{}
@@ -178,7 +207,7 @@ func newImages(pod, old object.Object) bool {
 	return false
 }
 
-// namespace refuses labels that cannot be read, and warns about pods that a stricter level would not let in.
+// namespace rejects invalid labels of a namespace, and warns about existing pods that violate a stricter level.
 func (config *PodSecurity) namespace(a *Attributes) *status.Status {
 	if a.Subresource != "" {
 		return nil
@@ -206,7 +235,8 @@ func (config *PodSecurity) namespace(a *Attributes) *status.Status {
 	return nil
 }
 
-// violations returns which pods of a namespace violate a level, pods with the same faults together.
+// violations returns warnings about the pods of a namespace that violate a level, one for each distinct set of
+// violations.
 func violations(a *Attributes, level security, exempt []string) []string {
 	type group struct {
 		name  string

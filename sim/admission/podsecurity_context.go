@@ -8,9 +8,9 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// The checks of security contexts, of the pod and of containers.
+// The checks of the security contexts of pods and containers.
 
-// scope is whose security contexts a check looks at.
+// scope selects the security contexts that a check examines.
 type scope int
 
 const (
@@ -18,7 +18,8 @@ const (
 	inContainers
 )
 
-// contexts calls fine with the value at a path in each security context that has one.
+// contexts returns the violators of a rule among the security contexts in the scope. For each one that has a value at the path,
+// fine reports whether the value is allowed.
 func (p evaluatedPod) contexts(in scope, path string, fine func(v any) bool) *violators {
 	steps := append([]string{"securityContext"}, object.Path(path)...)
 	keeps := func(o object.Object) bool {
@@ -32,7 +33,7 @@ func (p evaluatedPod) contexts(in scope, path string, fine func(v any) bool) *vi
 	return b
 }
 
-// without calls has with the security context of each container.
+// without returns the containers for whose security context has returns false.
 func (p evaluatedPod) without(has func(context object.Object) bool) *violators {
 	b := &violators{}
 	for _, c := range p.containers() {
@@ -41,10 +42,10 @@ func (p evaluatedPod) without(has func(context object.Object) bool) *violators {
 	return b
 }
 
-// isNot returns the rule that a value is anything but one.
+// isNot returns a rule that accepts every value except bad.
 func isNot(bad any) func(any) bool { return func(v any) bool { return v != bad } }
 
-// oneOf returns the rule that a text is one of the allowed ones, and collects the texts that are not.
+// oneOf returns a rule that accepts the allowed strings. It adds all other values to collected.
 func oneOf(collected *[]string, allowed ...string) func(any) bool {
 	return func(v any) bool {
 		s, _ := v.(string)
@@ -94,7 +95,8 @@ func findRoot(p evaluatedPod) finding {
 	return podOr(silent, "must set securityContext.runAsNonRoot=true")
 }
 
-// podOr is the finding that containers leave out what the pod could have said for them.
+// podOr returns the finding for containers that lack a setting which the pod could also provide: "pod or containers …
+// must set …".
 func podOr(silent *violators, detail string) finding {
 	found := silent.says(detail)
 	if found.detail != "" {
@@ -105,7 +107,7 @@ func podOr(silent *violators, detail string) finding {
 
 const seccompAnnotation = "seccomp.security.alpha.kubernetes.io/pod"
 
-// findSeccomp checks the profiles that are set; before 1.19 they were annotations.
+// findSeccomp checks the seccomp profiles that are set. Before 1.19 they were set in annotations.
 func findSeccomp(p evaluatedPod) finding {
 	if p.minor >= 19 {
 		return findSeccompTypes(p)
@@ -163,12 +165,12 @@ func findAppArmor(p evaluatedPod) finding {
 	return found
 }
 
-// seLinuxTypes are the allowed types of SELinux with the version that allowed them.
+// seLinuxTypes are the allowed SELinux types, each with the first version that allows it.
 var seLinuxTypes = map[string]int{"": 0, "container_t": 0, "container_init_t": 0, "container_kvm_t": 0, "container_engine_t": 31}
 
 func findSELinux(p evaluatedPod) finding {
 	var types []string
-	named := map[string]bool{} // fields that may not be set
+	named := map[string]bool{} // fields that must not be set
 	b := p.contexts(everywhere, "seLinuxOptions", func(v any) bool {
 		options, fine := object.As(v), true
 		if since, ok := seLinuxTypes[options.String("type")]; !ok || p.minor < since {
@@ -196,7 +198,7 @@ func findSELinux(p evaluatedPod) finding {
 // defaultCapabilities are the capabilities that a container runtime grants by default.
 var defaultCapabilities = strings.Fields("AUDIT_WRITE CHOWN DAC_OVERRIDE FOWNER FSETID KILL MKNOD NET_BIND_SERVICE SETFCAP SETGID SETPCAP SETUID SYS_CHROOT")
 
-// added is the finding that containers add capabilities which are not allowed.
+// added returns the finding for containers that add capabilities which are not allowed.
 func (p evaluatedPod) added(allowed []string) finding {
 	var bad []string
 	b := p.without(func(context object.Object) bool {

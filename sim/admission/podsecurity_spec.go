@@ -8,7 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// The checks of everything in a pod but security contexts.
+// The checks of all pod fields except security contexts.
 
 func findHostNamespaces(p evaluatedPod) finding {
 	var used []string
@@ -33,7 +33,7 @@ func findHostPaths(p evaluatedPod) finding {
 	return finding{detail: numbered("volume", len(names)) + " " + listed(names)}
 }
 
-// volumes returns the names of the volumes that are of a bad kind, and these kinds.
+// volumes returns the names of the volumes with a forbidden type, and these types.
 func (p evaluatedPod) volumes(badKind func(volume map[string]any) string) (names, kinds []string) {
 	for _, volume := range p.pod.Objects("spec", "volumes") {
 		if kind := badKind(volume); kind != "" {
@@ -43,7 +43,7 @@ func (p evaluatedPod) volumes(badKind func(volume map[string]any) string) (names
 	return names, sorted(kinds)
 }
 
-// The volumes that restricted pods may have, and the volumes that the text of a refusal names.
+// The volume types that restricted pods may use, and the forbidden types that errors name.
 var (
 	allowedVolumes   = strings.Fields("configMap csi downwardAPI emptyDir ephemeral image persistentVolumeClaim projected secret")
 	forbiddenVolumes = strings.Fields("hostPath gcePersistentDisk awsElasticBlockStore gitRepo nfs iscsi glusterfs rbd flexVolume cinder " +
@@ -68,7 +68,7 @@ func findVolumes(p evaluatedPod) finding {
 		numbered("restricted volume type", len(kinds)) + " " + listed(kinds)}
 }
 
-// using is the finding that containers use things, which are printed by print.
+// using returns a finding that names the containers, and the items that they must not use. print formats the items.
 func using(b *violators, noun string, things []string, print func([]string) string) finding {
 	things = sorted(things)
 	return b.says(verb("use", len(b.containers)) + " " + numbered(noun, len(things)) + " " + print(things))
@@ -107,7 +107,7 @@ func findProbeHosts(p evaluatedPod) finding {
 	return using(b, "probe or lifecycle host", used, listed)
 }
 
-// safeSysctls are the allowed sysctls and the version that allowed them.
+// safeSysctls are the allowed sysctls, each with the first version that allows it.
 var safeSysctls = map[string]int{
 	"kernel.shm_rmid_forced": 0, "net.ipv4.ip_local_port_range": 0, "net.ipv4.tcp_syncookies": 0,
 	"net.ipv4.ping_group_range": 0, "net.ipv4.ip_unprivileged_port_start": 0, "net.ipv4.ip_local_reserved_ports": 27,

@@ -8,30 +8,30 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// securityCheck is one row of the Pod Security Standards (Kubernetes documentation, page of that name). Versions are minor
-// versions of Kubernetes; a namespace chooses the one by which its pods are judged.
+// securityCheck is one row of the Pod Security Standards (Kubernetes documentation, page of that name). Versions are
+// minor versions of Kubernetes. A namespace selects the version that applies to its pods.
 //
 //	level       baseline ──────────────── a baseline row holds for restricted pods, too,
 //	                └──▶ restricted       until a stricter row takes its place
 type securityCheck struct {
-	fault  string // what a pod has that breaks the rule
+	fault  string // description of the violation
 	level  string
-	since  int                        // version
-	yields int                        // version from which restricted pods are exempt; 0 means never
-	spares func(evaluatedPod) bool    // pods that the rule exempts; nil for none
+	since  int                        // first version with this check
+	yields int                        // first version in which restricted pods are exempt; 0 means none
+	spares func(evaluatedPod) bool    // reports whether a pod is exempt; nil exempts none
 	find   func(evaluatedPod) finding // finds violations
 }
 
-// always is a version for yields: restricted pods are never held to the row.
+// always is a value of yields: restricted pods are exempt in all versions.
 const always = 1
 
-// finding is the result of a check. The zero value is no violation.
+// finding is the result of a check. The zero value means no violation.
 type finding struct {
 	detail string
-	many   bool // the fault is in the plural
+	many   bool // the fault must be in the plural
 }
 
-// securityChecks holds all rows, in the order in which faults are reported.
+// securityChecks are all checks, in the order in which violations are reported.
 var securityChecks = []securityCheck{
 	{fault: "forbidden AppArmor profile", level: baseline, find: findAppArmor},
 	{fault: "non-default capabilities", level: baseline, yields: 22, find: findAddedCapabilities},
@@ -55,7 +55,7 @@ var securityChecks = []securityCheck{
 	{fault: "seccompProfile", level: restricted, since: 19, spares: evaluatedPod.isWindows, find: findMissingSeccomp},
 }
 
-// holds reports whether the rule is one of a level in one of its versions.
+// holds reports whether the check applies to a level in one of its versions.
 func (c *securityCheck) holds(s security) bool {
 	if s.minor < c.since || strictness(s.level) < strictness(c.level) {
 		return false
@@ -63,8 +63,7 @@ func (c *securityCheck) holds(s security) bool {
 	return s.level == c.level || c.yields == 0 || s.minor < c.yields && c.yields != always
 }
 
-// evaluate returns why a pod is less secure than a level: the faults alone, and the faults with details. Both are "" for
-// a pod that is as secure.
+// evaluate returns the violations of a level by a pod, without details and with them. Both are "" if the pod complies.
 func evaluate(level security, pod object.Object) (faults, details string) {
 	if level.level == privileged {
 		return "", ""
@@ -90,44 +89,45 @@ func evaluate(level security, pod object.Object) (faults, details string) {
 	return strings.Join(short, ", "), strings.Join(long, ", ")
 }
 
-// evaluatedPod is a pod, or a template of one, and the version by which it is judged.
+// evaluatedPod is a pod or a pod template, and the version of the checks.
 type evaluatedPod struct {
 	pod   object.Object
 	minor int
 }
 
-// isWindows reports whether the pod is for Windows, which has no capabilities, seccomp profiles and privilege escalation (since
-// 1.25).
+// isWindows reports whether the pod runs on Windows, which has no capabilities, seccomp profiles or privilege escalation
+// (since 1.25).
 func (p evaluatedPod) isWindows() bool {
 	return p.minor >= 25 && p.pod.String("spec", "os", "name") == "windows"
 }
 
-// hasOwnUsers reports whether the pod has a user namespace: root inside of it has no rights outside (since 1.35).
+// hasOwnUsers reports whether the pod has its own user namespace, in which root has no privileges on the host (since
+// 1.35).
 func (p evaluatedPod) hasOwnUsers() bool {
 	host, ok := p.pod.Bool("spec", "hostUsers")
 	return p.minor >= 35 && ok && !host
 }
 
-// containers are all containers, in the order in which they are named.
+// containers returns all containers, in the order in which messages list them.
 func (p evaluatedPod) containers() []object.Object {
 	return slices.Collect(podspec.Containers(p.pod.At("spec")))
 }
 
-// violators collects the parts of a pod that violate a rule.
+// violators collects the pod and the containers that violate a rule.
 type violators struct {
 	pod         bool
 	containers  []string
 	annotations int
 }
 
-// of adds the container to the violators unless it keeps the rule.
+// of adds a container to the violators if keeps is false.
 func (b *violators) of(container object.Object, keeps bool) {
 	if !keeps {
 		b.containers = append(b.containers, container.String("name"))
 	}
 }
 
-// String names the guilty: pod and containers "a", "b"; "" when there are none.
+// String lists the violators: pod and containers "a", "b". It returns "" if there are none.
 func (b *violators) String() string {
 	var who []string
 	if b.pod {
@@ -142,7 +142,7 @@ func (b *violators) String() string {
 	return strings.Join(who, " and ")
 }
 
-// says returns the finding with detail for the parts that violate the rule.
+// says returns a finding whose detail consists of the violators and the given text, or the zero finding if there are no violators.
 func (b *violators) says(detail string) finding {
 	if who := b.String(); who != "" {
 		return finding{detail: who + " " + detail}
@@ -150,7 +150,7 @@ func (b *violators) says(detail string) finding {
 	return finding{}
 }
 
-// numbered returns a noun for n things.
+// numbered returns the noun in the singular or plural for n items.
 func numbered(noun string, n int) string {
 	if n == 1 {
 		return noun
@@ -158,7 +158,7 @@ func numbered(noun string, n int) string {
 	return noun + "s"
 }
 
-// verb returns a verb for n things.
+// verb returns the verb in the form for n subjects.
 func verb(plural string, n int) string {
 	if n == 1 {
 		return plural + "s"
@@ -166,8 +166,8 @@ func verb(plural string, n int) string {
 	return plural
 }
 
-// listed prints values between quotes.
+// listed returns the values in quotes, separated by commas.
 func listed(values []string) string { return `"` + strings.Join(values, `", "`) + `"` }
 
-// sorted returns values in order, each once.
+// sorted returns the values sorted and without duplicates.
 func sorted(values []string) []string { return slices.Compact(slices.Sorted(slices.Values(values))) }

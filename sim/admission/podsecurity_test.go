@@ -27,7 +27,7 @@ func TestPodSecurityTexts(t *testing.T) {
 				`forbidden sysctls (kernel.x), hostProcess (pod must not set securityContext.windowsOptions.hostProcess=true)`},
 		{"baseline:v1.31", `{"securityContext":{"sysctls":[{"name":"net.ipv4.tcp_rmem"}]}}`, `forbidden sysctls (net.ipv4.tcp_rmem)`},
 		{"restricted:latest", `{"hostUsers":false,"os":{"name":"windows"},"volumes":[{"name":"v","nfs":{}},{"name":"w","configMap":{}}],"containers":[{"name":"c"}]}`,
-			`restricted volume types (volume "v" uses restricted volume type "nfs")`}, // Windows and user namespaces need not state the rest
+			`restricted volume types (volume "v" uses restricted volume type "nfs")`}, // Windows pods and user namespaces are exempt from the rest
 		{"privileged:latest", `{"hostNetwork":true}`, ``},
 	}
 	for _, tt := range tests {
@@ -53,7 +53,7 @@ func TestPodSecurityOfNamespace(t *testing.T) {
 	}
 	_, warnings := update(`{"pod-security.kubernetes.io/enforce":"baseline"}`)
 	is.Equal(warnings, []string{`existing pods in namespace "n" violate the new PodSecurity enforce level "baseline:latest"`,
-		`a (and 2 other pods): host namespaces`}) // all have the same fault
+		`a (and 2 other pods): host namespaces`}) // the messages of pods with equal violations are merged
 	s, _ := update(`{"pod-security.kubernetes.io/enforce":"strict","pod-security.kubernetes.io/warn-version":"1.2"}`)
 	is.Equal(s, ` "n" is invalid: [metadata.labels[pod-security.kubernetes.io/enforce]: Invalid value: "strict": must be one of privileged, baseline, restricted, `+
 		`metadata.labels[pod-security.kubernetes.io/warn-version]: Invalid value: "1.2": must be "latest" or "v1.x"]`)
@@ -65,7 +65,7 @@ func TestPodSecurityOfTemplates(t *testing.T) {
 	a := inNamespace("deployments.apps", parse(t, `{"metadata":{"name":"d"},"spec":{"template":{"spec":{"hostIPC":true}}}}`), nil, objects)
 	var warnings []string
 	a.Warn = func(s string) { warnings = append(warnings, s) }
-	is.True((&PodSecurity{}).check(a) == nil) // templates are not refused
+	is.True((&PodSecurity{}).check(a) == nil) // templates are not rejected
 	is.Equal(warnings, []string{`would violate PodSecurity "baseline:latest": host namespaces (hostIPC=true)`})
 	pod := inNamespace(pods, parse(t, `{"metadata":{"name":"p"},"spec":{"hostIPC":true}}`), nil, objects)
 	is.Equal(message((&PodSecurity{}).check(pod)), `pods "p" is forbidden: violates PodSecurity "baseline:latest": host namespaces (hostIPC=true)`)

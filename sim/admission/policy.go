@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/kubesim/kubesim/sim/cel"
+	"github.com/kubesim/kubesim/sim/cel/expr"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -22,7 +23,7 @@ const (
 	mutatingBindings   = "mutatingadmissionpolicybindings.admissionregistration.k8s.io"
 )
 
-// policies are the policies of one kind, compiled, as far as they are in use.
+// policies contains the policies of one kind, each compiled on first use.
 //
 //	policy ── matchConstraints ─┬─ binding ── matchResources ─┬─ params ─▶ one invocation
 //	          matchConditions   │                             └─ params ─▶ one invocation
@@ -30,7 +31,7 @@ const (
 type policies struct {
 	host              *Server
 	storage, bindings string
-	compiled          map[string]*policy // by name
+	compiled          map[string]*policy // compiled policies by name
 }
 
 // policy is one policy. Its fields are compiled from its spec.
@@ -48,7 +49,7 @@ type policy struct {
 type expression struct {
 	source  object.Object
 	program *cel.Program
-	message *cel.Program // of a validation; nil if it has none
+	message *cel.Program // message of a validation, or nil
 }
 
 // invocation is a policy that applies to a write through one binding, with one parameter.
@@ -59,7 +60,7 @@ type invocation struct {
 	params  params
 }
 
-// params are the parameters of a policy: an object, and its kind; nil for none.
+// params is a parameter object of a policy, and its kind. Both are nil if there is none.
 type params struct {
 	object object.Object
 	kind   *resource.Definition
@@ -69,17 +70,18 @@ func newPolicies(h *Server, storage, bindings string) *policies {
 	return &policies{host: h, storage: storage, bindings: bindings, compiled: map[string]*policy{}}
 }
 
-// problem is an error of a policy's configuration, or a violation of a policy.
+// problem is an error in a policy's configuration, or a violation of a policy.
 type problem struct {
 	policy  *policy
-	binding string // "" for none
+	binding string // "" if there is none
 	text    string
 	reason  status.Reason
-	denies  bool // the write is refused, whatever the validationActions of the binding are
+	denies  bool // the write is rejected regardless of the binding's validationActions
+	index   int  // index of the validation
 }
 
-// invocations returns the invocations of policies for a write, in the order of the names of policies and bindings, and the errors
-// in the configuration.
+// invocations returns the invocations of all policies that apply to a write, sorted by the names of policies and bindings. It also
+// returns the errors in their configuration.
 func (p *policies) invocations(a *Attributes) (list []*invocation, problems []problem) {
 	if a.isOneOf(policyResources) || a.Definition.Hub.Strategy.Virtual {
 		return nil, nil
@@ -92,7 +94,7 @@ func (p *policies) invocations(a *Attributes) (list []*invocation, problems []pr
 	return p.bound(a, bindings)
 }
 
-// bound is invocations for the bindings that there are.
+// bound is like invocations, but considers only the given bindings.
 func (p *policies) bound(a *Attributes, bindings []object.Object) (list []*invocation, problems []problem) {
 	for _, obj := range a.Objects.All(p.storage, "") {
 		of := p.compile(a, obj)
@@ -123,8 +125,9 @@ func (p *policies) bound(a *Attributes, bindings []object.Object) (list []*invoc
 	return list, problems
 }
 
-// bind returns the invocations of a policy through one binding, one for each parameter, or an error. It converts the objects of the
-// write, as the real server does, and drops the result: no policy can be evaluated for an object that fails to convert.
+// bind returns the invocations of a policy through one binding, one for each parameter, or a problem with the configuration. Like
+// the real server, it converts the objects of the write and discards the result, because a policy can be evaluated only for objects
+// that can be converted.
 func (p *policies) bind(a *Attributes, of *policy, b object.Object, kind, paramKind *resource.Definition) ([]*invocation, *problem) {
 	failed := func(err error) *problem {
 		return &problem{policy: of, binding: b.Name(), text: "failed to configure binding: " + err.Error()}
@@ -160,7 +163,8 @@ func (p *policies) bind(a *Attributes, of *policy, b object.Object, kind, paramK
 	return list, nil
 }
 
-// paramKind returns the definition of the parameters of a policy, nil for a policy without.
+// paramKind returns the definition of the kind of a policy's parameters, or nil if the policy has none. It returns an error if the
+// server does not serve the kind.
 func (p *policies) paramKind(of *policy) (*resource.Definition, error) {
 	kind := of.spec.At("paramKind")
 	if kind == nil {
@@ -173,7 +177,8 @@ func (p *policies) paramKind(of *policy) (*resource.Definition, error) {
 	return nil, fmt.Errorf("failed to find resource referenced by paramKind: '%s'", gvk)
 }
 
-// params returns the parameters a binding names: one nil for a policy or binding without.
+// params returns the parameters that a binding selects. If the policy or the binding has no parameters, the result is a
+// single nil.
 func (p *policies) params(a *Attributes, b object.Object, kind *resource.Definition) ([]object.Object, error) {
 	ref := b.At("spec", "paramRef")
 	if kind == nil || ref == nil {
@@ -194,7 +199,7 @@ func (p *policies) params(a *Attributes, b object.Object, kind *resource.Definit
 			found = append(found, kind.FromStored(obj))
 		}
 	} else {
-		sel, _ := selector.FromLabelSelector(ref.Map("selector")) // it is valid
+		sel, _ := selector.FromLabelSelector(ref.Map("selector")) // cannot fail: the selector has been validated
 		for _, obj := range a.Objects.All(kind.Storage, namespace) {
 			if sel.Matches(obj.Labels()) {
 				found = append(found, kind.FromStored(obj))
@@ -207,7 +212,7 @@ func (p *policies) params(a *Attributes, b object.Object, kind *resource.Definit
 	return found, nil
 }
 
-// compile returns the policy, compiled again if its spec has changed.
+// compile returns the compiled policy. It compiles the policy again if its spec has changed.
 func (p *policies) compile(a *Attributes, obj object.Object) *policy {
 	name, spec := obj.Name(), obj.At("spec")
 	if c := p.compiled[name]; c != nil && object.Equal(map[string]any(c.spec), map[string]any(spec)) {
@@ -216,28 +221,28 @@ func (p *policies) compile(a *Attributes, obj object.Object) *policy {
 	c := &policy{name: name, spec: spec, fail: spec.String("failurePolicy") != "Ignore"}
 	c.constraints = newCriteria(spec.Map("matchConstraints"), "resourceRules")
 	c.constraints.everything = true
-	compiler := cel.NewCompiler(a.expressions(), cel.Declarations{Params: spec.Map("paramKind") != nil, Authorizer: true,
+	compiler := cel.NewCompiler(a.expressions(), expr.Declarations{Params: spec.Map("paramKind") != nil, Authorizer: true,
 		Patch: p.storage == mutatingPolicies})
 	for _, v := range spec.Objects("variables") {
-		_ = compiler.Variable(v.String("name"), v.String("expression")) // the expressions that use it report the error
+		_ = compiler.Variable(v.String("name"), v.String("expression")) // expressions that use an invalid variable report the error
 	}
 	for _, v := range spec.Objects("matchConditions") {
-		c.conditions = append(c.conditions, compiler.Compile(v.String("expression"), cel.Bool))
+		c.conditions = append(c.conditions, compiler.Compile(v.String("expression"), expr.Bool))
 	}
 	for _, v := range spec.Objects("validations") {
-		e := expression{source: v, program: compiler.Compile(v.String("expression"), cel.Bool)}
+		e := expression{source: v, program: compiler.Compile(v.String("expression"), expr.Bool)}
 		if text := v.String("messageExpression"); text != "" {
-			e.message = compiler.Compile(text, cel.String)
+			e.message = compiler.Compile(text, expr.String)
 		}
 		c.expressions = append(c.expressions, e)
 	}
 	for _, v := range spec.Objects("auditAnnotations") {
-		c.annotations = append(c.annotations, expression{source: v, program: compiler.Compile(v.String("valueExpression"), cel.StringNull)})
+		c.annotations = append(c.annotations, expression{source: v, program: compiler.Compile(v.String("valueExpression"), expr.StringNull)})
 	}
 	for _, v := range spec.Objects("mutations") {
-		want, text := cel.Object, v.String("applyConfiguration", "expression")
+		want, text := expr.Object, v.String("applyConfiguration", "expression")
 		if v.String("patchType") == "JSONPatch" {
-			want, text = cel.JSONPatch, v.String("jsonPatch", "expression")
+			want, text = expr.JSONPatch, v.String("jsonPatch", "expression")
 		}
 		c.expressions = append(c.expressions, expression{source: v, program: compiler.Compile(text, want)})
 	}
@@ -245,14 +250,15 @@ func (p *policies) compile(a *Attributes, obj object.Object) *policy {
 	return c
 }
 
-// expressions is the environment of stored expressions.
-func (a *Attributes) expressions() cel.Environment {
-	return cel.Environment{Minor: a.Server.Minor, Stored: true}
+// expressions returns the CEL environment for expressions that are stored in policies and webhooks.
+func (a *Attributes) expressions() expr.Environment {
+	return expr.Environment{Minor: a.Server.Minor, Stored: true}
 }
 
-// conditions evaluates match conditions: a false one wins over one that cannot be evaluated.
-func matchConditions(programs []*cel.Program, in *cel.Input) (bool, error) {
-	budget := int64(cel.MatchBudget)
+// matchConditions reports whether all match conditions are true. If any condition is false, errors of other conditions are ignored.
+// Otherwise it returns these errors, or the error that the cost budget is exceeded.
+func matchConditions(programs []*cel.Program, in *expr.Input) (bool, error) {
+	budget := int64(expr.MatchBudget)
 	var failed []string
 	for _, p := range programs {
 		v, err := p.Eval(in, &budget)
@@ -271,9 +277,10 @@ func matchConditions(programs []*cel.Program, in *cel.Input) (bool, error) {
 	return true, nil
 }
 
-// input contains the values of a write for the expressions of a policy or webhook.
-func (a *Attributes) input(h *Server, kind *resource.Definition, with params) (in *cel.Input, err error) {
-	in = &cel.Input{Request: a.reviewRequest(kind), Resource: cel.Access{Group: a.Definition.Group, Resource: a.Definition.Resource,
+// input returns the values that expressions of a policy or webhook can access during a write. kind is the version in which the
+// write matches.
+func (a *Attributes) input(h *Server, kind *resource.Definition, with params) (in *expr.Input, err error) {
+	in = &expr.Input{Request: a.reviewRequest(kind), Resource: expr.Access{Group: a.Definition.Group, Resource: a.Definition.Resource,
 		Subresource: a.Subresource, Namespace: a.Namespace, Name: a.Name}}
 	in.Structs = kind.StorageCodec == nil
 	if in.Object, in.OldObject, err = a.forExpressions(kind); err != nil {
@@ -291,7 +298,7 @@ func (a *Attributes) input(h *Server, kind *resource.Definition, with params) (i
 			in.NamespaceObject = map[string]any(namespace)
 		}
 	}
-	in.Authorizer = func(q cel.Access) (bool, string) {
+	in.Authorizer = func(q expr.Access) (bool, string) {
 		user := a.User
 		if q.ServiceAccountName != "" {
 			user = serviceAccountUser(q.ServiceAccountNamespace, q.ServiceAccountName)
@@ -301,8 +308,8 @@ func (a *Attributes) input(h *Server, kind *resource.Definition, with params) (i
 	return in, nil
 }
 
-// serviceAccountUser returns the user of authorizer.serviceAccount. Unlike an authenticated user it is not in the group
-// system:authenticated.
+// serviceAccountUser returns the user that authorizer.serviceAccount represents. Unlike an authenticated user, it is not in the
+// group system:authenticated.
 func serviceAccountUser(namespace, name string) resource.User {
 	return resource.User{Name: "system:serviceaccount:" + namespace + ":" + name,
 		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace}}

@@ -8,8 +8,9 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// drafts are the object of one write in the versions in which mutating policies match it. As in the real server each version is
-// changed on its own, and the write continues with the version that was mutated last: changes in the others are lost.
+// drafts contains the object of one write in each version in which mutating policies match it. As in the real server,
+// each version is mutated independently, and the write continues with the version that was mutated last. Changes to the
+// others are lost.
 //
 //	object ─┬─ v1: policy a ─ policy c     dropped
 //	        └─ v2: policy b ─ policy d ──▶ object
@@ -17,7 +18,7 @@ import (
 // Attributes.Object holds the current draft, in the hub version.
 type drafts struct {
 	several bool          // invocations match more than one version; otherwise Attributes.Object is the only draft
-	before  object.Object // before any mutation
+	before  object.Object // object before any mutation
 	states  map[*resource.Definition]object.Object
 	current *resource.Definition // the version of the draft in Attributes.Object
 	last    *resource.Definition // the version of the last invocation that ran, or nil
@@ -33,7 +34,7 @@ func newDrafts(a *Attributes, list []*invocation) *drafts {
 	return d
 }
 
-// load makes Attributes.Object the draft of a version.
+// load makes the draft in version kind the current one and stores it in Attributes.Object.
 func (d *drafts) load(a *Attributes, kind *resource.Definition) {
 	if !d.several || kind == d.current {
 		return
@@ -47,12 +48,12 @@ func (d *drafts) load(a *Attributes, kind *resource.Definition) {
 	put(a.Object, next)
 }
 
-// mutated notes that an invocation ran on the draft of a version, and whether a mutation succeeded.
+// mutated records that an invocation ran on the draft in version kind. ok reports whether a mutation succeeded.
 func (d *drafts) mutated(kind *resource.Definition, ok bool) {
 	d.last, d.dirty[kind] = kind, d.dirty[kind] || ok
 }
 
-// finish sets Attributes.Object to the object with which the write continues, and reports whether that is a mutated draft.
+// finish sets Attributes.Object to the object with which the write continues. It reports whether a policy has mutated it.
 func (d *drafts) finish(a *Attributes) bool {
 	if d.last == nil || !d.dirty[d.last] {
 		if d.several {
@@ -64,7 +65,7 @@ func (d *drafts) finish(a *Attributes) bool {
 	return true
 }
 
-// put gives obj the contents of another object: plugins share a write's object with the registry.
+// put replaces the contents of obj. Plugins share the object of a write with the registry, so it is modified in place.
 func put(obj, contents object.Object) {
 	clear(obj)
 	maps.Copy(obj, contents)

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/kubesim/kubesim/sim/cel"
+	"github.com/kubesim/kubesim/sim/cel/expr"
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/patch"
@@ -12,8 +12,8 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// mutate lets every policy that applies change the object (Kubernetes documentation, "Mutating Admission Policy"). A DELETE has
-// no object to change.
+// mutate applies every matching mutating policy to the object (Kubernetes documentation, "Mutating Admission Policy"). It does
+// nothing for a DELETE, which has no object to change.
 func (p *policies) mutate(a *Attributes) *status.Status {
 	if a.Operation == Delete {
 		return nil
@@ -29,8 +29,9 @@ func (p *policies) mutate(a *Attributes) *status.Status {
 	return mutationRefusal(a, problems)
 }
 
-// invoke runs the invocations in order. Every policy with reinvocationPolicy IfNeeded that has run is called in a second round
-// as soon as any mutation succeeds in the version that was mutated last, even if it was the policy's own and changed nothing.
+// invoke runs the invocations in order. As soon as any mutation succeeds in the version that was mutated last, all
+// policies with reinvocationPolicy IfNeeded that have run are scheduled for a second round, even if the mutation was the
+// policy's own and changed nothing.
 func (p *policies) invoke(a *Attributes, list []*invocation) (problems []problem, s *status.Status) {
 	round := a.round("MutatingAdmissionPolicy")
 	drafts := newDrafts(a, list)
@@ -66,12 +67,13 @@ func (p *policies) invoke(a *Attributes, list []*invocation) (problems []problem
 	return problems, nil
 }
 
-// problem returns the problem of the invocation for err.
+// problem converts err to a problem of i's policy and binding.
 func (i *invocation) problem(err error) problem {
 	return problem{policy: i.policy, binding: i.binding.Name(), text: err.Error(), reason: status.ReasonInvalid}
 }
 
-// mutationRefusal answers with the first problem of a policy that must not fail; all are among the causes.
+// mutationRefusal returns the rejection for the first problem of a policy whose failurePolicy is Fail, or nil. Its causes
+// contain the problems of all such policies.
 func mutationRefusal(a *Attributes, problems []problem) *status.Status {
 	var s *status.Status
 	for _, p := range problems {
@@ -94,8 +96,8 @@ func mutationRefusal(a *Attributes, problems []problem) *status.Status {
 	return s
 }
 
-// apply runs the mutations of one invocation one after the other, each on the result of the one before. It reports whether one
-// of them succeeded.
+// apply runs the mutations of one invocation in order, each on the result of the previous one. It reports whether any of
+// them succeeded.
 func (p *policies) apply(a *Attributes, i *invocation) (mutated bool, problems []problem, s *status.Status) {
 	if a.Object == nil {
 		return false, nil, nil
@@ -134,8 +136,8 @@ func (p *policies) evaluate(a *Attributes, i *invocation, e expression) (object.
 	return p.mutation(e, in, obj, a.matchedKind(i.kind))
 }
 
-// sameVersion returns the error of a mutation of a built-in kind in another version than the request's. The real server converts
-// the result to the version of the request directly, which its scheme cannot do.
+// sameVersion returns an error for a mutation of a built-in kind in a version other than that of the request. The real server
+// converts the result directly to the version of the request, which its scheme does not support.
 func (a *Attributes) sameVersion(d *resource.Definition) error {
 	if d == a.Definition || a.body() != nil || d.Custom {
 		return nil
@@ -144,11 +146,11 @@ func (a *Attributes) sameVersion(d *resource.Definition) error {
 }
 
 // mutation applies one mutation to obj and returns the result.
-func (p *policies) mutation(e expression, in *cel.Input, obj object.Object, d *resource.Definition) (object.Object, error) {
+func (p *policies) mutation(e expression, in *expr.Input, obj object.Object, d *resource.Definition) (object.Object, error) {
 	if err := e.program.Err(); err != nil {
 		return nil, err
 	}
-	budget := int64(cel.RuleBudget)
+	budget := int64(expr.RuleBudget)
 	v, failed := e.program.Eval(in, &budget)
 	if failed != nil {
 		return nil, failed
@@ -171,7 +173,8 @@ func (p *policies) mutation(e expression, in *cel.Input, obj object.Object, d *r
 	return merged, nil
 }
 
-// jsonPatch applies operations. A test that fails leaves the object as it is.
+// jsonPatch applies the operations of a JSON patch to obj and returns the result. If a test operation fails, it returns
+// obj unchanged.
 func (p *policies) jsonPatch(operations []any, obj object.Object, d *resource.Definition) (object.Object, error) {
 	ops, err := patch.ReadOperations(object.JSON(operations))
 	var data []byte
@@ -194,17 +197,18 @@ func (p *policies) jsonPatch(operations []any, obj object.Object, d *resource.De
 	return result, nil
 }
 
-// round is one of two rounds in which mutating policies and webhooks are called: if one of them has changed the object, all
-// mutating plugins run once more, and call the policies and webhooks that ask for it again (reinvocationPolicy IfNeeded).
+// round is the state of one plugin over the two rounds in which mutating policies and webhooks are called: if one of them
+// has changed the object, all mutating plugins run again, and call the policies and webhooks that request it
+// (reinvocationPolicy IfNeeded).
 type round struct {
 	again    bool            // this is the second round
-	wanted   map[string]bool // to be called again
-	previous []string        // called before, and willing to be called again
-	output   object.Object   // what the last round left
-	rerun    *bool           // a second round is needed
+	wanted   map[string]bool // keys to call again
+	previous []string        // keys that have been called and that may be called again
+	output   object.Object   // the object after the previous round
+	rerun    *bool           // set if a second round is needed
 }
 
-// round returns where the plugin is.
+// round returns the state of a plugin for the current round. It creates the state in the first round.
 func (a *Attributes) round(plugin string) *round {
 	if a.rounds == nil {
 		a.rounds = map[string]*round{}
@@ -227,10 +231,11 @@ func (r *round) wantPrevious() {
 	r.previous = nil
 }
 
-// calls reports whether the one with the key is called in this round.
+// calls reports whether the policy or webhook with the given key is called in this round.
 func (r *round) calls(key string) bool { return !r.again || r.wanted[key] }
 
-// called notes that it was.
+// called records that a policy or webhook was called. changed reports whether it changed the object, and again whether it may be
+// called again.
 func (r *round) called(key string, changed, again bool) {
 	if changed {
 		r.wantPrevious()

@@ -5,19 +5,19 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/kubesim/kubesim/sim/cel"
+	"github.com/kubesim/kubesim/sim/cel/expr"
 	"github.com/kubesim/kubesim/sim/status"
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// reasonCodes are the HTTP codes of the reasons a validation may give.
+// reasonCodes are the HTTP status codes of the reasons that a validation may specify.
 var reasonCodes = map[status.Reason]int{
 	status.ReasonUnauthorized: wire.StatusUnauthorized, status.ReasonForbidden: wire.StatusForbidden,
 	status.ReasonTooLarge: wire.StatusRequestEntityTooLarge,
 }
 
-// validate evaluates every policy that applies (Kubernetes documentation, "Validating Admission Policy"). The first refusal is the
-// answer; all warnings are added.
+// validate evaluates all matching policies (Kubernetes documentation, "Validating Admission Policy"). It returns the first
+// rejection, and adds the warnings of all policies.
 func (p *policies) validate(a *Attributes) *status.Status {
 	list, problems := p.invocations(a)
 	var denied *problem
@@ -26,14 +26,18 @@ func (p *policies) validate(a *Attributes) *status.Status {
 			denied = &problems[i]
 		}
 	}
+	published := annotations{}
+	defer published.publish(a)
 	for _, i := range list {
-		for _, found := range i.validate(a, p.host) {
+		for _, found := range i.validate(a, p.host, published) {
 			if found.denies && denied == nil {
 				denied = &found
 			}
 			for _, action := range i.binding.Strings("spec", "validationActions") {
 				switch {
 				case found.denies:
+				case action == "Audit":
+					found.annotate(a, i.binding)
 				case action == "Warn":
 					a.Warn(fmt.Sprintf("Validation failed for ValidatingAdmissionPolicy '%s' with binding '%s': %s",
 						i.policy.name, i.binding.Name(), found.text))
@@ -49,7 +53,7 @@ func (p *policies) validate(a *Attributes) *status.Status {
 	return denied.refusal(a)
 }
 
-// refusal is the answer to a write that a validating policy refuses.
+// refusal returns the Status of a write that a validating policy rejects.
 func (p *problem) refusal(a *Attributes) *status.Status {
 	text := fmt.Sprintf("ValidatingAdmissionPolicy '%s' denied request: %s", p.policy.name, p.text)
 	if p.binding != "" {
@@ -62,9 +66,9 @@ func (p *problem) refusal(a *Attributes) *status.Status {
 	return s
 }
 
-// validate returns the violations of one invocation by a write. All messageExpressions are evaluated, also those of validations
-// that hold, and each of the three groups of expressions evaluates the variables that it uses again.
-func (i *invocation) validate(a *Attributes, h *Server) (found []problem) {
+// validate returns the violations that one invocation finds. It evaluates all messageExpressions, even those of validations that
+// hold. Each of the three groups of expressions evaluates the variables again.
+func (i *invocation) validate(a *Attributes, h *Server, published annotations) (found []problem) {
 	failed := func(text string) {
 		if i.policy.fail {
 			found = append(found, problem{policy: i.policy, binding: i.binding.Name(), text: text})
@@ -81,13 +85,13 @@ func (i *invocation) validate(a *Attributes, h *Server) (found []problem) {
 	if !ok {
 		return found
 	}
-	budget := int64(cel.RuleBudget)
-	verdicts, spent := i.verdicts(in.Afresh(true), &budget)
+	budget := int64(expr.RuleBudget)
+	verdicts, spent := i.verdicts(in.ForNewGroup(true), &budget)
 	if spent != nil {
 		failed(spent.Text)
 		return found
 	}
-	texts, spent := i.messages(in.Afresh(false), &budget)
+	texts, spent := i.messages(in.ForNewGroup(false), &budget)
 	for n, v := range verdicts {
 		switch {
 		case v.err != nil:
@@ -96,12 +100,12 @@ func (i *invocation) validate(a *Attributes, h *Server) (found []problem) {
 			failed("failed messageExpression: " + spent.Text)
 		case !v.holds:
 			source := i.policy.expressions[n].source
-			found = append(found, problem{policy: i.policy, binding: i.binding.Name(), reason: status.Reason(source.String("reason")),
+			found = append(found, problem{policy: i.policy, binding: i.binding.Name(), index: n, reason: status.Reason(source.String("reason")),
 				text: cmp.Or(texts[n], strings.TrimSpace(source.String("message")),
 					"failed expression: "+strings.TrimSpace(source.String("expression")))})
 		}
 	}
-	wrong, spent := i.annotations(in.Afresh(false))
+	wrong, spent := i.annotations(in.ForNewGroup(false), published)
 	if spent != nil {
 		found = nil
 		failed(spent.Text)
@@ -109,14 +113,14 @@ func (i *invocation) validate(a *Attributes, h *Server) (found []problem) {
 	return append(found, wrong...)
 }
 
-// verdict is the outcome of one validation: whether it holds, or the error of its evaluation.
+// verdict is the outcome of one validation: whether it holds, or the evaluation error.
 type verdict struct {
 	holds bool
-	err   *cel.Error
+	err   *expr.Error
 }
 
-// verdicts evaluates the validations. spent is set if they cost more than the budget.
-func (i *invocation) verdicts(in *cel.Input, budget *int64) (list []verdict, spent *cel.Error) {
+// verdicts evaluates the validations. If they exceed the cost budget, it stops and returns that error in spent.
+func (i *invocation) verdicts(in *expr.Input, budget *int64) (list []verdict, spent *expr.Error) {
 	for _, e := range i.policy.expressions {
 		v, err := e.program.Eval(in, budget)
 		if err != nil && err.Budget {
@@ -127,8 +131,9 @@ func (i *invocation) verdicts(in *cel.Input, budget *int64) (list []verdict, spe
 	return list, nil
 }
 
-// messages evaluates the messageExpressions, which have no authorizer. A text is "" if there is none, or none that is usable.
-func (i *invocation) messages(in *cel.Input, budget *int64) (texts []string, spent *cel.Error) {
+// messages evaluates the messageExpressions, which cannot use the authorizer. If the result is not a valid message, the text for
+// that validation is "".
+func (i *invocation) messages(in *expr.Input, budget *int64) (texts []string, spent *expr.Error) {
 	for _, e := range i.policy.expressions {
 		text := ""
 		if e.message != nil {
@@ -137,7 +142,7 @@ func (i *invocation) messages(in *cel.Input, budget *int64) (texts []string, spe
 				return nil, err
 			}
 			if err == nil {
-				text, _ = cel.MessageText(v)
+				text, _ = expr.MessageText(v)
 			}
 		}
 		texts = append(texts, text)
@@ -145,14 +150,15 @@ func (i *invocation) messages(in *cel.Input, budget *int64) (texts []string, spe
 	return texts, nil
 }
 
-// annotations evaluates the audit annotations, which have no authorizer and a budget of their own. One that fails refuses the
-// write whatever the validationActions of the binding are, unless failurePolicy is Ignore.
-func (i *invocation) annotations(in *cel.Input) (wrong []problem, spent *cel.Error) {
-	budget := int64(cel.RuleBudget)
+// annotations evaluates the audit annotations, which cannot use the authorizer and have a separate cost budget. If one fails, the
+// write is rejected regardless of the binding's validationActions, unless failurePolicy is Ignore.
+func (i *invocation) annotations(in *expr.Input, published annotations) (wrong []problem, spent *expr.Error) {
+	budget := int64(expr.RuleBudget)
 	for _, e := range i.policy.annotations {
-		_, err := e.program.Eval(in, &budget)
+		v, err := e.program.Eval(in, &budget)
 		switch {
 		case err == nil:
+			published.add(i.policy.name+"/"+e.source.String("key"), v)
 		case err.Budget:
 			return nil, err
 		case i.policy.fail:

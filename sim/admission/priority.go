@@ -9,12 +9,12 @@ import (
 // preemptLower is the default of preemptionPolicy.
 const preemptLower = "PreemptLowerPriority"
 
-// setPriority gives pods the priority of their class (Kubernetes documentation, "Pod Priority and Preemption").
+// setPriority sets the priority of pods according to their class (Kubernetes documentation, "Pod Priority and Preemption").
 func setPriority(a *Attributes) *status.Status {
 	switch {
 	case a.about(pods, Create):
 		return resolvePriority(a)
-	case a.about(pods, Update): // the fields that the create set stay
+	case a.about(pods, Update): // keep the fields that the create set
 		for _, name := range []string{"priority", "preemptionPolicy"} {
 			if v, _ := a.Old.Get("spec", name); v != nil {
 				a.Object.SetDefault(v, "spec", name)
@@ -24,7 +24,7 @@ func setPriority(a *Attributes) *status.Status {
 	return nil
 }
 
-// resolvePriority sets priority and preemptionPolicy of a new pod; a number of its own must be the same.
+// resolvePriority sets priority and preemptionPolicy of a new pod. If the pod already has values, they must be the same.
 func resolvePriority(a *Attributes) *status.Status {
 	pod := a.Object
 	class, s := priorityClassOf(a, pod.String("spec", "priorityClassName"))
@@ -54,7 +54,7 @@ func resolvePriority(a *Attributes) *status.Status {
 // noClass contains the values for pods without a class.
 var noClass = object.Object{"value": int64(0), "preemptionPolicy": preemptLower}
 
-// priorityClassOf returns the class with the name, for "" the default. Without a default there is one without a name.
+// priorityClassOf returns the class with the given name. If name is "", it returns the default class, or noClass if there is none.
 func priorityClassOf(a *Attributes, name string) (object.Object, *status.Status) {
 	if name == "" {
 		if class := defaultPriorityClass(a.Objects); class != nil {
@@ -68,11 +68,11 @@ func priorityClassOf(a *Attributes, name string) (object.Object, *status.Status)
 	return nil, a.refuse("no PriorityClass with name %s was found", name)
 }
 
-// isDefault reports whether a class is marked as the default.
+// isDefault is true for a class that is marked as the default.
 type isDefault bool
 
-// defaultPriorityClass returns the class that is marked as the default, the one with the lowest value if several are,
-// or nil.
+// defaultPriorityClass returns the class that is marked as the default, or nil. If there are several, it returns the one
+// with the lowest value.
 func defaultPriorityClass(objects resource.Reader) object.Object {
 	var found object.Object
 	var lowest int64
@@ -91,7 +91,7 @@ func defaultPriorityClass(objects resource.Reader) object.Object {
 	return found
 }
 
-// oneDefaultPriority refuses a second PriorityClass that is the default.
+// oneDefaultPriority rejects a PriorityClass that is marked as the default if another one already is.
 func oneDefaultPriority(a *Attributes) *status.Status {
 	if !a.Object.True("globalDefault") {
 		return nil

@@ -16,7 +16,7 @@ func TestPriority(t *testing.T) {
 	for _, tc := range []struct {
 		name, spec string
 		classes    []string
-		want       string // the spec, or the text of the refusal
+		want       string // the spec, or the message of the rejection
 	}{
 		{"no class", `{}`, nil, `{"preemptionPolicy":"PreemptLowerPriority","priority":0}`},
 		{"a class", `{"priorityClassName":"high"}`, []string{high}, `{"preemptionPolicy":"Never","priority":777,"priorityClassName":"high"}`},
@@ -51,12 +51,12 @@ func TestPriorityOfUpdate(t *testing.T) {
 	old := parse(t, `{"metadata":{"name":"p"},"spec":{"priority":7,"preemptionPolicy":"Never"}}`)
 	pod := parse(t, `{"metadata":{"name":"p"},"spec":{}}`)
 	is.Equal(setPriority(write(pods, pod, old, stored{})), nil)
-	is.Equal(compact(pod.Map("spec")), `{"preemptionPolicy":"Never","priority":7}`) // an update without them keeps both
+	is.Equal(compact(pod.Map("spec")), `{"preemptionPolicy":"Never","priority":7}`) // an update that omits both keeps them
 
 	status := write(pods, parse(t, `{"metadata":{"name":"p"},"spec":{}}`), nil, stored{})
 	status.Subresource = "status"
 	is.Equal(setPriority(status), nil)
-	is.Equal(len(status.Object.Map("spec")), 0) // subresources are none of its business
+	is.Equal(len(status.Object.Map("spec")), 0) // subresources are ignored
 }
 
 func TestSecondDefaultPriority(t *testing.T) {
@@ -67,5 +67,5 @@ func TestSecondDefaultPriority(t *testing.T) {
 	is.Equal(message(oneDefaultPriority(write(priorityClasses, b, nil, objects))),
 		`priorityclasses.scheduling.k8s.io "b" is forbidden: PriorityClass a is already marked as default. Only one default can exist`)
 	a := objects.Get(priorityClasses, "", "a")
-	is.Equal(oneDefaultPriority(write(priorityClasses, a, a.Copy(), objects)), nil) // the default itself may change
+	is.Equal(oneDefaultPriority(write(priorityClasses, a, a.Copy(), objects)), nil) // the default itself may be updated
 }

@@ -12,15 +12,17 @@ import (
 // resourceQuotas is the storage name of ResourceQuotas.
 const resourceQuotas = "resourcequotas"
 
-// Write stores the result of change for an object, as it is, on behalf of an author. Plugins that keep accounts use it.
+// Write applies a change to an object and stores the result without further admission. The first argument is the author of the
+// write. Plugins use it to record usage.
 type Write func(by resource.Author, storage, namespace, name string, change func(object.Object) *status.Status) (object.Object, *status.Status)
 
-// resourceQuota refuses writes that would exceed a quota of their namespace, and adds the usage of others to the quotas' status
-// (Kubernetes documentation, "Resource Quotas"; plugin/resourcequota.CheckRequest). It uses the limits in the status: the quota
-// controller writes them there, and subtracts deleted objects. Until then the quota has no effect.
+// resourceQuota rejects writes that would exceed a quota of their namespace, and adds the usage of all other writes to
+// the quotas' status (Kubernetes documentation, "Resource Quotas"; plugin/resourcequota.CheckRequest). It uses the limits
+// in the status, which the quota controller sets. Until then the quota has no effect. The controller also subtracts the
+// usage of deleted objects.
 //
-//	object ─ meter ─▶ what it uses ───────────────┐
-//	quota  ─ meter ─▶ account: limits, used so far ┴▶ refused, or used in the quota's status
+//	object ─ meter ─▶ amounts used ───────────────┐
+//	quota  ─ meter ─▶ account: limits, used so far ┴▶ rejected, or used in the quota's status
 func resourceQuota(write Write, config []LimitedResource) Step {
 	return func(a *Attributes) *status.Status {
 		m := a.Definition.Meter()
@@ -44,7 +46,7 @@ func resourceQuota(write Write, config []LimitedResource) Step {
 	}
 }
 
-// charges reports whether a write can use more than before.
+// charges reports whether a write may increase the usage of a quota.
 func charges(m *resource.Meter, a *Attributes) bool {
 	switch a.Operation {
 	case Create:
@@ -55,15 +57,16 @@ func charges(m *resource.Meter, a *Attributes) bool {
 	return false
 }
 
-// account is a quota that limits the resources of a write.
+// account is a quota that applies to a write.
 type account struct {
 	quota      object.Object
 	hard, used resource.Amounts
-	charged    bool // used is not what it was
+	charged    bool // used has changed
 }
 
-// openAccounts returns an account for each quota that applies to the object. The usage of each must be known, and the object must
-// set the fields that they require. The amounts that they limit are removed from l, which must be empty in the end.
+// openAccounts returns an account for each quota that applies to the object. It returns an error if a quota has no usage in its
+// status yet, or if the object lacks fields that a quota requires. It removes the amounts that the quotas cover from l, and returns
+// an error if any remain.
 func openAccounts(m *resource.Meter, a *Attributes, l *limits) (accounts []*account, _ *status.Status) {
 	for _, quota := range a.Objects.All(resourceQuotas, a.Namespace) {
 		acc := &account{quota: quota, hard: resource.AmountsAt(quota, "status", "hard"), used: resource.AmountsAt(quota, "status", "used")}
@@ -93,7 +96,7 @@ func openAccounts(m *resource.Meter, a *Attributes, l *limits) (accounts []*acco
 	return accounts, l.uncovered(a)
 }
 
-// chargeAll adds what a write uses to the accounts, or refuses it as too much for one of them.
+// chargeAll adds the usage of a write to the accounts, or rejects the write if it exceeds one of them.
 func chargeAll(m *resource.Meter, a *Attributes, accounts []*account) *status.Status {
 	uses := m.Amounts(a.Context, a.Object)
 	more := uses
@@ -102,7 +105,7 @@ func chargeAll(m *resource.Meter, a *Attributes, accounts []*account) *status.St
 	}
 	for _, acc := range accounts {
 		charge := uses
-		if a.Operation == Update && m.Within(resource.Scopes(acc.quota), a.Old) { // the old object has been counted in this resource.Count(1)
+		if a.Operation == Update && m.Within(resource.Scopes(acc.quota), a.Old) { // the old object is already counted in this quota
 			charge = more
 		}
 		if s := acc.charge(a, charge); s != nil {
@@ -112,8 +115,8 @@ func chargeAll(m *resource.Meter, a *Attributes, accounts []*account) *status.St
 	return nil
 }
 
-// charge adds the usage of a write, and refuses the write if the sum exceeds the limit. The quota controller accounts for
-// decreases.
+// charge adds the usage of a write, or rejects the write if the sum exceeds the limit. It ignores decreases, which the quota
+// controller records.
 func (acc *account) charge(a *Attributes, uses resource.Amounts) *status.Status {
 	sum := maps.Clone(acc.used)
 	var over []string
@@ -135,7 +138,7 @@ func (acc *account) charge(a *Attributes, uses resource.Amounts) *status.Status 
 	return nil
 }
 
-// save writes the usage into the status of the quota.
+// save writes the usage to the status of the quota.
 func (acc *account) save(by resource.Author, write Write) *status.Status {
 	if !acc.charged {
 		return nil

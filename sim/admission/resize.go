@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// checkResize refuses to resize a pod beyond what its node has, or on a node that cannot do it (KEP-1287).
+// checkResize rejects a resize that exceeds the capacity of the pod's node, or that the node does not support (KEP-1287).
 func checkResize(a *Attributes) *status.Status {
 	if a.Definition.Storage != pods || a.Subresource != "resize" || a.Operation != Update {
 		return nil
@@ -37,7 +37,7 @@ func checkResize(a *Attributes) *status.Status {
 	return nil
 }
 
-// shortages returns the resources of which a pod requests more than its node has.
+// shortages returns the resources for which the pod's requests exceed the allocatable amount of its node.
 func shortages(pod, node object.Object) []string {
 	var out []string
 	requests, allocatable := requestsOf(pod), resource.AmountsAt(node, "status", "allocatable")
@@ -52,7 +52,7 @@ func shortages(pod, node object.Object) []string {
 	return out
 }
 
-// requestsOf returns what a pod wants altogether.
+// requestsOf returns the total requests of a pod.
 func requestsOf(pod object.Object) resource.Amounts {
 	return podspec.WithOverhead(pod, podspec.Amounts(pod, "requests"), "requests")
 }

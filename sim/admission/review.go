@@ -15,7 +15,7 @@ func resourceOf(d *resource.Definition) map[string]any {
 	return map[string]any{"group": d.Group, "version": d.Version, "resource": d.Resource}
 }
 
-// review prints the AdmissionReview of a write in the version d, as the real server prints its Go struct.
+// review returns the AdmissionReview for a write in version d, encoded like the real server's Go struct.
 func (w *webhooks) review(a *Attributes, d *resource.Definition, version, uid string) ([]byte, error) {
 	obj, old, err := a.texts(d)
 	if err != nil {
@@ -24,7 +24,7 @@ func (w *webhooks) review(a *Attributes, d *resource.Definition, version, uid st
 	request := a.reviewRequest(d)
 	request["uid"] = uid
 	if options := object.As(request["options"]); options != nil {
-		request["options"] = object.Raw(codec.Append(nil, options, w.host.Decoder.Kinds(schema.GVK{Version: "v1", Kind: options.Kind()})))
+		request["options"] = object.Raw(codec.Append(nil, options, w.host.Decoder.Schema.Kind(schema.GVK{Version: "v1", Kind: options.Kind()})))
 	}
 	if obj != nil {
 		request["object"] = object.Raw(obj)
@@ -38,13 +38,13 @@ func (w *webhooks) review(a *Attributes, d *resource.Definition, version, uid st
 
 const reviewGroup = "admission.k8s.io"
 
-// reviewType returns the structure of reviews of a version.
+// reviewType returns the type of AdmissionReview in a version of admission.k8s.io.
 func (h *Server) reviewType(version string) *schema.Type {
-	return h.Decoder.Kinds(schema.GVK{Group: reviewGroup, Version: version, Kind: "AdmissionReview"})
+	return h.Decoder.Schema.Kind(schema.GVK{Group: reviewGroup, Version: version, Kind: "AdmissionReview"})
 }
 
-// reviewRequest is the AdmissionRequest (admission.k8s.io/v1) of a write that is matched as the definition d, without
-// uid and objects: what expressions see as request.
+// reviewRequest returns the AdmissionRequest (admission.k8s.io/v1) for a write that matches in version d, without uid and
+// objects. Expressions access it as the variable request.
 func (a *Attributes) reviewRequest(d *resource.Definition) map[string]any {
 	requestKind, kind := a.matchedKind(a.Definition).GVK, a.matchedKind(d).GVK
 	r := map[string]any{
@@ -68,7 +68,7 @@ func (a *Attributes) reviewRequest(d *resource.Definition) map[string]any {
 	return r
 }
 
-// options returns the options of the write as a kind of their own.
+// options returns the options of the write with their kind and apiVersion.
 func options(a *Attributes) map[string]any {
 	kinds := map[Operation]string{Create: "CreateOptions", Update: "UpdateOptions", Delete: "DeleteOptions"}
 	o := a.Options.Copy()

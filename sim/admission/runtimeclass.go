@@ -12,7 +12,7 @@ import (
 
 const overheadMismatch = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
 
-// runtimeClassOf returns the class of a pod, nil for a pod without one.
+// runtimeClassOf returns the RuntimeClass of a pod, or nil if the pod has none. It returns an error if the class does not exist.
 func runtimeClassOf(a *Attributes) (object.Object, *status.Status) {
 	if !a.Object.Has("spec", "runtimeClassName") {
 		return nil, nil
@@ -28,8 +28,8 @@ func runtimeClassOf(a *Attributes) (object.Object, *status.Status) {
 	return class, nil
 }
 
-// unaskable returns the error of the server's own client, with which the plugin reads a class that the informer does not have: a
-// request for a name that is not a segment of a URL's path is not sent (k8s.io/client-go/rest.Request.Name).
+// unaskable returns the error for a class name that the real server's client rejects, because it is not a URL path segment. The
+// real plugin uses that client to look up classes that its informer lacks (k8s.io/client-go/rest.Request.Name).
 func unaskable(name string) *status.Status {
 	if name == "" {
 		return status.Plain("resource name may not be empty")
@@ -40,7 +40,8 @@ func unaskable(name string) *status.Status {
 	return nil
 }
 
-// applyRuntimeClass gives pods the overhead and the scheduling rules of their runtime class (KEP-585, KEP-688).
+// applyRuntimeClass applies the overhead and the scheduling constraints of a pod's runtime class. It rejects a pod whose own
+// overhead or node selector contradicts those of the class (KEP-585, KEP-688).
 func applyRuntimeClass(a *Attributes) *status.Status {
 	class, s := runtimeClassOf(a)
 	if s != nil || class == nil {
@@ -63,7 +64,7 @@ func overheadOf(class object.Object) (podFixed map[string]any, ok bool) {
 	return class.Map("overhead", "podFixed"), class.Map("overhead") != nil
 }
 
-// applyScheduling merges node selector and tolerations of the class into the pod's.
+// applyScheduling merges the node selector and the tolerations of the class into those of the pod.
 func applyScheduling(a *Attributes, class object.Object) *status.Status {
 	if class.Map("scheduling") == nil {
 		return nil
@@ -83,7 +84,7 @@ func applyScheduling(a *Attributes, class object.Object) *status.Status {
 	return nil
 }
 
-// checkOverhead refuses an overhead that is not that of the class.
+// checkOverhead rejects a pod whose overhead differs from that of its class.
 func checkOverhead(a *Attributes) *status.Status {
 	class, s := runtimeClassOf(a)
 	if s != nil {
@@ -99,12 +100,12 @@ func checkOverhead(a *Attributes) *status.Status {
 	return nil
 }
 
-// sameQuantities compares two resource lists: "1000m" is "1".
+// sameQuantities compares two resource lists by amount: "1000m" equals "1".
 func sameQuantities(a, b map[string]any) bool {
 	return maps.EqualFunc(a, b, func(x, y any) bool { return quantity.Of(x).Cmp(quantity.Of(y)) == 0 })
 }
 
-// mergeTolerations returns the tolerations of both lists without the ones that another one includes.
+// mergeTolerations returns the tolerations of both lists, without the tolerations that others in the result include.
 func mergeTolerations(first, second []any) []any {
 	all := append(append([]any(nil), first...), second...)
 	var merged []any

@@ -21,9 +21,9 @@ const (
 	defaultAccount = "default"
 )
 
-// setServiceAccount returns the step that gives pods a service account, which must exist, and mounts its token into their containers
-// (Kubernetes documentation, "Configure Service Accounts for Pods"). The plugin is optional: without the controllers that make service
-// accounts no pod could be created.
+// setServiceAccount returns the step that sets the service account of a pod and mounts its token into the containers
+// (Kubernetes documentation, "Configure Service Accounts for Pods"). It rejects the pod if the account does not exist. The
+// plugin is therefore optional: without the controllers that create service accounts, it would reject all pods.
 func setServiceAccount(h *Server) Step {
 	return func(a *Attributes) *status.Status { return h.setServiceAccount(a) }
 }
@@ -50,7 +50,8 @@ func (h *Server) setServiceAccount(a *Attributes) *status.Status {
 	return nil
 }
 
-// checkServiceAccount refuses mirror pods that use what a service account could, and other pods without an account.
+// checkServiceAccount rejects mirror pods that use service accounts or secrets, and other pods whose account does not
+// exist.
 func checkServiceAccount(a *Attributes) *status.Status {
 	pod := a.Object
 	if _, mirror := pod.Annotations()[mirrorPod]; !mirror {
@@ -82,15 +83,15 @@ func serviceAccountOf(a *Attributes) (object.Object, *status.Status) {
 }
 
 const (
-	// accountAttempts is the number of attempts to find the account default of a namespace: a controller creates it soon after the
-	// namespace (plugin/pkg/admission/serviceaccount).
+	// accountAttempts is the number of attempts to find a namespace's account "default", which a controller creates soon
+	// after the namespace (plugin/pkg/admission/serviceaccount).
 	accountAttempts = 10
-	// accountRetry is the time between two attempts. The real server draws 100 to 200 ms.
+	// accountRetry is the time between two attempts. The real server uses random times between 100 and 200 ms.
 	accountRetry = 150 * time.Millisecond
 )
 
-// awaitServiceAccount returns the service account of a pod. It waits a moment for one of the name default that is not there yet, where
-// the Cluster's time passes by itself.
+// awaitServiceAccount returns the service account of a pod. If the Cluster's time advances by itself, it waits briefly
+// for an account "default" that does not exist yet.
 func (h *Server) awaitServiceAccount(a *Attributes) (account object.Object, s *status.Status) {
 	attempts := 1
 	if a.Object.String("spec", "serviceAccountName") == defaultAccount && h.Host != nil && h.Waits() {
@@ -108,7 +109,7 @@ func (h *Server) awaitServiceAccount(a *Attributes) (account object.Object, s *s
 	return account, s
 }
 
-// automounts reports whether the token is mounted: the pod's setting decides, then the account's.
+// automounts reports whether the token is mounted. The pod's setting takes precedence over the account's.
 func automounts(pod, account object.Object) bool {
 	if mount, ok := pod.Bool("spec", "automountServiceAccountToken"); ok {
 		return mount
@@ -117,7 +118,7 @@ func automounts(pod, account object.Object) bool {
 	return mount || !ok
 }
 
-// mountToken mounts a volume with a token into every container that has nothing mounted in its place.
+// mountToken mounts a volume with a token into every container that has no mount at the token's path.
 func mountToken(a *Attributes) {
 	pod, name := a.Object, ""
 	for _, v := range pod.Objects("spec", "volumes") {
@@ -159,7 +160,7 @@ func suffix(a *Attributes) string {
 	return string(b)
 }
 
-// tokenSource is a volume with a token, the certificate of the server and the namespace.
+// tokenSource returns a volume with a token, the server's CA certificate and the namespace.
 func tokenSource(name string) map[string]any {
 	return map[string]any{"name": name, "projected": map[string]any{"defaultMode": int64(420), "sources": []any{
 		map[string]any{"serviceAccountToken": map[string]any{"expirationSeconds": tokenSeconds, "path": "token"}},

@@ -22,12 +22,12 @@ func TestServiceAccount(t *testing.T) {
 	is.True(setServiceAccount(&Server{})(a) == nil)
 	is.Equal(pod.String("spec", "serviceAccountName"), "default")
 	is.Equal(pod.List("spec", "imagePullSecrets"), []any{map[string]any{"name": "s"}})
-	is.Equal(volumeNames(a), []string{"kube-api-access-bbbbb"}) // one volume, drawn from the Cluster's generator
+	is.Equal(volumeNames(a), []string{"kube-api-access-bbbbb"}) // one volume; the suffix of its name comes from the Cluster's random numbers
 	is.Equal(len(pod.Objects("spec", "containers")[0].List("volumeMounts")), 1)
-	is.Equal(len(pod.Objects("spec", "containers")[1].List("volumeMounts")), 1) // something else is mounted there already
+	is.Equal(len(pod.Objects("spec", "containers")[1].List("volumeMounts")), 1) // another volume is already mounted at the path
 
 	_, volumes := admit(`{"metadata":{"name":"p"},"spec":{"serviceAccountName":"quiet","containers":[{"name":"c"}]}}`)
-	is.Equal(len(volumes), 0) // the account does not want it
+	is.Equal(len(volumes), 0) // the account disables it
 	s, _ := admit(`{"metadata":{"name":"p"},"spec":{"serviceAccountName":"none","containers":[{"name":"c"}]}}`)
 	is.Equal(s, `pods "p" is forbidden: error looking up service account ns/none: serviceaccount "none" not found`)
 	s, _ = admit(`{"metadata":{"name":"p","annotations":{"kubernetes.io/config.mirror":"x"}},"spec":{"serviceAccountName":"default"}}`)

@@ -8,14 +8,14 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// protections are the finalizers that keep storage objects while something uses them, by storage name.
+// protections are the finalizers that prevent the removal of storage objects in use, by storage name.
 var protections = map[string]string{
 	claims:          "kubernetes.io/pvc-protection",
 	volumes:         "kubernetes.io/pv-protection",
 	attributesClass: "kubernetes.io/vac-protection",
 }
 
-// protectStorage gives new volumes and claims the finalizer that their controllers take away once nothing uses them.
+// protectStorage adds the finalizer to new storage objects. Controllers remove it once the object is no longer in use.
 func protectStorage(a *Attributes) *status.Status {
 	finalizer := protections[a.Definition.Storage]
 	if finalizer == "" || !a.about(a.Definition.Storage, Create) {
@@ -27,7 +27,7 @@ func protectStorage(a *Attributes) *status.Status {
 	return nil
 }
 
-// checkGrowth refuses to let claims grow whose storage class does not allow it.
+// checkGrowth rejects the expansion of claims whose storage class does not allow it.
 func checkGrowth(a *Attributes) *status.Status {
 	if !grows(a.Object, a.Old) {
 		return nil

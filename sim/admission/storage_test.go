@@ -19,13 +19,13 @@ func TestDefaultClasses(t *testing.T) {
 
 	claim := parse(t, `{"metadata":{"name":"c"},"spec":{}}`)
 	is.Equal(setStorageClass(write(claims, claim, nil, objects)), nil)
-	is.Equal(claim.String("spec", "storageClassName"), "newer") // the newest, the first by name
+	is.Equal(claim.String("spec", "storageClassName"), "newer") // the newest default, or the alphabetically first of several
 
 	for _, text := range []string{`{"metadata":{"name":"c"},"spec":{"storageClassName":""}}`,
 		`{"metadata":{"name":"c","annotations":{"volume.beta.kubernetes.io/storage-class":"x"}},"spec":{}}`} {
 		claim := parse(t, text)
 		is.Equal(setStorageClass(write(claims, claim, nil, objects)), nil)
-		is.Equal(claim.String("spec", "storageClassName"), "") // an explicit class, or none, is kept
+		is.Equal(claim.String("spec", "storageClassName"), "") // an explicit class or an explicit empty class is kept
 	}
 
 	ingress := parse(t, `{"metadata":{"name":"i"},"spec":{}}`)

@@ -11,12 +11,12 @@ const (
 	notReady    = "node.kubernetes.io/not-ready"
 	unreachable = "node.kubernetes.io/unreachable"
 
-	// tolerationSeconds is how long pods stay on a node that has become unusable.
+	// tolerationSeconds is the number of seconds for which pods remain on a node that has become unusable.
 	tolerationSeconds = int64(300)
 )
 
-// tolerateUnusableNodes adds tolerations with which pods stay for five minutes on a node that is not ready or unreachable, unless
-// pods have such tolerations.
+// tolerateUnusableNodes adds tolerations that keep pods for five minutes on a node that is not ready or unreachable,
+// unless a pod already has such tolerations.
 func tolerateUnusableNodes(a *Attributes) *status.Status {
 	own := a.Object.List("spec", "tolerations")
 	all := own
@@ -31,7 +31,7 @@ func tolerateUnusableNodes(a *Attributes) *status.Status {
 	return nil
 }
 
-// toleratesExecution reports whether one of the tolerations is about the taint with effect NoExecute.
+// toleratesExecution reports whether one of the tolerations applies to a taint with the effect NoExecute.
 func toleratesExecution(tolerations []any, taint string) bool {
 	return slices.ContainsFunc(tolerations, func(v any) bool {
 		t := object.As(v)
@@ -40,7 +40,7 @@ func toleratesExecution(tolerations []any, taint string) bool {
 	})
 }
 
-// taintNewNode keeps pods off new nodes until the node controller finds them ready.
+// taintNewNode adds a taint to new nodes that keeps pods away until the node controller finds the node ready.
 func taintNewNode(a *Attributes) *status.Status {
 	taints := a.Object.List("spec", "taints")
 	for _, v := range taints {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/kubesim/kubesim/sim/cel"
+	"github.com/kubesim/kubesim/sim/cel/expr"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
@@ -19,26 +20,26 @@ const (
 	validatingConfigurations = "validatingwebhookconfigurations.admissionregistration.k8s.io"
 )
 
-// webhooks are the webhooks of one kind, read, as far as they are in use.
+// webhooks contains the webhooks of one kind. Each configuration is parsed on first use.
 type webhooks struct {
 	host     *Server
 	plugin   string
 	storage  string
 	mutating bool
-	read     map[string]*configuration // by name
+	read     map[string]*configuration // parsed configurations by name
 }
 
-// configuration is one webhook configuration.
+// configuration is a parsed webhook configuration.
 type configuration struct {
-	source []any // webhooks
+	source []any // the webhooks as in the stored object
 	hooks  []*webhook
 }
 
 // webhook is one webhook of a configuration.
 type webhook struct {
 	object.Object
-	name       string // of the webhook
-	key        string // of the webhook among all
+	name       string // name of the webhook
+	key        string // unique among all configurations
 	fail       bool   // failurePolicy Fail
 	criteria   *criteria
 	conditions []*cel.Program
@@ -48,8 +49,8 @@ func newWebhooks(h *Server, plugin, storage string) *webhooks {
 	return &webhooks{host: h, plugin: plugin, storage: storage, mutating: storage == mutatingConfigurations, read: map[string]*configuration{}}
 }
 
-// hooks returns the webhooks in order. From 1.37 on webhooks are not called for reviews: one that does not answer could lock out
-// all users.
+// hooks returns the webhooks in the order in which they are called. Since 1.37 it returns none for virtual resources such as access
+// reviews: a webhook that does not respond could lock out all users.
 func (w *webhooks) hooks(a *Attributes) []*webhook {
 	if a.isOneOf(policyResources) || a.isOneOf(webhookResources) || a.Definition.Hub.Strategy.Virtual && a.Enabled("ExcludeAdmissionWebhookVirtualResources") {
 		return nil
@@ -64,7 +65,7 @@ func (w *webhooks) hooks(a *Attributes) []*webhook {
 	return list
 }
 
-// configuration returns a configuration, parsed again if its webhooks have changed.
+// configuration returns the parsed configuration. It parses the configuration again if its webhooks have changed.
 func (w *webhooks) configuration(a *Attributes, obj object.Object) *configuration {
 	source := obj.List("webhooks")
 	if c := w.read[obj.Name()]; c != nil && object.Equal(c.source, source) {
@@ -75,9 +76,9 @@ func (w *webhooks) configuration(a *Attributes, obj object.Object) *configuratio
 		h := &webhook{Object: v, name: v.String("name"), fail: v.String("failurePolicy") != "Ignore", criteria: newCriteria(v, "rules")}
 		h.key = obj.Name() + "/" + h.name
 		if conditions := v.Objects("matchConditions"); len(conditions) > 0 {
-			compiler := cel.NewCompiler(a.expressions(), cel.Declarations{Authorizer: true})
+			compiler := cel.NewCompiler(a.expressions(), expr.Declarations{Authorizer: true})
 			for _, m := range conditions {
-				h.conditions = append(h.conditions, compiler.Compile(m.String("expression"), cel.Bool))
+				h.conditions = append(h.conditions, compiler.Compile(m.String("expression"), expr.Bool))
 			}
 		}
 		c.hooks = append(c.hooks, h)
@@ -86,7 +87,7 @@ func (w *webhooks) configuration(a *Attributes, obj object.Object) *configuratio
 	return c
 }
 
-// match returns the version in which a webhook gets a write, nil when it does not.
+// match returns the version in which a webhook receives a write, or nil if the webhook does not match.
 func (w *webhooks) match(a *Attributes, h *webhook) (*resource.Definition, *status.Status) {
 	d, s := h.criteria.match(a, w.host)
 	if d == nil || s != nil || len(h.conditions) == 0 {
@@ -109,8 +110,8 @@ func (w *webhooks) match(a *Attributes, h *webhook) (*resource.Definition, *stat
 	return d, nil
 }
 
-// mutate calls the webhooks that may change objects, one after the other, in the order of the names of their configurations
-// (Kubernetes documentation, "Dynamic Admission Control").
+// mutate calls the mutating webhooks one after the other, sorted by the names of their configurations (Kubernetes
+// documentation, "Dynamic Admission Control").
 func (w *webhooks) mutate(a *Attributes) *status.Status {
 	hooks := w.hooks(a)
 	if len(hooks) == 0 {
@@ -118,7 +119,7 @@ func (w *webhooks) mutate(a *Attributes) *status.Status {
 	}
 	round := a.round(w.plugin)
 	defer func() { a.draft = nil }()
-	for _, h := range hooks {
+	for i, h := range hooks {
 		d, s := w.match(a, h)
 		if s != nil {
 			return s
@@ -133,9 +134,11 @@ func (w *webhooks) mutate(a *Attributes) *status.Status {
 		if err != nil {
 			return status.Internal(err)
 		}
+		c.index = i
 		w.askAll(a, []*call{c})
 		changed, err := w.conclude(a, c)
-		if s := w.finish(a, h, err); s != nil {
+		c.annotate(a, "mutation", c.hook.mutation(changed))
+		if s := w.finish(a, c, err); s != nil {
 			return s
 		}
 		round.called(h.key, changed, h.String("reinvocationPolicy") == "IfNeeded")
@@ -147,19 +150,19 @@ func (w *webhooks) mutate(a *Attributes) *status.Status {
 	return nil
 }
 
-// prepare makes the draft one of the version d, for mutating webhooks.
+// prepare converts the draft for mutating webhooks to version d.
 func (w *webhooks) prepare(a *Attributes, d *resource.Definition) *status.Status {
 	if !w.mutating {
 		return nil
 	}
 	if err := a.draftIn(w.host, d); err != nil {
-		return status.Internal(status.Internal(err)) // the real server's text repeats it
+		return status.Internal(status.Internal(err)) // the real server's message contains the prefix twice
 	}
 	return nil
 }
 
-// validate calls the webhooks that may refuse writes, at the same time: all of them, and the timeouts of all of them begin at
-// once. The real server gives the refusal that arrives first, this one that of the first webhook.
+// validate calls all validating webhooks concurrently, so that their timeouts all begin at the same time. The real server
+// returns the rejection that arrives first; this one returns that of the first webhook.
 func (w *webhooks) validate(a *Attributes) *status.Status {
 	var calls []*call
 	for _, h := range w.hooks(a) {
@@ -174,24 +177,27 @@ func (w *webhooks) validate(a *Attributes) *status.Status {
 		if err != nil {
 			return status.Internal(err)
 		}
+		c.index = len(calls)
 		calls = append(calls, c)
 	}
 	w.askAll(a, calls)
 	var first *status.Status
 	for _, c := range calls {
 		_, err := w.conclude(a, c)
-		if s := w.finish(a, c.hook, err); s != nil && first == nil {
+		if s := w.finish(a, c, err); s != nil && first == nil {
 			first = s
 		}
 	}
 	return first
 }
 
-// callFailure is a failure to call a webhook, or to parse its answer: failurePolicy decides about its effect.
+// callFailure is a failure to call a webhook or to decode its response. The failurePolicy determines its effect.
 type callFailure struct{ error }
 
-// finish converts the outcome of a call to an answer. An ignorable failure becomes a timeout error if the request has to end.
-func (w *webhooks) finish(a *Attributes, h *webhook, err error) *status.Status {
+// finish converts the outcome of a call to a Status. If the failure is ignored but the request's deadline has passed, it
+// returns a timeout error.
+func (w *webhooks) finish(a *Attributes, c *call, err error) *status.Status {
+	h := c.hook
 	var failed callFailure
 	var refused *status.Status
 	switch {
@@ -202,6 +208,7 @@ func (w *webhooks) finish(a *Attributes, h *webhook, err error) *status.Status {
 			return status.Timeout("request did not complete within requested timeout", 0)
 		}
 		if !h.fail {
+			c.annotate(a, map[bool]string{true: "failed-open.mutation", false: "failed-open.validating"}[w.mutating], h.name)
 			return nil
 		}
 		return status.Internal(fmt.Errorf("failed calling webhook %q: %v", h.name, failed.error))
@@ -211,12 +218,13 @@ func (w *webhooks) finish(a *Attributes, h *webhook, err error) *status.Status {
 	return status.Internal(err)
 }
 
-// call is one call of a webhook: err ends it at any step.
+// call is a single call to a webhook. Each step may set err, which ends the call.
 //
-//	newCall ─ review ─▶ askAll ─ answer ─▶ conclude ─▶ nil, a refusal, or what went wrong
+//	newCall ─ review ─▶ askAll ─ answer ─▶ conclude ─▶ nil, a rejection, or an error
 type call struct {
 	hook    *webhook
-	version string // of the review
+	index   int    // among the webhooks: all mutating ones, or the validating ones that are called
+	version string // version of the review
 	uid     string
 	review  []byte
 	answer  []byte
@@ -225,10 +233,11 @@ type call struct {
 	noService string // name of the webhook's service if it does not exist
 }
 
-// ErrNoCall is the error of Host.Call where nothing calls webhooks.
+// ErrNoCall is the error of Host.Call if the host cannot call webhooks.
 var ErrNoCall = errors.New("kubesim: nothing carries requests to admission webhooks: register a function, or set a transport")
 
-// newCall makes the question. The error is that of a conversion.
+// newCall prepares a call to webhook h for a write that matches in version d. It returns an error if a conversion fails. If the
+// webhook cannot be called for another reason, it sets the call's err.
 func (w *webhooks) newCall(a *Attributes, h *webhook, d *resource.Definition) (*call, error) {
 	c := &call{hook: h}
 	if service := h.At("clientConfig", "service"); service != nil {
@@ -250,7 +259,7 @@ func (w *webhooks) newCall(a *Attributes, h *webhook, d *resource.Definition) (*
 	return c, err
 }
 
-// conclude reads the answer and applies its patch. It reports whether that changed the object.
+// conclude decodes the response and applies its patch. It reports whether the patch changed the object.
 func (w *webhooks) conclude(a *Attributes, c *call) (changed bool, err error) {
 	if c.err != nil {
 		return false, c.err
@@ -264,6 +273,10 @@ func (w *webhooks) conclude(a *Attributes, c *call) (changed bool, err error) {
 	if err != nil {
 		return false, callFailure{fmt.Errorf("received invalid webhook response: %w", err)}
 	}
+	notes := response.At("auditAnnotations")
+	for _, key := range object.SortedKeys(notes) {
+		a.Annotate(c.hook.name+"/"+key, notes.String(key))
+	}
 	for _, text := range response.Strings("warnings") {
 		a.Warn(text)
 	}
@@ -273,10 +286,11 @@ func (w *webhooks) conclude(a *Attributes, c *call) (changed bool, err error) {
 	if !w.mutating {
 		return false, nil
 	}
-	return w.patch(a, c.hook, response)
+	return w.patch(a, c, response)
 }
 
-// denied is the answer to a write that a webhook refuses: the webhook's status with a message that names the webhook.
+// denied returns the Status for a write that a webhook rejects: the status in the response, with a message that contains the
+// webhook's name.
 func denied(name string, o object.Object) *status.Status {
 	s := &status.Status{Code: wire.StatusBadRequest, Reason: status.Reason(o.String("reason")), Sent: &status.Sent{}}
 	if word := o.String("status"); word != "Success" {

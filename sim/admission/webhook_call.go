@@ -13,12 +13,12 @@ import (
 	hooks "github.com/kubesim/kubesim/sim/webhook"
 )
 
-// Handler answers an AdmissionReview in place of a server. It gets the review as JSON and returns it, or another one,
-// with a response; uid, kind and apiVersion are filled in.
+// Handler handles an AdmissionReview in place of a server. It receives the review as JSON and returns the same or another review
+// with a response. The caller sets missing fields uid, kind and apiVersion.
 type Handler func(review map[string]any) map[string]any
 
-// askAll sends the reviews, without the Cluster's lock, and waits for the answers. Handlers are called first, one after the other;
-// then servers, in parallel if the Host can do that.
+// askAll sends the reviews without the Cluster's lock and waits for the responses. It first calls handlers one after the
+// other, and then servers, concurrently if the Host supports it.
 func (w *webhooks) askAll(a *Attributes, calls []*call) {
 	var posted []func()
 	for _, c := range calls {
@@ -42,7 +42,8 @@ func (w *webhooks) askAll(a *Attributes, calls []*call) {
 	}
 }
 
-// handle calls a Handler. If it exceeds the timeout of the webhook or of the request, it fails like a server that is too slow.
+// handle calls a Handler. If the handler exceeds the timeout of the webhook or of the request, the call fails as if a server had
+// been too slow.
 func (w *webhooks) handle(a *Attributes, c *call, handle Handler) {
 	review, err := object.Parse(c.review)
 	if err != nil {
@@ -61,16 +62,16 @@ func (w *webhooks) handle(a *Attributes, c *call, handle Handler) {
 	c.answer = object.JSON(map[string]any(<-answers))
 }
 
-// within returns a context that ends when the webhook has taken timeoutSeconds of the Cluster's time, which begin now, and when the
-// request has to end.
+// within returns a context that is done when the webhook's timeoutSeconds have passed on the Cluster's clock, or when the request
+// must end.
 func (w *webhooks) within(a *Attributes, c *call) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(a.Deadline.Context())
 	forget := w.host.After(c.hook.timeout(), func() { cancel(context.DeadlineExceeded) })
 	return ctx, func() { forget(); cancel(nil) }
 }
 
-// left returns the timeout of the webhook, in whole seconds as it is sent: its timeoutSeconds, or the remaining time of the request
-// if that is less.
+// left returns the timeout that is sent to the webhook, in whole seconds: its timeoutSeconds, or the remaining time of
+// the request if that is shorter.
 func (w *webhooks) left(a *Attributes, c *call) time.Duration {
 	limit := c.hook.timeout()
 	if left, ok := a.Deadline.Left(); ok && left < limit {
@@ -79,7 +80,8 @@ func (w *webhooks) left(a *Attributes, c *call) time.Duration {
 	return limit
 }
 
-// filledIn copies into the answer of a Handler what it need not repeat.
+// filledIn returns a copy of a Handler's result in which a missing kind, apiVersion and uid are set as in the review. If answer is
+// nil, the copy has no response.
 func filledIn(answer, review object.Object) object.Object {
 	if answer == nil {
 		return object.Object{"kind": review["kind"], "apiVersion": review["apiVersion"]}
@@ -94,10 +96,11 @@ func filledIn(answer, review object.Object) object.Object {
 }
 
 func (h *webhook) timeout() time.Duration {
-	return time.Duration(h.Int64("timeoutSeconds")) * time.Second // a default sets it
+	return time.Duration(h.Int64("timeoutSeconds")) * time.Second // the default is already set
 }
 
-// post returns what carries the review to the webhook's URL, and what releases the timer that begins now.
+// post returns a function that sends the review to the webhook's URL, and a function that stops the timeout. The timeout
+// begins immediately.
 func (w *webhooks) post(a *Attributes, c *call) (ask, stop func()) {
 	config := c.hook.At("clientConfig")
 	q := &hooks.Request{URL: hooks.Address(config, w.left(a, c)), Trusted: hooks.Bundle(config), Plugin: w.plugin,
@@ -119,13 +122,14 @@ func (w *webhooks) post(a *Attributes, c *call) (ask, stop func()) {
 	}, stop
 }
 
-// verify returns the response of an answer, if it is one to the review with the uid.
+// verify returns the response in an AdmissionReview. It returns an error if there is none, or if the review has the wrong uid or
+// version.
 func (w *webhooks) verify(answer object.Object, uid, version string) (object.Object, error) {
 	response := answer.At("response")
 	if response == nil {
 		return nil, errors.New("webhook response was absent")
 	}
-	if version != "v1" { // earlier versions were not checked
+	if version != "v1" { // the real server does not check earlier versions
 		if response.String("patch") != "" {
 			response.Set("JSONPatch", "patchType")
 		}
@@ -155,8 +159,8 @@ func (w *webhooks) verify(answer object.Object, uid, version string) (object.Obj
 	return response, nil
 }
 
-// patch applies the patch of a response to the draft. It reports whether that changed the draft.
-func (w *webhooks) patch(a *Attributes, h *webhook, response object.Object) (changed bool, err error) {
+// patch applies the patch of a response to the draft. It reports whether the draft changed.
+func (w *webhooks) patch(a *Attributes, c *call, response object.Object) (changed bool, err error) {
 	if response.String("patch") == "" {
 		return false, nil
 	}
@@ -171,10 +175,13 @@ func (w *webhooks) patch(a *Attributes, h *webhook, response object.Object) (cha
 	case len(ops) == 0:
 		return false, nil
 	case a.Object == nil:
-		return false, fmt.Errorf("admission webhook %q attempted to modify the object, which is not supported for this operation", h.name)
+		return false, fmt.Errorf("admission webhook %q attempted to modify the object, which is not supported for this operation", c.hook.name)
 	}
 	if kind := response.String("patchType"); kind != "JSONPatch" {
 		return false, callFailure{fmt.Errorf("unsupported patch type %q", kind)}
 	}
-	return a.draft.patch(a, w.host, ops)
+	if changed, err = a.draft.patch(a, w.host, ops); err == nil {
+		c.annotate(a, "patch", c.hook.patched(ops))
+	}
+	return changed, err
 }

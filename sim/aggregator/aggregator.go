@@ -1,8 +1,8 @@
-// Package aggregator registers aggregated API servers, checks their availability, and passes requests on to them
-// (k8s.io/kube-aggregator: the proxy handlers, the controller of conditions and the manager of discovery). Requests to them are
-// sent after the lock has been released:
+// Package aggregator registers aggregated API servers, checks their availability, and forwards requests to them
+// (k8s.io/kube-aggregator: the proxy handlers, the controller of conditions and the discovery manager). Requests to them are sent
+// after the lock has been released:
 //
-//	commit of an APIService, Service, EndpointSlice ─▶ Reconcile ─┬─ stored objects do not suffice ─▶ condition False
+//	commit of an APIService, Service, EndpointSlice ─▶ Reconcile ─┬─ unavailable by stored objects ─▶ condition False
 //	                                                             └─ asks ─ lock is released ─▶ Proxy.Check ─▶ condition
 package aggregator
 
@@ -25,7 +25,7 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// APIService is an APIService whose API a service answers for: an aggregated API server.
+// APIService is an APIService that refers to a service: an aggregated API server provides its API.
 type APIService struct {
 	Name, Group, Version string
 	Namespace, Service   string // of the service
@@ -34,33 +34,33 @@ type APIService struct {
 	Insecure             bool   // spec.insecureSkipTLSVerify
 }
 
-// Proxy reaches aggregated API servers. It is called without the Cluster's lock, but for Placed.
+// Proxy sends requests to aggregated API servers. It is called without the Cluster's lock, except for Placed.
 type Proxy interface {
-	// Placed reports whether the location of the server is configured: then the service and its endpoints are ignored.
+	// Placed reports whether the server's location is configured. In that case the service and its endpoints are ignored.
 	Placed(s *APIService) bool
-	// Constant reports whether the server is a part of the simulator: its documents never change, and are requested once.
+	// Constant reports whether the server is part of the simulator. Its documents never change, so they are requested only once.
 	Constant(s *APIService) bool
-	// Start runs a probe, which sends requests to the server: at once, or in a goroutine if an answer may take long.
+	// Start runs a probe, which sends requests to the server. If a response may take long, the probe runs in a goroutine.
 	Start(s *APIService, probe func())
 	// Check returns an error if the server is not available.
 	Check(s *APIService, within Within) error
-	// Resources returns the APIResourceDiscovery of the server's version; stale is true if the server did not return it.
+	// Resources returns the APIResourceDiscovery list of the server's version. stale is true if the server did not return it.
 	Resources(s *APIService, within Within) (rows []any, stale bool)
-	// OpenAPI returns the server's documents. A document that could not be read is nil.
+	// OpenAPI returns the server's documents. A document that could not be fetched is nil.
 	OpenAPI(s *APIService, within Within) discovery.RemoteOpenAPI
-	// Forward passes a request of a user on. It returns nil if the service cannot be resolved.
+	// Forward forwards a user's request. It returns nil if the service cannot be resolved.
 	Forward(s *APIService, q *apiserver.Request, user resource.User, within Within) *apiserver.Answer
 }
 
-// Within returns a context that ends after a time of the Cluster's clock, and what ends it before.
+// Within returns a context with a timeout on the Cluster's clock, and a function that cancels it.
 type Within = func(time.Duration) (ctx context.Context, end func())
 
 const (
-	// recheckInterval is the interval of checks of an available server, documentsInterval that of reading its documents (the real
-	// server's resync of APIServices, discoveryRefreshInterval).
+	// recheckInterval is the interval between checks of an available server, and documentsInterval that between requests for its
+	// documents (the real server's resync of APIServices, and discoveryRefreshInterval).
 	recheckInterval   = 30 * time.Second
 	documentsInterval = time.Minute
-	// recheckFirst is the time before the first recheck of a failed server; it doubles with each further failure.
+	// recheckFirst is the delay of the first recheck of a failed server. It doubles with each further failure.
 	recheckFirst = 5 * time.Millisecond
 
 	services       = "services"
@@ -70,26 +70,26 @@ const (
 
 var errNoProxy = errors.New("kubesim: nothing carries requests to aggregated API servers: use Server.Aggregate, or listen")
 
-// Lock is the Cluster's lock as an Aggregator uses it.
+// Lock is the Cluster's lock.
 type Lock interface {
-	// Do runs f under the lock, Unlocked without it in the middle of a request.
+	// Do runs f with the lock held. Unlocked runs f without it during a request.
 	Do(f func())
 	Unlocked(f func())
-	// Within returns a context that ends when d of the cluster's time has passed. It is called without the lock.
+	// Within returns a context that is done when d has passed on the cluster's clock. It is called without the lock.
 	Within(d time.Duration) (context.Context, func())
 }
 
-// Servers are the API servers of a cluster as an Aggregator sees them.
+// Servers are the API servers of a cluster.
 type Servers interface {
 	// Serves reports whether the API servers themselves serve a version.
 	Serves(group, version string) bool
-	// Rediscover reports that discovery has changed.
+	// Rediscover notifies the API servers that discovery has changed.
 	Rediscover()
 	// Reader returns a reader of the stored objects.
 	Reader() registry.Reader
 }
 
-// Aggregator keeps the state of the aggregated API servers of a cluster. The Cluster's lock guards it.
+// Aggregator contains the state of a cluster's aggregated API servers. The Cluster's lock guards it.
 type Aggregator struct {
 	lock     Lock
 	servers  Servers
@@ -98,38 +98,38 @@ type Aggregator struct {
 
 	through Proxy                       // if nil, aggregated API servers cannot be reached
 	known   map[string]*remote          // by name of the APIService
-	listed  map[string]discovery.Remote // APIServices without a service, of versions that are not served, by name
-	asks    []func()                    // to be run after the lock has been released
+	listed  map[string]discovery.Remote // APIServices without a service whose versions are not served, by name
+	asks    []func()                    // functions to run after the lock has been released
 }
 
-// Clients finds the clients of controllers.
+// Clients provides the clients of controllers.
 type Clients interface {
-	// Client returns the client of the controller with a name.
+	// Client returns the client of the named controller.
 	Client(name string) *controller.Client
 }
 
-// New returns the Aggregator of a cluster that has no APIServices yet.
+// New returns the Aggregator of a cluster without APIServices.
 func New(lock Lock, servers Servers, schedule *clock.Schedule, clients Clients) *Aggregator {
 	return &Aggregator{lock: lock, servers: servers, schedule: schedule, clients: clients}
 }
 
-// Reset forgets all aggregated API servers.
+// Reset removes all aggregated API servers.
 func (a *Aggregator) Reset() { a.known, a.listed, a.asks = nil, nil, nil }
 
-// remote is one aggregated API server, of one version of a group.
+// remote is an aggregated API server for one group version.
 type remote struct {
 	APIService
 	available bool
 	document  discovery.Remote
 
-	round    int       // counts the times that it was judged: an answer to an earlier question is not heard
-	failures int       // in a row
+	round    int       // number of checks so far; results of earlier checks are ignored
+	failures int       // number of successive failures
 	read     time.Time // time of the last request for document
-	dirty    bool      // document is to be requested again
-	forget   func()    // cancels the next check, if there is one
+	dirty    bool      // document has to be requested again
+	forget   func()    // cancels the next check; nil if none is scheduled
 }
 
-// Through sets the Proxy that reaches aggregated API servers. After a Load their availability stays as loaded until a related
+// Through sets the Proxy for aggregated API servers. After a Load, the availability of the servers does not change until a related
 // object changes.
 func (a *Aggregator) Through(p Proxy) { a.through = p }
 
@@ -160,7 +160,7 @@ func (a *Aggregator) put(r *remote) {
 	a.known[r.Name] = r
 }
 
-// TakeAsks returns the pending requests to aggregated servers, to be run without the lock.
+// TakeAsks returns the pending checks, which the caller must run without the lock.
 func (a *Aggregator) TakeAsks() []func() {
 	asks := a.asks
 	a.asks = nil
@@ -190,7 +190,8 @@ func (a *Aggregator) Priorities() map[string]int64 {
 	return all
 }
 
-// Aggregated is apiserver.Server's: what passes requests for a path on, or nil.
+// Aggregated returns the function that forwards requests for a path to an aggregated API server, or nil if no such server serves
+// the path.
 func (a *Aggregator) Aggregated(path string) apiserver.Forward {
 	if len(a.known) == 0 {
 		return nil
@@ -209,7 +210,7 @@ func (a *Aggregator) Aggregated(path string) apiserver.Forward {
 	}
 }
 
-// remoteOf returns the aggregated API server that a path belongs to, or nil.
+// remoteOf returns the aggregated API server that serves a path, or nil.
 func (a *Aggregator) remoteOf(path string) *remote {
 	if key, ok := strings.CutPrefix(path, "/openapi/v3/"); ok {
 		for _, name := range object.SortedKeys(a.known) {
@@ -229,8 +230,8 @@ func (a *Aggregator) remoteOf(path string) *remote {
 	return nil
 }
 
-// Address returns the HOST:PORT at which an API server reaches a port of a service: its cluster IP, or its external name
-// (k8s.io/apiserver, proxy.ResolveCluster). The errors are those of the real server.
+// Address returns the HOST:PORT at which an API server reaches a service port: its cluster IP or external name (k8s.io/apiserver,
+// proxy.ResolveCluster). It returns the real server's errors.
 func Address(objects registry.Reader, namespace, name string, port int64) (string, error) {
 	service := objects.Get(services, namespace, name)
 	if service == nil {

@@ -15,17 +15,17 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Availability is the name of the controller.
+// Availability is the name of the availability controller.
 const Availability = "AvailableConditionController"
 
 // Controller returns the controller that sets the Available condition of each APIService (k8s.io/kube-aggregator,
-// pkg/controllers/status/remote). It reads the stored objects; requests to the servers are sent after the lock has been released.
+// pkg/controllers/status/remote). It reads only stored objects; requests to the servers are sent after the lock has been released.
 func (a *Aggregator) Controller() controller.Controller {
 	return server.Own(Availability, a, controller.Watch{Resource: server.APIServices, Others: true},
 		controller.Watch{Resource: services, Keys: a.concerned}, controller.Watch{Resource: endpointSlices, Keys: a.concerned})
 }
 
-// concerned returns the APIServices whose service a Service or EndpointSlice is, or belongs to.
+// concerned returns the APIServices that depend on a changed Service or EndpointSlice.
 func (a *Aggregator) concerned(_ *controller.Client, c *commit.Commit) []controller.Key {
 	if len(a.known) == 0 {
 		return nil
@@ -43,8 +43,8 @@ func (a *Aggregator) concerned(_ *controller.Client, c *commit.Commit) []control
 	return keys
 }
 
-// Reconcile implements controller.Reconciler. It determines whether the stored objects allow the server of an APIService to be
-// available, and if so has it checked.
+// Reconcile implements controller.Reconciler. If the stored objects allow the server of an APIService to be available, it requests
+// a check of the server.
 func (a *Aggregator) Reconcile(_ *controller.Client, key controller.Key) (time.Duration, *status.Status) {
 	a.judge(key.Name)
 	return 0, nil
@@ -92,8 +92,8 @@ func (a *Aggregator) judge(name string) {
 	a.ask(r)
 }
 
-// list lists an APIService without a service if its version is not served, for example that of a definition whose names are in
-// conflict.
+// list adds an APIService without a service to the listed ones if its version is not served, for example because the names of the
+// definition conflict with those of another one.
 func (a *Aggregator) list(name string, obj object.Object) {
 	_, was := a.listed[name]
 	is := obj != nil && obj.Map("spec", "service") == nil &&
@@ -113,18 +113,18 @@ func (a *Aggregator) list(name string, obj object.Object) {
 	a.servers.Rediscover()
 }
 
-// newRemote reads an APIService.
+// newRemote returns the remote that an APIService describes.
 func newRemote(obj object.Object) *remote {
 	r := &remote{APIService: APIService{Name: obj.Name(), Group: obj.String("spec", "group"), Version: obj.String("spec", "version"),
 		Namespace: obj.String("spec", "service", "namespace"), Service: obj.String("spec", "service", "name"),
 		Port: obj.Int64("spec", "service", "port"), Insecure: obj.True("spec", "insecureSkipTLSVerify")}}
-	r.Bundle, _ = base64.StdEncoding.DecodeString(obj.String("spec", "caBundle")) // which validation has seen
+	r.Bundle, _ = base64.StdEncoding.DecodeString(obj.String("spec", "caBundle")) // validation has checked it
 	r.document = discovery.Remote{Group: r.Group, Version: r.Version, Stale: true, VersionPriority: obj.Int64("spec", "versionPriority")}
 	r.available = obj.Condition("Available").String("status") == "True"
 	return r
 }
 
-// stop cancels the next check of the server.
+// stop cancels the next check of the server, if one is scheduled.
 func (r *remote) stop() {
 	if r.forget != nil {
 		r.forget()
@@ -132,7 +132,7 @@ func (r *remote) stop() {
 	r.forget = nil
 }
 
-// missing returns why the stored objects of r's service do not allow its server to be available, or "" if they do.
+// missing returns the reason why the stored objects do not allow r's server to be available, or "" if they do.
 func (a *Aggregator) missing(r *remote) (reason, message string) {
 	if a.through != nil && a.through.Placed(&r.APIService) {
 		return "", ""
@@ -165,7 +165,7 @@ func (a *Aggregator) missing(r *remote) (reason, message string) {
 	return "", ""
 }
 
-// endpointsReady reports whether a slice has an endpoint that is ready, and a port with the name.
+// endpointsReady reports whether an EndpointSlice has a ready endpoint and a port with the given name.
 func endpointsReady(slice object.Object, port string) bool {
 	return slices.ContainsFunc(slice.List("endpoints"), func(x any) bool {
 		ready, said := object.Object(x.(map[string]any)).Bool("conditions", "ready")
@@ -176,7 +176,7 @@ func endpointsReady(slice object.Object, port string) bool {
 	})
 }
 
-// ask has the server of r checked after the lock has been released.
+// ask adds a check of r's server that will run after the lock has been released.
 func (a *Aggregator) ask(r *remote) {
 	r.round++
 	round, through := r.round, a.through
@@ -198,7 +198,7 @@ func (a *Aggregator) ask(r *remote) {
 	})
 }
 
-// checked records whether a server is available, unless a newer check has begun. documents reports that the server's documents are
+// checked records the result of a check, unless a newer check has begun. documents reports whether the server's documents are
 // requested next. It is called without the lock.
 func (a *Aggregator) checked(r *remote, round int, documents bool, err error) (available bool) {
 	a.lock.Do(func() { available = a.checkedLocked(r, round, documents, err) })
@@ -212,7 +212,7 @@ func (a *Aggregator) checkedLocked(r *remote, round int, documents bool, err err
 	}
 	if r.available != (err == nil) && !documents {
 		r.dirty = true
-		defer a.ask(r) // as a commit of its condition leads to
+		defer a.ask(r) // as the commit of its changed condition would cause
 	}
 	next := recheckInterval
 	if r.available = err == nil; r.available {
@@ -236,7 +236,7 @@ func (a *Aggregator) checkedLocked(r *remote, round int, documents bool, err err
 	return r.available
 }
 
-// described records a change of a server's documents. It is called without the lock.
+// described applies a change to the description of a server. It is called without the lock.
 func (a *Aggregator) described(r *remote, change func(*discovery.Remote)) {
 	a.lock.Do(func() {
 		if a.known[r.Name] != r {
@@ -259,7 +259,7 @@ func (a *Aggregator) stale(r *remote) {
 	}
 }
 
-// conclude writes the condition Available of an APIService, if it has changed.
+// conclude updates the Available condition of an APIService if it has changed.
 func (a *Aggregator) conclude(obj object.Object, value, reason, message string) {
 	conditions := obj.List("status", "conditions")
 	i := slices.IndexFunc(conditions, func(x any) bool { return x.(map[string]any)["type"] == "Available" })
@@ -277,5 +277,5 @@ func (a *Aggregator) conclude(obj object.Object, value, reason, message string) 
 		conditions[i] = condition
 	}
 	obj.Set(conditions, "status", "conditions")
-	_, _ = a.clients.Client(Availability).Update(server.APIServices, "status", obj) // of the object that was just read
+	_, _ = a.clients.Client(Availability).Update(server.APIServices, "status", obj) // obj was just read
 }

@@ -5,12 +5,12 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// Forward passes a request on to an aggregated API server and returns its answer. The Cluster's lock is held when it is called and
-// when it returns. It returns nil if the server is not available.
+// Forward forwards a request to an aggregated API server and returns its response. It returns nil if the server is not available,
+// and TimedOut if the request has reached its Limit. The Cluster's lock is held when it is called and when it returns.
 type Forward func(q *Request, user resource.User) *Answer
 
-// pass answers a request with the answer of an aggregated API server (k8s.io/kube-aggregator, proxyHandler). The server's headers
-// follow those that every answer has, unless the connection is upgraded.
+// pass forwards the request to an aggregated API server and relays its response (kube-aggregator, proxyHandler). Unless the
+// connection is upgraded, that server's headers follow the standard ones.
 func (e *Exchange) pass(forward Forward) {
 	if e.Observation != nil {
 		if s := e.Observation.Decided(); s != nil {
@@ -41,15 +41,15 @@ func (e *Exchange) pass(forward Forward) {
 	e.reply(a)
 }
 
-// TimedOut is the answer of a Forward that has waited for the Limit of its request.
+// TimedOut is the response of a Forward whose request has reached its Limit.
 var TimedOut = &Answer{Code: wire.StatusGatewayTimeout}
 
-// rerouted marks a request that comes from another server: it is not passed on again (KEP-4020).
+// rerouted is the header of requests that were forwarded by another server. They are not forwarded again (KEP-4020).
 const rerouted = "X-Kubernetes-Apiserver-Rerouted"
 
-// reroute passes a request for a resource that this server does not serve on to one that does, as servers of different versions do
-// for each other (KEP-4020, mixed version proxy). The user is authorized here and again there. It reports false if no server serves
-// the resource, or the request was passed on before.
+// reroute forwards a request for a resource that this server does not serve to a server that does (KEP-4020, mixed version proxy).
+// The user is authorized here and again there. It returns false if no server serves the resource, or the request has already been
+// forwarded.
 func (e *Exchange) reroute() bool {
 	in := &e.info
 	if e.Header.Get(rerouted) != "" || e.s.Table.Find(in.Group, in.Version, in.Resource) != nil {

@@ -16,71 +16,72 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// Answer is the answer to a request. If Watch is set the answer is a stream and Body is empty.
+// Answer is the response to a request. If Watch is set, the response is a stream and Body is empty.
 type Answer struct {
 	Code   int
 	Header wire.Header
 	Body   codec.Text
-	Lost   int // bytes at the end of Body that do not arrive: the connection breaks before them
+	Lost   int // number of bytes at the end of Body that do not arrive because the connection breaks
 
 	// Modified is the time of the last change of the body. If it is set, the client may send conditional and range requests (RFC
 	// 9110), which package fake handles. Packed is then the body for clients that accept gzip, or nil if there is none.
 	Modified time.Time
 	Packed   []byte
 
-	// Watch is the body of a watch, which never ends. If the Header has Content-Encoding: gzip, the part that is sent at once is a
-	// codec.Member.
+	// Watch is the body of a watch. If the Header has Content-Encoding: gzip, the part that is sent at once is a codec.Member.
 	Watch *watchcache.Watch
 
-	// Stream is the body where it comes from another server, bit by bit; Body is empty then. With the code 101 it is the
-	// connection, an io.ReadWriteCloser.
+	// Stream is the body if another server streams it; Body is then empty. If the code is 101, Stream is the connection and also an
+	// io.Writer.
 	Stream io.ReadCloser
 
-	// Messages reports that the client requested a WebSocket, on which a watch or a log is sent as messages: one for each event, or
-	// pieces of the text. The code is 101 then.
+	// Messages reports that the client requested a WebSocket, on which a watch is sent with one message for each event, and a log in
+	// pieces. The code is then 101.
 	Messages bool
 
-	// Session is the output of a container as a stream; Body is empty then. With the code 101 it takes over the connection.
+	// Session is the output of a container as a stream; Body is then empty. If the code is 101, the Session takes over the
+	// connection.
 	Session *kubelet.Session
 }
 
-// Sent returns what arrives of the body.
+// Sent returns the part of the body that arrives.
 func (a *Answer) Sent() codec.Text { return a.Body.First(a.Body.Len() - a.Lost) }
 
-// Settle puts the output of a Session up to now into the Body, and ends the Session: for a client that does not follow. The caller
-// holds the lock.
+// Settle appends the Session's output so far to the Body and ends the Session. It is for clients that do not read a stream. The
+// caller holds the lock.
 func (a *Answer) Settle() {
 	if a.Session == nil {
 		return
 	}
 	out, _ := a.Session.Take()
 	for _, o := range out {
-		a.Body = append(a.Body, o.Data)
+		a.Body = append(a.Body, codec.PieceOf(o.Data))
 	}
 	a.Session.End()
 	a.Session = nil
 }
 
-// Drop ends the body of an answer that is not read. The caller holds the lock.
+// Drop ends the stream, session or watch of a response that is not read. The caller holds the lock.
 func (a *Answer) Drop() {
 	if a.Watch != nil {
 		a.Watch.End()
 	}
 	if a.Stream != nil {
-		_ = a.Stream.Close() // of one that is gone
+		_ = a.Stream.Close() // it is not read any more
 	}
 	if a.Session != nil {
 		a.Session.End()
 	}
 }
 
-// negotiation returns the options for parsing the Accept header.
+// negotiation returns the options for parsing the request's Accept header.
 func (e *Exchange) negotiation() codec.Options {
 	o := codec.Options{UserAgent: e.UserAgent, NoBody: e.sendsBody() && !e.BodyExpected}
 	if values, ok := e.Query["pretty"]; ok && len(values) > 0 {
 		o.PrettyParam = &values[0]
 	}
 	if r := e.route; r != nil {
+		o.CBOR, o.Schema = e.s.Decoder.CBOR, e.s.Schema
 		o.Custom = r.def.Custom
 		o.Transforms = true
 		o.NoTable = r.sub != nil && r.sub.NoTable || r.sub == nil && !r.def.Custom && r.def.Hub.Strategy.Virtual
@@ -99,13 +100,13 @@ func (e *Exchange) sendsBody() bool {
 
 func (e *Exchange) accept() string { return strings.Join(e.Header.Values("Accept"), ",") }
 
-// negotiate decides on the format of the answer.
+// negotiate determines the format of the response. It returns an error if the server supports no format that the client accepts.
 func (e *Exchange) negotiate() (s *status.Status) {
 	e.format, s = codec.Negotiate(e.accept(), e.negotiation())
 	return s
 }
 
-// checkTable returns the error of invalid parameters of a Table. The request has been carried out by then
+// checkTable returns the error for invalid parameters of a Table, or nil. It is called when the request has already been executed
 // (handlers.optionsForTransform).
 func (e *Exchange) checkTable() *status.Status {
 	if e.format.As != "Table" {
@@ -114,14 +115,14 @@ func (e *Exchange) checkTable() *status.Status {
 	return codec.CheckInclude(e.Query.Get("includeObject"))
 }
 
-// fail answers with a Status that is an error. If the deadline of the request has passed, the answer is that error instead.
+// fail responds with s. If the deadline of the request has passed, it responds with the error for that instead.
 func (e *Exchange) fail(s *status.Status) {
 	if !e.endLate() {
 		e.writeFailure(s)
 	}
 }
 
-// writeFailure answers with a Status that is an error.
+// writeFailure responds with the error s in the negotiated format.
 func (e *Exchange) writeFailure(s *status.Status) {
 	e.Failure = s
 	e.retryAfter(s)
@@ -136,23 +137,24 @@ func (e *Exchange) retryAfter(s *status.Status) {
 }
 
 func (e *Exchange) writeStatus(code int, s *status.Status) {
+	e.auditStatus(s)
 	if e.format.Media == codec.Protobuf {
-		e.write(code, codec.Text{e.s.statusProto(s)})
+		e.write(code, codec.TextOf(e.s.statusProto(s)))
 		return
 	}
-	e.write(code, codec.Text{s.JSON()}.In(e.format))
+	e.write(code, codec.TextOf(s.JSON()).In(e.format))
 }
 
-// text answers in plain text, as handlers do that do not use Status objects.
+// text responds in plain text, for handlers that do not use Status objects.
 func (e *Exchange) text(code int, body string) {
 	e.head.Set("Content-Type", "text/plain; charset=utf-8")
 	e.head.Set("X-Content-Type-Options", "nosniff")
-	e.answer(code, codec.Text{[]byte(body)})
+	e.answer(code, codec.TextOf([]byte(body)))
 }
 
 func (e *Exchange) notFound() { e.text(wire.StatusNotFound, "404 page not found\n") }
 
-// document answers with what discovery has.
+// document responds with a document of package discovery.
 func (e *Exchange) document(a *discovery.Answer) {
 	for name, values := range a.Header { // order does not matter
 		e.head[name] = values
@@ -162,24 +164,24 @@ func (e *Exchange) document(a *discovery.Answer) {
 		return
 	}
 	if a.Negotiated {
-		e.finish(a.Code, codec.Text{a.Body})
+		e.finish(a.Code, codec.TextOf(a.Body))
 		return
 	}
 	if !a.Modified.IsZero() {
 		e.addWarnings()
-		e.reply(&Answer{Code: a.Code, Header: e.head, Body: codec.Text{a.Body}, Modified: a.Modified, Packed: a.Packed})
+		e.reply(&Answer{Code: a.Code, Header: e.head, Body: codec.TextOf(a.Body), Modified: a.Modified, Packed: a.Packed})
 		return
 	}
-	e.answer(a.Code, codec.Text{a.Body})
+	e.answer(a.Code, codec.TextOf(a.Body))
 }
 
-// write answers with a body in the negotiated format.
+// write responds with a body in the negotiated format.
 func (e *Exchange) write(code int, body codec.Text) {
 	e.head.Set("Content-Type", e.format.ContentType)
 	e.finish(code, body)
 }
 
-// finish answers with a negotiated body, compressed when the client takes that and it is long.
+// finish responds with a negotiated body. It compresses a long body if the client accepts that.
 func (e *Exchange) finish(code int, body codec.Text) {
 	if compressed, ok := codec.Compress(body, e.Header.Get("Accept-Encoding")); ok {
 		body = compressed
@@ -194,11 +196,11 @@ func (e *Exchange) setCompressedHeaders() {
 	e.head.Add("Vary", "Accept-Encoding")
 }
 
-// headMax is the length of the longest body whose Content-Length net/http sets in the answer of a HEAD, because it buffers that
+// headMax is the maximum length of a body whose Content-Length net/http sets in the response to a HEAD, because it buffers that
 // much.
 const headMax = 2048
 
-// answer ends the exchange. The answer of a HEAD has no body.
+// answer sends the response and so ends the exchange. The response to a HEAD has no body.
 func (e *Exchange) answer(code int, body codec.Text) {
 	e.addWarnings()
 	if e.Method == wire.MethodHead {
@@ -210,9 +212,9 @@ func (e *Exchange) answer(code int, body codec.Text) {
 	e.reply(&Answer{Code: code, Header: e.head, Body: body})
 }
 
-// reply gives an answer to the client.
+// reply passes a response to the client. If the request already has one, reply drops the new one.
 func (e *Exchange) reply(a *Answer) {
-	if e.answered { // at the deadline
+	if e.answered { // the deadline passed and 504 was sent
 		a.Drop()
 		return
 	}
@@ -225,12 +227,12 @@ func (e *Exchange) reply(a *Answer) {
 	e.replyObserved(a)
 }
 
-// replyObserved replies with the answer as the Observation changes it.
+// replyObserved calls the Observation, which may replace or delay the response, and then passes the response to the client.
 func (e *Exchange) replyObserved(a *Answer) {
 	v := e.Observation.Answered(a)
 	if v.Instead != nil {
 		if a.Stream != nil {
-			_ = a.Stream.Close() // of an answer that no client reads
+			_ = a.Stream.Close() // no client reads it
 		}
 		a = e.refusal(v.Instead)
 	}
@@ -240,7 +242,7 @@ func (e *Exchange) replyObserved(a *Answer) {
 	})
 }
 
-// delay calls f, after d if that is more than 0.
+// delay calls f at once or, if d is positive, after d.
 func (e *Exchange) delay(d time.Duration, f func()) {
 	if d > 0 {
 		e.Observation.Delay(d, f)
@@ -250,12 +252,12 @@ func (e *Exchange) delay(d time.Duration, f func()) {
 }
 
 const (
-	warningsMax = 4096 // runes of all warnings together
-	warningMax  = 256  // runes of one warning once there are too many
+	warningsMax = 4096 // maximum length of all warnings together, in runes
+	warningMax  = 256  // length to which each warning is truncated if all are too long, in runes
 )
 
-// addWarnings prints the warnings as headers: each text once, all cut short when together they are too long. Empty ones are
-// left out.
+// addWarnings adds the warnings as headers, without duplicates and empty ones. If they are longer than warningsMax in total, it
+// truncates them.
 func (e *Exchange) addWarnings() {
 	if len(e.warnings) == 0 {
 		return
@@ -287,7 +289,7 @@ func (e *Exchange) addWarnings() {
 	}
 }
 
-// quote prints a quoted-string of RFC 9110.
+// quote returns text as a quoted-string (RFC 9110).
 func quote(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
 }

@@ -5,18 +5,19 @@ import (
 
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/patch"
 	"github.com/kubesim/kubesim/sim/registry"
 	"github.com/kubesim/kubesim/sim/schema"
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// apply merges an applied configuration into the current object (API concepts, "Server-side apply").
+// apply returns the current object, or nil, merged with the applied configuration (API concepts, "Server-side apply").
 func (p *patcher) apply(current object.Object) (object.Object, *status.Status) {
 	config, s := p.configuration()
 	if s != nil {
 		return nil, s
 	}
-	if p.e.foreign() && len(current.List("metadata", "managedFields")) == 0 {
+	if p.e.isCustomScale() && len(current.List("metadata", "managedFields")) == 0 {
 		return nil, p.unconvertible("failed to create manager for existing fields: failed to convert live object", "", "")
 	}
 	reg := p.e.s.Registry
@@ -24,7 +25,7 @@ func (p *patcher) apply(current object.Object) (object.Object, *status.Status) {
 	if s != nil {
 		return nil, s
 	}
-	if p.e.foreign() && !sameButFields(current, obj) {
+	if p.e.isCustomScale() && !sameButFields(current, obj) {
 		return nil, p.unconvertible("failed to convert new object", config.Namespace(), config.Name())
 	}
 	if err := registry.Hold(p.e.definition(), obj); err != nil {
@@ -34,7 +35,7 @@ func (p *patcher) apply(current object.Object) (object.Object, *status.Status) {
 		return nil, s
 	}
 	if !changed {
-		return obj, nil // not even defaults are filled in
+		return obj, nil // the defaults are not set either
 	}
 	if form := p.e.definition().StorageCodec; form != nil && p.e.kindOf() == p.e.definition().GVK {
 		form.Fill(obj)
@@ -44,15 +45,15 @@ func (p *patcher) apply(current object.Object) (object.Object, *status.Status) {
 	return obj, nil
 }
 
-// unconvertible returns the error of an apply to the Scale of a custom resource: its merger can convert custom resources only, so
-// that an apply of a Scale succeeds only if it changes nothing.
+// unconvertible returns the error for applying a Scale of a custom resource. The real server's merger converts only custom
+// resources, so such an apply succeeds only if it changes nothing.
 func (p *patcher) unconvertible(failure, namespace, name string) *status.Status {
 	kind := p.e.kindOf()
 	return status.Plain("%s (%s/%s; %s) to proper version: request to convert CR to an invalid group/version: %s",
 		failure, namespace, name, kind, kind.GV())
 }
 
-// sameButFields reports whether two objects differ in nothing but their managedFields.
+// sameButFields reports whether two objects are equal except for their managedFields.
 func sameButFields(a, b object.Object) bool {
 	a, b = a.Copy(), b.Copy()
 	a.Remove("metadata", "managedFields")
@@ -60,12 +61,14 @@ func sameButFields(a, b object.Object) bool {
 	return object.SemanticEqual(map[string]any(a), map[string]any(b))
 }
 
-// checkRepeatedKeys returns an error for repeated keys in the configuration, after the merge: conflicts come first.
+// checkRepeatedKeys returns an error for repeated keys in the configuration. It runs after the merge, so conflicts are reported
+// first.
 func (p *patcher) checkRepeatedKeys() *status.Status {
 	if p.plain {
 		return nil
 	}
-	_, repeated, _ := codec.DecodeYAML(p.e.Body, nil) // it was read before
+	body, _ := p.e.patchText()
+	_, repeated, _ := codec.DecodeYAML(body, nil) // cannot fail: the body has already been decoded
 	switch {
 	case len(repeated) == 0:
 	case p.o.level == codec.Strict:
@@ -76,11 +79,23 @@ func (p *patcher) checkRepeatedKeys() *status.Status {
 	return nil
 }
 
-// configuration reads the applied configuration, which is YAML, or JSON as part of it.
+// patchText returns the JSON or YAML of a patch, which may have been sent as CBOR.
+func (e *Exchange) patchText() ([]byte, error) {
+	if patch.IsCBOR(e.Header.Get("Content-Type")) {
+		return e.s.Decoder.CBOR.ToJSON(e.Body, "map[string]interface {}")
+	}
+	return e.Body, nil
+}
+
+// configuration decodes the applied configuration, which is YAML or JSON.
 func (p *patcher) configuration() (object.Object, *status.Status) {
-	config, plain := codec.PlainJSON(p.e.Body)
+	body, err := p.e.patchText()
+	if err != nil {
+		return nil, status.BadRequest("error decoding %s: %v", p.bodyWord(), err)
+	}
+	config, plain := codec.PlainJSON(body)
 	if p.plain = plain; !plain {
-		data, err := codec.YAMLToJSON(p.e.Body)
+		data, err := codec.YAMLToJSON(body)
 		if err != nil {
 			return nil, status.BadRequest("error decoding %s: error converting YAML to JSON: %v", p.bodyWord(), err)
 		}
@@ -94,7 +109,7 @@ func (p *patcher) configuration() (object.Object, *status.Status) {
 	if have, want := parseGVK(config), p.e.kindOf(); have != want {
 		return nil, status.BadRequest("invalid object type: %s", have)
 	}
-	if list, ok := config.Metadata()["managedFields"].([]any); ok { // malformed entries are left to the schema
+	if list, ok := config.Metadata()["managedFields"].([]any); ok { // the schema rejects malformed entries
 		entries := map[string]any{"managedFields": object.Copy(list)}
 		if _, _, err := codec.Convert(entries, p.e.s.Decoder.Meta); err == nil {
 			return nil, status.BadRequest("metadata.managedFields must be nil")
@@ -103,7 +118,7 @@ func (p *patcher) configuration() (object.Object, *status.Status) {
 	return config, nil
 }
 
-// bodyWord is the name of an applied configuration in errors: since 1.37 it may be something other than YAML.
+// bodyWord returns the name of an applied configuration in error messages. Since 1.37, it may be in a format other than YAML.
 func (p *patcher) bodyWord() string {
 	if p.e.s.Registry.Server.Since(37) {
 		return "patch"
@@ -111,7 +126,7 @@ func (p *patcher) bodyWord() string {
 	return "YAML"
 }
 
-// parseGVK returns the kind of an object, or none if its apiVersion is malformed.
+// parseGVK returns the kind of an object, or the zero value if its apiVersion is malformed.
 func parseGVK(obj object.Object) schema.GVK {
 	if strings.Count(obj.APIVersion(), "/") > 1 {
 		return schema.GVK{}

@@ -2,8 +2,8 @@ package apiserver
 
 import "github.com/kubesim/kubesim/sim/wire"
 
-// Check authenticates and authorizes a request. It returns the answer if the request is refused, and otherwise nil. It does nothing
-// else: it is for requests to paths outside the API, which RBAC's nonResourceURLs govern.
+// Check authenticates and authorizes a request. It returns the response if the request is rejected, and nil otherwise. It is for
+// requests to paths outside the API, for which RBAC has nonResourceURLs. Check acquires the lock.
 func (s *Server) Check(q *Request) (refused *Answer) {
 	s.Lock.Lock()
 	defer s.Lock.Unlock()
@@ -19,7 +19,7 @@ func (s *Server) Check(q *Request) (refused *Answer) {
 	return refused
 }
 
-// AuditID returns the id of a request that the server does not see: the one that its client gives, or a new one.
+// AuditID returns the audit ID of a request that the server does not handle: given, or a new one if given is empty.
 func (s *Server) AuditID(given string) string {
 	if given != "" {
 		return given

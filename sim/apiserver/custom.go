@@ -7,8 +7,8 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// custom answers a request for a custom resource. It routes the path differently, as the real server's handler does: a path that
-// does not match is 404 in plain text, and the error for an unsupported verb names it.
+// custom handles a request for a custom resource. Like the real server's handler, it has its own routing: the response for a path
+// that does not match is 404 in plain text, and the error for an unsupported verb contains the verb.
 func (e *Exchange) custom(d *resource.Definition) {
 	in := &e.info
 	across := in.Verb == "list" || in.Verb == "watch"
@@ -22,7 +22,7 @@ func (e *Exchange) custom(d *resource.Definition) {
 	}
 	r := &route{def: d, namespace: in.within, verb: in.Verb, watch: in.Verb == "watch"}
 	if d.Deprecated != "" {
-		e.Warn(d.Deprecated)
+		e.deprecate(d.Deprecated)
 	}
 	e.route = r
 	if in.Subresource != "" {

@@ -20,12 +20,12 @@ const (
 	// requestTimeoutUpperBound). A deletecollection has no such limit.
 	writeTimeout = 34 * time.Second
 
-	// servedWithin is the shortest ?timeout= that can be met. A real server needs longer, and answers 504. Here no time passes unless
-	// a request waits.
+	// servedWithin is the shortest ?timeout= that is served. A real server needs longer and responds with 504; in kubesim, time
+	// passes only if a request waits.
 	servedWithin = time.Millisecond
 )
 
-// checkTimeout refuses a ?timeout= that is not a duration. Watches and other long-running requests ignore the parameter.
+// checkTimeout rejects a ?timeout= that is not a duration. Watches and other long-running requests ignore the parameter.
 func (e *Exchange) checkTimeout() *status.Status {
 	text := e.Query.Get("timeout")
 	if text == "" || e.Verb == "watch" || e.Verb == "proxy" {
@@ -37,7 +37,7 @@ func (e *Exchange) checkTimeout() *status.Status {
 	return nil
 }
 
-// limit returns how long the request may take, or 0 for a long-running one.
+// limit returns the time limit of the request, or 0 for a long-running one.
 func (e *Exchange) limit() time.Duration {
 	d := e.digest()
 	if d.Verb == "watch" || d.LongRunning() {
@@ -50,8 +50,8 @@ func (e *Exchange) limit() time.Duration {
 	return most
 }
 
-// begin starts the deadline of the request. A request that a fault has delayed on its way here is served even if its client did not
-// wait for it: it was sent.
+// begin starts the deadline of the request. If a fault has delayed the request, it is served even if its client has disconnected
+// meanwhile.
 func (e *Exchange) begin() {
 	client := e.Request.Context
 	if e.late && client != nil && client.Err() != nil {
@@ -60,13 +60,13 @@ func (e *Exchange) begin() {
 	e.deadline = deadline.Begin(e.s.Registry.Backend, client, e.limit())
 }
 
-// hopeless reports whether the client wants an answer sooner than any server can give one.
-func (e *Exchange) hopeless() bool {
+// timeoutTooShort reports whether the client's timeout is too short for any server.
+func (e *Exchange) timeoutTooShort() bool {
 	left, ok := e.deadline.Left()
 	return ok && left < servedWithin
 }
 
-// limitWrite applies the limit of the handlers of writes, in addition to the limit of all requests.
+// limitWrite applies the time limit of write handlers, in addition to that of all requests.
 func (e *Exchange) limitWrite() {
 	switch e.route.verb {
 	case "create", "update", "patch", "delete":
@@ -74,7 +74,8 @@ func (e *Exchange) limitWrite() {
 	}
 }
 
-// await answers 504 at the deadline if the handler has not answered by then: it waits for a cache.
+// await starts a timer that responds with 504 at the deadline. Only a handler that waits, for example for a cache, has not
+// responded by then.
 func (e *Exchange) await() {
 	if !e.answered {
 		e.deadline.OnOver(func() {
@@ -85,7 +86,7 @@ func (e *Exchange) await() {
 	}
 }
 
-// endLate gives the answer of a request whose time is over before it is done, and reports whether the request is one.
+// endLate responds to a request whose deadline has passed. It returns false if the deadline has not passed.
 func (e *Exchange) endLate() bool {
 	if !e.deadline.Over() {
 		return false
@@ -98,13 +99,13 @@ func (e *Exchange) endLate() bool {
 	return true
 }
 
-// timedOut answers a request that has reached the limit of all requests. The filter that does this in a real server runs outside of the
-// filters that add the headers of priority and fairness, and writes a Status without its kind as plain text.
+// timedOut responds to a request that has reached the limit of all requests. In a real server, the filter that does this runs
+// outside the filters that add the headers of priority and fairness, and it writes a Status without its kind as plain text.
 func (e *Exchange) timedOut() {
 	delete(e.head, flowcontrol.SchemaHeader)
 	delete(e.head, flowcontrol.LevelHeader)
 	e.head.Set("Content-Type", "text/plain; charset=utf-8")
 	e.warnings = nil
-	e.answer(wire.StatusGatewayTimeout, codec.Text{[]byte(`{"metadata":{},"status":"Failure","message":"Timeout: request did not complete within the ` +
-		`allotted timeout","reason":"Timeout","details":{},"code":504}` + "\n")})
+	e.answer(wire.StatusGatewayTimeout, codec.TextOf([]byte(`{"metadata":{},"status":"Failure","message":"Timeout: request did not complete within the `+
+		`allotted timeout","reason":"Timeout","details":{},"code":504}`+"\n")))
 }

@@ -4,14 +4,13 @@ import (
 	"net/url"
 	"strconv"
 
-	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/registry"
 	"github.com/kubesim/kubesim/sim/status"
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// delete answers a DELETE of one object.
+// delete handles a DELETE of one object.
 func (e *Exchange) delete() *status.Status {
 	o, to, s := e.deleteOptions()
 	if s != nil {
@@ -26,7 +25,7 @@ func (e *Exchange) delete() *status.Status {
 	return nil
 }
 
-// deleteCollection answers a DELETE of a collection.
+// deleteCollection handles a DELETE of a collection.
 func (e *Exchange) deleteCollection() *status.Status {
 	list, s := e.listOptions()
 	if s != nil {
@@ -47,13 +46,14 @@ func (e *Exchange) deleteOptions() (o registry.DeleteOptions, to writeOptions, s
 	}
 	var options object.Object
 	if len(e.Body) > 0 {
-		media, s := codec.ContentType(e.Header.Get("Content-Type"))
+		media, s := e.contentType()
 		if s != nil {
 			return o, to, s
 		}
 		if options, s = e.s.Decoder.DeleteOptions(e.Body, media.String()); s != nil {
 			return o, to, s
 		}
+		e.auditDeleteOptions(options)
 	} else if options, s = queryDeleteOptions(e.Query); s != nil {
 		return o, to, s
 	}
@@ -62,7 +62,7 @@ func (e *Exchange) deleteOptions() (o registry.DeleteOptions, to writeOptions, s
 	return o, to, s
 }
 
-// queryDeleteOptions reads DeleteOptions from the parameters of a DELETE without a body.
+// queryDeleteOptions parses DeleteOptions from the query of a DELETE without a body.
 func queryDeleteOptions(query url.Values) (object.Object, *status.Status) {
 	options := object.Object{}
 	if query.Has("gracePeriodSeconds") {

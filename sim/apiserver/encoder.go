@@ -9,11 +9,11 @@ import (
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
-// initialEventsEnd is the annotation of the bookmark that ends the state (KEP-3157).
+// initialEventsEnd is the annotation of the bookmark that marks the end of the initial events (KEP-3157).
 const initialEventsEnd = "k8s.io/initial-events-end"
 
-// encoder returns how the notices of a watch become frames. Frames are shared between watches of the same encoding,
-// except Tables: only the first of a stream has columns.
+// encoder returns the encoder of a watch's events. Watches with the same encoding share frames, except for Tables, because only the
+// first frame of a stream has columns.
 func (e *Exchange) encoder() watchcache.Encoder {
 	d, f := e.route.def, e.format
 	key := f.Media.String() + " " + d.GV() + " " + f.As + " " + f.AsVersion
@@ -24,46 +24,56 @@ func (e *Exchange) encoder() watchcache.Encoder {
 	return watchcache.Encoder{Key: key, Encode: stream.encode}
 }
 
-// streamEncoder prints the notices of one watch.
+// streamEncoder encodes the events of one watch.
 type streamEncoder struct {
 	x       *Exchange
 	d       *resource.Definition
 	f       codec.Format
-	columns bool           // have been sent
-	empty   *resource.Item // an unmarked bookmark
+	columns bool           // the columns have been sent
+	empty   *resource.Item // an empty object for bookmarks, without the annotation
 }
 
-func (e *streamEncoder) encode(n watchcache.Notice) []byte {
+// encode returns the frame of an event, or nil if the stream must end.
+func (e *streamEncoder) encode(n watchcache.Notice) codec.Text {
+	frame := e.frame(n)
+	if e.f.Media == codec.CBOR && frame != nil {
+		return frame.In(e.f)
+	}
+	return frame
+}
+
+// frame is encode, with JSON in place of CBOR.
+func (e *streamEncoder) frame(n watchcache.Notice) codec.Text {
 	if n.Type == watchcache.Error {
 		if e.f.Media == codec.Protobuf {
-			return codec.AppendProtoFrame(nil, n.Type, e.x.s.statusProto(n.Status))
+			return codec.ProtoFrame(n.Type, codec.TextOf(e.x.s.statusProto(n.Status)))
 		}
-		return codec.AppendFrame(nil, n.Type, n.Status.JSON())
+		return codec.Frame(n.Type, codec.PieceOf(n.Status.JSON()))
 	}
 	it := n.Item
-	if it != nil && it.Err != nil {
-		return e.encode(watchcache.Notice{Type: watchcache.Error, Status: status.Plain("%s", it.Err.Error())})
+	if it != nil && it.Err() != nil {
+		return e.frame(watchcache.Notice{Type: watchcache.Error, Status: status.Plain("%s", it.Err().Error())})
 	}
-	if e.f.As == "PartialObjectMetadataList" { // a stream has no lists: it ends
+	if e.f.As == "PartialObjectMetadataList" { // a list type cannot be encoded in a stream, so the watch ends
 		return nil
 	}
 	if n.Type == watchcache.Bookmark {
 		it = e.bookmark(n)
 	}
 	if e.f.Media == codec.Protobuf {
-		return codec.AppendProtoFrame(nil, n.Type, e.proto(it))
+		return codec.ProtoFrame(n.Type, codec.Envelope(answerKind(e.f, e.d.GVK), codec.TextOf(e.x.s.message(e.d, it, e.f))))
 	}
 	switch e.f.As {
 	case "Table":
-		return codec.AppendFrame(nil, n.Type, e.table(n, it))
+		return codec.Frame(n.Type, codec.PieceOf(e.table(n, it)))
 	case "PartialObjectMetadata":
-		return codec.AppendFrame(nil, n.Type, codec.AppendPartial(nil, bare(e.d, it), e.f.AsVersion))
+		return codec.Frame(n.Type, codec.PieceOf(codec.AppendPartial(nil, bare(e.d, it), e.f.AsVersion)))
 	}
-	data := versioned(e.d, it)
-	return codec.AppendFrame(make([]byte, 0, len(data)+40), n.Type, data)
+	return codec.Frame(n.Type, piece(e.d, it))
 }
 
-// bookmark returns an empty object of the kind that carries nothing but a revision. It is printed once per stream.
+// bookmark returns the object of a bookmark, which has only a resourceVersion and, at the end of the initial events, an annotation.
+// The object without the annotation is encoded only once for each stream.
 func (e *streamEncoder) bookmark(n watchcache.Notice) *resource.Item {
 	if e.empty == nil || n.Ended {
 		hub := e.d.Hub
@@ -75,7 +85,7 @@ func (e *streamEncoder) bookmark(n watchcache.Notice) *resource.Item {
 		if blank := hub.Strategy.Blank; blank != nil {
 			blank(obj)
 		}
-		it := &resource.Item{Rev: n.Rev, Bytes: codec.Append(nil, obj, hub.Layout())}
+		it := resource.NewItem(hub, obj, n.Rev, codec.Append(nil, obj, hub.Layout()))
 		if n.Ended {
 			return it
 		}
@@ -84,11 +94,8 @@ func (e *streamEncoder) bookmark(n watchcache.Notice) *resource.Item {
 	return e.empty.At(n.Rev)
 }
 
-func (e *streamEncoder) proto(it *resource.Item) []byte {
-	return codec.AppendEnvelope(nil, answerKind(e.f, e.d.GVK), e.x.s.message(e.d, it, e.f))
-}
-
-// table prints one row. The bookmark that ends the state shows its annotation even to clients that want no objects.
+// table encodes an event's object as a Table with one row. The bookmark at the end of the initial events includes its annotation
+// even if the client requests no objects.
 func (e *streamEncoder) table(n watchcache.Notice, it *resource.Item) []byte {
 	o := e.x.tableOptions(codec.ListMeta{ResourceVersion: registry.FormatRev(it.Rev)})
 	if n.Ended && o.Include == "None" {

@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"context"
+	"strings"
 
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/codec"
@@ -15,32 +16,33 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// Exchange is one request on its way to its Answer: the request, its user, its deadline, and the parts of its answer that are known
-// so far. The Server, its Observation and the registry share it.
+// Exchange is the state of a request while it is handled: the request, its user, its deadline, and the known parts of its response.
+// The Server, its Observation and the registry share it.
 type Exchange struct {
 	*Request
 	info                    // parsed from the path
-	Namespace string        // of the object; "" for one that is in none, such as a Namespace
+	Namespace string        // of the object; "" for a cluster-scoped one, such as a Namespace
 	UserAgent string        // header User-Agent
 	User      resource.User // set by authentication
 
-	// Failure is the error that the request is answered with. It is nil if there is none, or if the error is not a Status.
+	// Failure is the error in the response. It is nil if there is no error, or if the error is not a Status.
 	Failure *status.Status
-	// AnswerRev is the revision of the object, or of the list, in the answer. It is 0 if there is none.
+	// AnswerRev is the revision of the object or list in the response, or 0 if there is none.
 	AnswerRev uint64
 	// Observation observes the request. It may be nil.
 	Observation Observation
 
+	audit    *Audit // nil if the request is not audited
 	s        *Server
 	route    *route
 	format   codec.Format
 	deadline deadline.Deadline
-	late     bool // the request is served some time after it arrived, because its Observation has delayed it
+	late     bool // the Observation has delayed the request
 
-	head     wire.Header // of the answer
+	head     wire.Header // header of the response
 	warnings []string
 	done     func(*Answer)
-	answered bool // the answer was given: a later one is dropped
+	answered bool // a response has been sent: a later one is dropped
 }
 
 // Actor implements resource.Author.
@@ -48,7 +50,7 @@ func (e *Exchange) Actor() resource.Actor {
 	return resource.Actor{Client: e.UserAgent, User: e.User.Name}
 }
 
-// exchange returns the Exchange of a request. It reports false if the path of the request cannot be understood.
+// exchange returns the Exchange of a request. ok is false if the path of the request is invalid.
 func (s *Server) exchange(q *Request, done func(*Answer)) (e *Exchange, ok bool) {
 	e = &Exchange{Request: q, s: s, done: done, UserAgent: q.Header.Get("User-Agent"),
 		head: wire.Header{"Cache-Control": {"no-cache, private"}}}
@@ -58,7 +60,7 @@ func (s *Server) exchange(q *Request, done func(*Answer)) (e *Exchange, ok bool)
 	return e, ok
 }
 
-// proceedObserved is proceed for a request that a Hook observes.
+// proceedObserved is proceed for a request that hook observes: its Observation may reject, replace or delay the request.
 func (e *Exchange) proceedObserved(hook Hook, refused *status.Status) {
 	e.Observation = hook.Observe(e)
 	v := e.Observation.Arrived()
@@ -75,13 +77,13 @@ func (e *Exchange) proceedObserved(hook Hook, refused *status.Status) {
 	})
 }
 
-// proceed serves the request unless it was refused or its user may not do this.
+// proceed serves the request, unless refused is not nil, the client's timeout is too short, or the user is not authorized.
 func (e *Exchange) proceed(refused *status.Status) {
 	if refused != nil {
 		e.fail(refused)
 		return
 	}
-	if e.begin(); e.hopeless() {
+	if e.begin(); e.timeoutTooShort() {
 		e.timedOut()
 		return
 	}
@@ -104,6 +106,7 @@ func (e *Exchange) auditID() string {
 func (e *Exchange) authenticate() *status.Status {
 	user, warning, s := e.s.Auth.Authenticate(e.Header, e.Client)
 	if s != nil {
+		e.beginAudit(true)
 		return s
 	}
 	if warning != "" {
@@ -113,13 +116,24 @@ func (e *Exchange) authenticate() *status.Status {
 		e.Warn("the provided Authorization header contains extra space before the bearer token, and is ignored")
 	}
 	e.User = user
-	if e.User, s = e.s.Auth.Impersonate(e.attributes(), e.Header, e.s.Registry.Reader()); s != nil {
+	e.beginAudit(false)
+	return e.impersonate()
+}
+
+// impersonate replaces the user of the request by the impersonated one, if there is one. It returns an error if the user may not
+// impersonate that user.
+func (e *Exchange) impersonate() *status.Status {
+	user, verb, s := e.s.Auth.Impersonate(e.attributes(), e.Header, e.s.Registry.Reader())
+	e.User = user
+	if s != nil {
 		e.head.Set("X-Content-Type-Options", "nosniff")
+	} else if verb != "" && e.audit != nil {
+		e.audit.Impersonated, e.audit.Constraint = &e.User, strings.TrimSuffix(verb, auth.LegacyVerb)
 	}
 	return s
 }
 
-// classify sets the headers with the flow schema and priority level of the request.
+// classify sets the headers that contain the request's flow schema and priority level.
 func (e *Exchange) classify() {
 	flow := e.s.Host.Flow()
 	if flow == nil {
@@ -130,40 +144,57 @@ func (e *Exchange) classify() {
 	}
 }
 
-// digest is the request as priority and fairness sees it.
+// digest returns the properties of the request for priority and fairness.
 func (e *Exchange) digest() flowcontrol.Digest {
 	in := &e.info
 	return flowcontrol.Digest{User: &e.User, Verb: in.Verb, IsResource: in.isResource, Path: e.Path,
 		Group: in.Group, Resource: in.Resource, Subresource: in.Subresource, Namespace: in.within}
 }
 
-func (e *Exchange) authorize() *status.Status { return e.may(e.attributes()) }
-
-// may refuses what the user has no right to.
-func (e *Exchange) may(at auth.Attributes) *status.Status {
-	at.By = e
-	if allowed, reason := e.s.Auth.Authorize(at, e.s.Registry.Reader()); !allowed {
-		return auth.Forbidden(at, reason)
+// authorize returns an error if the user may not send the request. The decision is an annotation of the audit event.
+func (e *Exchange) authorize() *status.Status {
+	allowed, reason, s := e.decide(e.attributes())
+	decision := "forbid"
+	if allowed {
+		decision = "allow"
 	}
-	return nil
+	e.Annotate("authorization.k8s.io/decision", decision)
+	e.Annotate("authorization.k8s.io/reason", reason)
+	return s
+}
+
+// decide asks the authorizers whether they allow the request. If they do not, s is the error.
+func (e *Exchange) decide(at auth.Attributes) (allowed bool, reason string, s *status.Status) {
+	at.By = e
+	if allowed, reason = e.s.Auth.Authorize(at, e.s.Registry.Reader()); !allowed {
+		s = auth.Forbidden(at, reason)
+	}
+	return allowed, reason, s
 }
 
 // attributes returns the request's attributes for authorization.
 func (e *Exchange) attributes() auth.Attributes {
 	in := &e.info
-	return auth.Attributes{User: e.User, Verb: in.Verb, IsResource: in.isResource, Path: e.Path,
+	at := auth.Attributes{User: e.User, Verb: in.Verb, IsResource: in.isResource, Path: e.Path,
 		Group: in.Group, Version: in.Version, Resource: in.Resource, Subresource: in.Subresource,
 		Namespace: in.within, Name: in.Name}
+	switch in.Verb {
+	case "list", "watch", "deletecollection":
+		at.FieldSelector = e.Query.Get("fieldSelector")
+	}
+	return at
 }
 
-// direct sends the request to discovery or to a resource.
+// direct dispatches the request to discovery or to a resource.
 func (e *Exchange) direct() {
 	q := e.Request
 	if forward := e.s.Host.Aggregated(q.Path); forward != nil {
 		e.pass(forward)
 		return
 	}
-	if a, ok := e.s.Discovery.Serve(discovery.Request{Method: q.Method, Path: q.Path, Query: q.Query, Header: q.Header}); ok {
+	document := discovery.Request{Method: q.Method, Path: q.Path, Query: q.Query, Header: q.Header}
+	if a, ok := e.s.Discovery.Serve(document); ok {
+		e.auditDocument(document, a)
 		e.document(a)
 		return
 	}
@@ -198,23 +229,23 @@ func (e *Exchange) direct() {
 	}
 	e.route = r
 	if r.def.Deprecated != "" && e.hasRoute() {
-		e.Warn(r.def.Deprecated)
+		e.deprecate(r.def.Deprecated)
 	}
 	e.serve()
 }
 
-// hasRoute reports whether go-restful has a route for the media types that are sent and accepted. Requests without a route are
-// refused before warnings are added.
+// hasRoute reports whether go-restful has a route for the media types that are sent and accepted. A request without a route is
+// rejected before warnings are added.
 func (e *Exchange) hasRoute() bool {
 	if e.route.verb == "patch" {
-		if _, s := patch.Type(e.Header.Get("Content-Type"), false); s != nil {
+		if _, s := patch.Type(e.Header.Get("Content-Type"), false, e.s.Decoder.CBOR != nil); s != nil {
 			return false
 		}
 	}
 	return codec.CheckAccept(e.accept(), e.negotiation()) == nil
 }
 
-// serve calls the verb.
+// serve prepares the request and calls the handler of its verb.
 func (e *Exchange) serve() {
 	if e.route.sub != nil && e.route.sub.Stream != nil {
 		e.stream(e.route.sub.Stream)
@@ -243,10 +274,10 @@ func (e *Exchange) readsCache() bool {
 	return false
 }
 
-// handle carries out the verb.
+// handle calls the handler of the verb.
 func (e *Exchange) handle() {
 	var s *status.Status
-	if e.route.verb != "patch" { // which checks its content type first
+	if e.route.verb != "patch" { // patch checks its content type first
 		s = e.negotiate()
 	}
 	switch handler := handlers[e.route.verb]; {
@@ -263,13 +294,14 @@ func (e *Exchange) handle() {
 	e.await()
 }
 
-// handlers are the handlers of the verbs. Each returns the error if it refuses the request, or nil if it has answered, or will.
+// handlers are the handlers of the verbs. A handler returns an error if it rejects the request. Otherwise it has responded, or
+// will.
 var handlers = map[string]func(*Exchange) *status.Status{
 	"get": (*Exchange).get, "list": (*Exchange).list, "watch": (*Exchange).list, "create": (*Exchange).create, "update": (*Exchange).update,
 	"patch": (*Exchange).patch, "delete": (*Exchange).delete, "deletecollection": (*Exchange).deleteCollection,
 }
 
-// request returns the registry's view of the exchange.
+// request returns the registry.Request of the exchange.
 func (e *Exchange) request(options writeOptions) *registry.Request {
 	r := e.route
 	q := &registry.Request{By: e, Asker: e, Caller: e, Definition: r.def, Namespace: r.namespace, Name: r.name, User: e.User,
@@ -293,5 +325,6 @@ func (e *Exchange) Warn(text string) { e.warnings = append(e.warnings, text) }
 func (e *Exchange) MayCreate() *status.Status {
 	at := e.attributes()
 	at.Verb = "create"
-	return e.may(at)
+	_, _, s := e.decide(at)
+	return s
 }

@@ -15,7 +15,7 @@ func FuzzInfo(f *testing.F) {
 	}
 	f.Add("POST", "/api/v1/namespaces/default/pods", "")
 	f.Fuzz(func(t *testing.T, method, path, query string) {
-		values, _ := url.ParseQuery(query) // what can be read of it counts
+		values, _ := url.ParseQuery(query) // uses the part of the query that is valid
 		in, ok := parseInfo(method, path, values)
 		if !ok || !in.isResource {
 			return

@@ -13,47 +13,47 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// Hook sees requests arrive.
+// Hook observes requests from their arrival.
 type Hook interface {
-	// Observe returns what observes a request from its arrival on.
+	// Observe returns the Observation of a request that has arrived.
 	Observe(e *Exchange) Observation
 }
 
-// Observation sees one request on its way and may change its outcome. The Cluster's lock is held in every call. The Server calls,
-// in this order, Arrived, Decided if the request is let through to a resource, Validated for each object that it is about to write,
-// Watching if it is a watch that begins, Answered, and Sent.
+// Observation observes one request and may change its outcome. The Cluster's lock is held in every call. The Server calls, in this
+// order, Arrived; Decided, if the request will be served by a resource; Validated, for each object that will be written; Watching,
+// if it is a watch; Answered; and Sent.
 type Observation interface {
 	// Arrived returns the Verdict on the request.
 	Arrived() Verdict
-	// Decided is called when the request is about to be served. A Status is its answer instead.
+	// Decided is called before the request is served. If it returns a Status, that is the response.
 	Decided() *status.Status
-	// Validated is called when obj is about to be stored in place of old, or old to be removed with obj as its last state. A
-	// Status is the answer instead. obj is not to be changed; old is nil for a create.
+	// Validated is called before obj is stored in place of old, or before old, whose last state is obj, is removed. If it returns a
+	// Status, that is the response. Validated must not change obj. For a create, old is nil.
 	Validated(obj object.Object, old *resource.Item) *status.Status
-	// Watching is called with a watch before its first event.
+	// Watching is called with a watch before the watch sends its first event.
 	Watching(w *watchcache.Watch)
-	// Gate decides which events of the watch are sent.
-	watchcache.Gate
-	// Answered returns the Verdict on the answer.
+	// Pass decides which events of the watch are sent (watchcache.Gate).
+	Pass(w *watchcache.Watch, n watchcache.Notice, frame codec.Text) bool
+	// Answered returns the Verdict on the response.
 	Answered(a *Answer) Verdict
-	// Sent is called when the client is given the answer.
+	// Sent is called when the client gets the response.
 	Sent(a *Answer)
-	// Delay calls f after d, which is more than 0, and with the Cluster's lock held.
+	// Delay calls f after d, which is positive, with the Cluster's lock held.
 	Delay(d time.Duration, f func())
 }
 
-// Verdict decides how a request that has arrived, or an answer, proceeds. The zero value does not change anything.
+// Verdict decides what happens to a request or to a response. The zero value changes nothing.
 type Verdict struct {
-	Wait    time.Duration  // how long the request or answer is delayed
-	Instead *status.Status // the answer in its place; a request that was refused already keeps its own
-	Object  string         // the answer in place of a request's, an object as JSON
+	Wait    time.Duration  // delay of the request or response
+	Instead *status.Status // error response to use instead; ignored for a request that has already been rejected
+	Object  string         // response to a request instead of serving it: an object as JSON
 }
 
-// Warnings returns what the answer warns of.
+// Warnings returns the warnings in the response.
 func (e *Exchange) Warnings() []string { return e.warnings }
 
-// Object returns the object that the request is about: the one in the body of a create or update, otherwise the stored one. It
-// returns nil if there is none, or it cannot be decoded.
+// Object returns the object that a request refers to: for a create or update, the object in the body, and otherwise the stored one.
+// It returns nil if there is none or if the body cannot be decoded.
 func (e *Exchange) Object() object.Object {
 	if e.Verb != "create" && e.Verb != "update" {
 		return e.Stored()
@@ -66,7 +66,7 @@ func (e *Exchange) Object() object.Object {
 	if sub := d.Sub(e.Subresource); e.Subresource != "" && sub != nil {
 		kind = sub.GVK
 	}
-	media, s := codec.ContentType(e.Header.Get("Content-Type"))
+	media, s := e.contentType()
 	if s != nil {
 		return nil
 	}
@@ -77,8 +77,8 @@ func (e *Exchange) Object() object.Object {
 	return obj
 }
 
-// Unserved returns the resource, or the group and version of a discovery path, that the request is about and that is not served. It
-// returns "" if it is served.
+// Unserved returns the requested resource, or the group and version of a discovery path, if this server does not serve it.
+// Otherwise it returns "".
 func (e *Exchange) Unserved() string {
 	t := e.s.Table
 	if e.Resource != "" {
@@ -94,29 +94,30 @@ func (e *Exchange) Unserved() string {
 	return ""
 }
 
-// Conditional reports whether the body of an update or a patch contains a resourceVersion, so that it is refused if the object has
-// been written since.
+// Conditional reports whether the body of an update or a patch contains a resourceVersion, so that the request fails with a
+// conflict if the object has been written since.
 func (e *Exchange) Conditional() bool {
 	if e.Verb == "update" {
 		return e.Object().ResourceVersion() != ""
 	}
-	text, err := codec.YAMLToJSON(e.Body)
+	body, _ := e.patchText()
+	text, err := codec.YAMLToJSON(body)
 	if err != nil {
 		return false
 	}
 	obj, err := object.Parse(text)
-	if err != nil { // a JSON patch is a list, which may test what it likes
+	if err != nil { // a JSON patch is a list and may contain a test operation
 		return strings.Contains(string(text), "/metadata/resourceVersion")
 	}
 	return obj.ResourceVersion() != ""
 }
 
-// Applies reports whether the request is a server-side apply, which is based on nothing that was read.
+// Applies reports whether the request is a server-side apply, which does not depend on a previous read.
 func (e *Exchange) Applies() bool {
 	return e.Verb == "patch" && strings.HasPrefix(e.Header.Get("Content-Type"), "application/apply-patch")
 }
 
-// Stored returns the current object that the request names, or nil if there is none.
+// Stored returns the stored object that the request names, or nil if it does not exist.
 func (e *Exchange) Stored() object.Object {
 	d := e.s.Table.Find(e.Group, e.Version, e.Resource)
 	if d == nil || e.Name == "" {
@@ -125,7 +126,7 @@ func (e *Exchange) Stored() object.Object {
 	return e.s.Registry.Reader().Get(d.Storage, e.Namespace, e.Name)
 }
 
-// refusal returns the answer that the request would get to an error.
+// refusal returns the response with which the request would fail because of s. It does not send it.
 func (e *Exchange) refusal(s *status.Status) (answer *Answer) {
 	x := *e
 	x.head = wire.Header{"Cache-Control": e.head["Cache-Control"], "Audit-Id": e.head["Audit-Id"]}
@@ -136,18 +137,18 @@ func (e *Exchange) refusal(s *status.Status) (answer *Answer) {
 	return answer
 }
 
-// replyObject answers with an object, given as JSON, instead of serving the request. A client that would have protobuf gets JSON, too.
+// replyObject responds with an object, given as JSON, instead of serving the request. Even clients that prefer protobuf get JSON.
 func (e *Exchange) replyObject(obj string) {
 	code := wire.StatusOK
 	if e.Verb == "create" {
 		code = wire.StatusCreated
 	}
-	e.format, _ = codec.Negotiate(codec.JSON.String(), e.negotiation()) // every client has JSON
-	e.write(code, codec.Text{[]byte(obj + "\n")})
+	e.format, _ = codec.Negotiate(codec.JSON.String(), e.negotiation()) // every client accepts JSON
+	e.write(code, codec.TextOf([]byte(obj+"\n")))
 }
 
-// refuse answers with an error as the real server does for this error: too many requests in plain text, an expired revision of a
-// watch inside the stream.
+// refuse responds with an error in the form that the real server uses for it: plain text for too many requests, and a watch event
+// for an expired revision of a watch.
 func (e *Exchange) refuse(s *status.Status) {
 	e.Failure = s
 	switch {
@@ -161,7 +162,7 @@ func (e *Exchange) refuse(s *status.Status) {
 	}
 }
 
-// endWatch answers with a watch that has an error as its only event.
+// endWatch responds with a watch whose only event is an error.
 func (e *Exchange) endWatch(s *status.Status) {
 	if refused := e.negotiateStream(); refused != nil {
 		e.fail(refused)
@@ -182,7 +183,7 @@ func (e *Exchange) Watching(w *watchcache.Watch) {
 }
 
 // Pass implements watchcache.Gate.
-func (e *Exchange) Pass(w *watchcache.Watch, n watchcache.Notice, frame []byte) bool {
+func (e *Exchange) Pass(w *watchcache.Watch, n watchcache.Notice, frame codec.Text) bool {
 	return e.Observation == nil || e.Observation.Pass(w, n, frame)
 }
 

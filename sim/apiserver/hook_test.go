@@ -18,11 +18,11 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// notes is a Hook that records its calls, and those of other steps of the request, and refuses at the configured ones.
+// notes is a Hook that records the calls to it and other steps of the request. At configured steps it returns an error.
 type notes struct {
 	told     []string
 	refusing map[string]*status.Status
-	watch    *watchcache.Watch // of the answer
+	watch    *watchcache.Watch // of the response
 }
 
 func (n *notes) note(what string) *status.Status {
@@ -34,7 +34,7 @@ func (n *notes) Observe(e *apiserver.Exchange) apiserver.Observation {
 	return observation{n, e}
 }
 
-// observation is that of one request.
+// observation is the Observation of one request.
 type observation struct {
 	*notes
 	e *apiserver.Exchange
@@ -52,7 +52,7 @@ func (n observation) Validated(object.Object, *resource.Item) *status.Status {
 
 func (n observation) Watching(*watchcache.Watch) { n.note("watching") }
 
-func (n observation) Pass(*watchcache.Watch, watchcache.Notice, []byte) bool { return true }
+func (n observation) Pass(*watchcache.Watch, watchcache.Notice, codec.Text) bool { return true }
 
 func (n observation) Answered(a *apiserver.Answer) apiserver.Verdict {
 	what := "answered"
@@ -77,7 +77,7 @@ func noted(t *testing.T, q request) (*trial, *notes) {
 	return x, n
 }
 
-// notedHost is a Host whose server has notes taken.
+// notedHost is a Host that returns notes as its Hook.
 type notedHost struct {
 	apiserver.Host
 	n *notes
@@ -93,7 +93,7 @@ func (h notedHost) Aggregated(path string) apiserver.Forward {
 	}
 	return func(*apiserver.Request, resource.User) *apiserver.Answer {
 		h.n.note("forwarded")
-		return &apiserver.Answer{Code: wire.StatusOK, Header: wire.Header{}, Body: codec.Text{[]byte("elsewhere")}}
+		return &apiserver.Answer{Code: wire.StatusOK, Header: wire.Header{}, Body: codec.TextOf([]byte("elsewhere"))}
 	}
 }
 
@@ -102,10 +102,10 @@ func (h notedHost) Peer(string, string, string) *apiserver.Server {
 	return nil
 }
 
-// change makes the body differ from the stored object.
+// change sets a field of the body that the stored object does not have.
 func change(x *trial) { x.body["data"] = map[string]any{"k": "v"} }
 
-// The steps and the calls of the Hook, in order, for various requests.
+// TestWhoIsTold checks the steps and the calls to the Hook, in order, for various requests.
 func TestWhoIsTold(t *testing.T) {
 	t.Parallel()
 	const custom = "/apis/example.com/v1/namespaces/NAMESPACE/widgets"
@@ -118,20 +118,20 @@ func TestWhoIsTold(t *testing.T) {
 		{request{"GET", "configmaps/a", ""}, missing.fail, "arrived, decided, answered NotFound"},
 		{request{"GET", "configmaps/a", ""}, accept.fail, "arrived, decided, answered NotAcceptable"},
 		{request{"PUT", "configmaps/a", "application/json"}, change, "arrived, decided, validated, answered"},
-		{request{"PUT", "configmaps/a", "application/json"}, func(*trial) {}, "arrived, decided, answered"}, // which changes nothing
+		{request{"PUT", "configmaps/a", "application/json"}, func(*trial) {}, "arrived, decided, answered"}, // changes nothing
 		{request{"PUT", "configmaps/a", "application/json"}, invalid.fail, "arrived, decided, answered Invalid"},
 		{request{"WATCH", "configmaps", ""}, nil, "arrived, decided, server watches, watching, answered"},
 		{request{"GET", "configmaps/a", ""}, arrival[0].fail, "arrived, answered Unauthorized"},
 		{request{"GET", "configmaps/a", ""}, arrival[2].fail, "arrived, answered Forbidden"},
 		{request{"GET", "configmaps/a", ""}, arrival[3].fail, "arrived, peers, answered NotFound"},
-		{request{"GET", "/apis/example.com/v1/things", ""}, nil, "arrived, peers, answered"}, // a 404 that is a text
-		{request{"GET", "//apis/example.com/v1/things", ""}, nil, "arrived, answered"},       // nor is that a path
+		{request{"GET", "/apis/example.com/v1/things", ""}, nil, "arrived, peers, answered"}, // a 404 in plain text
+		{request{"GET", "//apis/example.com/v1/things", ""}, nil, "arrived, answered"},       // also a 404 in plain text
 		{request{"GET", "/apis/batch/v1", ""}, nil, "arrived, answered"},
-		{request{"GET", "/apis/apps/v1", ""}, nil, "arrived, decided, forwarded, answered"}, // before discovery
+		{request{"GET", "/apis/apps/v1", ""}, nil, "arrived, decided, forwarded, answered"}, // the Hook decides before discovery is forwarded
 		{request{"GET", "/apis/aggregated.example.com/v1/things", ""}, arrival[2].fail, "arrived, answered Forbidden"},
 		{request{"GET", custom + "/a", ""}, nil, "arrived, decided, answered"},
 		{request{"GET", custom + "/b", ""}, nil, "arrived, decided, answered NotFound"},
-		{request{"GET", "pods/a/log", ""}, nil, "arrived, answered NotFound"}, // a stream is not decided on
+		{request{"GET", "pods/a/log", ""}, nil, "arrived, answered NotFound"}, // the Hook does not decide on streams
 	} {
 		x, n := noted(t, c.q)
 		if c.fail != nil {
@@ -144,8 +144,8 @@ func TestWhoIsTold(t *testing.T) {
 	}
 }
 
-// A Hook refuses at its place in the order: after authentication and authorization, before the body is decoded; and it sees how the
-// request has failed.
+// A Hook rejects requests at its place in the order: after authentication and authorization, and before the body is decoded. It
+// gets the error of a failed request.
 func TestHookRefusesInOrder(t *testing.T) {
 	t.Parallel()
 	refuses := func(where string) (*trial, *notes) {
@@ -167,7 +167,7 @@ func TestHookRefusesInOrder(t *testing.T) {
 			is := is.New(t)
 			x, _ := refuses(c.where)
 			s.fail(x)
-			is.Equal(x.send(x).code, s.code) // the step comes before
+			is.Equal(x.send(x).code, s.code) // the step precedes the Hook
 		}
 		for _, s := range append(c.after, step{fail: func(*trial) {}}) {
 			is := is.New(t)
@@ -181,7 +181,8 @@ func TestHookRefusesInOrder(t *testing.T) {
 	}
 }
 
-// A watch whose revision a Hook declares too old has begun: it ends with an event in the encoding that its client requested.
+// If a Hook declares the revision of a watch too old, the watch starts and ends with an error event in the encoding that its client
+// requested.
 func TestHookEndsWatch(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -194,5 +195,5 @@ func TestHookEndsWatch(t *testing.T) {
 	is.Equal(n.told, []string{"arrived", "decided", "answered Expired"})
 	frames, ended := n.watch.Take()
 	is.True(ended)
-	is.True(bytes.HasPrefix(frames[0][4:], []byte("\n\x05ERROR"))) // behind its length
+	is.True(bytes.HasPrefix(frames[0].Bytes()[4:], []byte("\n\x05ERROR"))) // after the four bytes of the frame's length
 }

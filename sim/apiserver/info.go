@@ -10,27 +10,27 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// info is parsed from the path of a request, before the resource is looked up: authorization and errors use it even if there is no
-// such resource.
+// info holds the information in a request's method, path and query. It is parsed before the resource is looked up: authorization
+// and errors use it even if the resource does not exist.
 type info struct {
 	Verb        string // get list watch create update patch delete deletecollection, or proxy
 	Group       string
 	Version     string
-	Resource    string // "" if the request is not about a resource
+	Resource    string // "" if the request is not for a resource
 	Subresource string
 	Name        string
 
 	isResource bool
 	prefix     string   // api or apis
-	within     string   // the namespace in the path; that of a Namespace is its own name
-	rest       []string // of the path, behind the version
+	within     string   // the namespace in the path; for a Namespace, its name
+	rest       []string // parts of the path after the version
 }
 
-// namespaceSubresources look like resources of a namespace in a path, but are not.
+// namespaceSubresources are subresources of namespaces. In a path, they look like resources in a namespace.
 var namespaceSubresources = map[string]bool{"status": true, "finalize": true}
 
-// parseInfo reads method, path and query as the API server's RequestInfo does. It is not ok where the path of a watch or
-// of a proxy ends there.
+// parseInfo parses method, path and query like the API server's RequestInfo. It returns false if the path ends after watch or
+// proxy.
 func parseInfo(method, path string, query url.Values) (in info, ok bool) {
 	parts := splitPath(path)
 	if len(parts) < 3 || parts[0] != "api" && parts[0] != "apis" {
@@ -76,8 +76,8 @@ var methodVerbs = map[string]string{
 	wire.MethodPatch: "patch", wire.MethodDelete: "delete",
 }
 
-// refineVerb distinguishes collections from objects: a get without a name is a list or a watch, and may name its object in a field
-// selector.
+// refineVerb changes the verb for collections: a get without a name is a list or a watch. If a field selector names one object, it
+// also sets the name.
 func (in *info) refineVerb(query url.Values) {
 	if in.Name != "" {
 		return

@@ -13,19 +13,19 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// writeOptions is CreateOptions, UpdateOptions or PatchOptions of meta/v1.
+// writeOptions holds CreateOptions, UpdateOptions or PatchOptions of meta/v1.
 type writeOptions struct {
 	dryRun  bool
 	manager string // the field manager, never empty
 	level   codec.Level
 	force   bool
-	sent    object.Object // the options as admission sees them
+	sent    object.Object // the options for admission
 }
 
-// managerMax is the greatest length of a field manager's name in bytes.
+// managerMax is the maximum length of a field manager's name in bytes.
 const managerMax = 128
 
-// writeOptions parses the query of a write; kind is CreateOptions, UpdateOptions or PatchOptions, apply reports that a patch is an
+// writeOptions parses the query of a write. kind is CreateOptions, UpdateOptions or PatchOptions. apply reports that a patch is an
 // apply.
 func (e *Exchange) writeOptions(kind string, apply bool) (writeOptions, *status.Status) {
 	query := e.Query
@@ -67,7 +67,7 @@ func (e *Exchange) writeOptions(kind string, apply bool) (writeOptions, *status.
 	return o, nil
 }
 
-// defaultManager is the field manager of a write that names none: the client's name in its User-Agent.
+// defaultManager returns the field manager of a write that does not specify one: the client's name in its User-Agent.
 func defaultManager(userAgent string) string {
 	name, _, _ := strings.Cut(userAgent, "/")
 	name = strings.Map(func(r rune) rune {

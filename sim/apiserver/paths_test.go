@@ -9,8 +9,8 @@ import (
 	"github.com/kubesim/kubesim/sim/flowcontrol"
 )
 
-// If a path does not match for several reasons, the client gets the first of them: the group, version, resource and subresource are
-// looked up in turn, and only then the method. Some errors are plain texts, from handlers without Status objects.
+// TestPaths sends paths that do not match for several reasons. The client gets the first error: the group, version, resource and
+// subresource are looked up in turn, and then the method. Some errors are in plain text, from handlers without Status objects.
 func TestPaths(t *testing.T) {
 	t.Parallel()
 	const (
@@ -22,7 +22,7 @@ func TestPaths(t *testing.T) {
 	for _, c := range []struct {
 		method, path string
 		code         int
-		want         string // the message, or the text
+		want         string // the message, or the plain text
 	}{
 		{"GET", "/apis/nothing.example.org/v1/namespaces/NAMESPACE/things", 404, unmarked},
 		{"GET", "/apis/apps/v9/namespaces/NAMESPACE/deployments", 404, unknown},
@@ -32,13 +32,13 @@ func TestPaths(t *testing.T) {
 		{"GET", custom + "/a/nothing", 404, `widgets.example.com "a" not found`},
 		{"DELETE", custom + "/a/nothing", 404, `widgets.example.com "a" not found`},
 		{"DELETE", custom + "/a/status", 405, `delete is not supported on resources of kind "widgets.example.com"`},
-		{"POST", "/apis/authorization.k8s.io/v1/localsubjectaccessreviews", 404, unknown}, // which have no list
+		{"POST", "/apis/authorization.k8s.io/v1/localsubjectaccessreviews", 404, unknown}, // this resource has no list
 		{"POST", "/api/v1/configmaps", 405, method},
 		{"POST", "/api/v1/namespaces/NAMESPACE/configmaps/a", 405, method},
 		{"POST", "/api/v1/watch/namespaces/NAMESPACE/configmaps", 405, method},
-		{"POST", "/api/v1/watch/namespaces/NAMESPACE/bindings", 404, unknown}, // which have no watch
+		{"POST", "/api/v1/watch/namespaces/NAMESPACE/bindings", 404, unknown}, // this resource has no watch
 		{"GET", "/api/v1/watch/namespaces/NAMESPACE/pods/a/status", 404, unknown},
-		{"HEAD", "/api/v1/namespaces/NAMESPACE/pods/a/proxy", 404, ""}, // as a GET
+		{"HEAD", "/api/v1/namespaces/NAMESPACE/pods/a/proxy", 404, ""}, // a HEAD is treated like a GET
 	} {
 		x := newTrial(t, request{c.method, c.path, ""})
 		if a := x.send(x); a.code != c.code || message(a.body) != c.want {
@@ -46,10 +46,10 @@ func TestPaths(t *testing.T) {
 		}
 	}
 	x := newTrial(t, request{"GET", "/apis/apps/v1", ""})
-	is.New(t).Equal(x.send(x).code, 200) // a document is no resource
+	is.New(t).Equal(x.send(x).code, 200) // a discovery document is not an API object
 }
 
-// An error comes in the encoding that the client accepts, wherever it is made.
+// Every error is in the encoding that the client accepts, whichever handler creates it.
 func TestErrorsAreEncoded(t *testing.T) {
 	t.Parallel()
 	for _, s := range append(arrival, timeout, missing, number) {
@@ -64,8 +64,8 @@ func TestErrorsAreEncoded(t *testing.T) {
 	}
 }
 
-// The headers of an answer depend on how far the request has come: to the filter that sets Cache-Control, to priority and fairness,
-// to authorization, to a resource.
+// The headers of a response depend on the last step that a request reached: the filter that sets Cache-Control, priority and
+// fairness, authorization, or a resource.
 func TestHeadersInOrder(t *testing.T) {
 	t.Parallel()
 	const cache, flow, sniff, warning = "Cache-Control", flowcontrol.SchemaHeader, "X-Content-Type-Options", "Warning"
@@ -95,7 +95,7 @@ func TestHeadersInOrder(t *testing.T) {
 					got = append(got, name)
 				}
 			}
-			is.Equal(got, c.want) // in the header
+			is.Equal(got, c.want) // the header is as expected
 		})
 	}
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// get answers with one object.
+// get responds with one object. For a subresource with its own kind, it passes the request to the subresource's Connector.
 func (e *Exchange) get() *status.Status {
 	if registry.ParseBool(e.Query, "export") {
 		return status.BadRequest("the export parameter, deprecated since v1.14, is no longer supported")
 	}
-	q, version, connects := e.request(writeOptions{}), e.Query.Get("resourceVersion"), e.connects()
+	q, version, connects := e.request(writeOptions{}), e.Query.Get("resourceVersion"), e.hasOwnBodyKind()
 	if connects && (version == "" || q.Definition.Strategy.Virtual) {
 		e.connect(q, "get", nil)
 		return nil
@@ -27,7 +27,7 @@ func (e *Exchange) get() *status.Status {
 		switch {
 		case s != nil:
 			e.fail(s)
-		case connects: // the object has the requested revision
+		case connects: // the cache has the requested revision
 			e.connect(q, "get", nil)
 		default:
 			e.object(200, it)
@@ -36,7 +36,7 @@ func (e *Exchange) get() *status.Status {
 	return nil
 }
 
-// list answers with a collection, or with a watch of it.
+// list responds with a collection, or with a watch on it.
 func (e *Exchange) list() *status.Status {
 	o, s := e.listOptions()
 	if s != nil {
@@ -53,7 +53,8 @@ func (e *Exchange) list() *status.Status {
 	return nil
 }
 
-// listOptions reads the query. A name in the path, or one that a field selector names, must be the one selected.
+// listOptions parses the query. If the request names an object, in its path or in a field selector, only that object is selected. A
+// field selector for a different name is an error.
 func (e *Exchange) listOptions() (registry.ListOptions, *status.Status) {
 	r := e.route
 	o, s := registry.ParseListOptions(e.Query, r.def)
@@ -72,7 +73,8 @@ func (e *Exchange) listOptions() (registry.ListOptions, *status.Status) {
 	return o, nil
 }
 
-// watch answers with a stream.
+// watch starts a watch and sends its response: a stream of events, or of WebSocket messages. It returns the error if the watch
+// cannot start.
 func (e *Exchange) watch(q *registry.Request, o registry.ListOptions) *status.Status {
 	if s := e.s.Registry.CheckWatch(q, o); s != nil {
 		return s
@@ -93,14 +95,15 @@ func (e *Exchange) watch(q *registry.Request, o registry.ListOptions) *status.St
 		return nil
 	}
 	if o.ListsFirst() && e.s.Registry.Server.Since(37) && codec.TakesGzip(e.Header.Get("Accept-Encoding")) {
-		e.setCompressedHeaders() // WatchListCompression
+		e.setCompressedHeaders() // the gate WatchListCompression
 	}
 	e.addWarnings()
 	e.reply(&Answer{Code: 200, Header: e.head, Watch: w})
 	return nil
 }
 
-// negotiateStream decides on the format of a watch.
+// negotiateStream determines the format of a watch. It returns an error if the server cannot stream any format that the client
+// accepts.
 func (e *Exchange) negotiateStream() (s *status.Status) {
 	options := e.negotiation()
 	options.Watch = true
@@ -108,5 +111,5 @@ func (e *Exchange) negotiateStream() (s *status.Status) {
 	return s
 }
 
-// now is the Cluster's time.
-func (e *Exchange) now() time.Time { return e.s.Registry.Backend.Now() }
+// Now returns the Cluster's time.
+func (e *Exchange) Now() time.Time { return e.s.Registry.Backend.Now() }

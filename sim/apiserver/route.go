@@ -8,7 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// route is where the path of a request for a resource leads.
+// route is the result of looking up a request's path and method: the resource or subresource, and the verb.
 type route struct {
 	def       *resource.Definition
 	sub       *resource.Subresource // nil for the resource itself
@@ -18,8 +18,8 @@ type route struct {
 	verb      string
 }
 
-// find looks up the route of a path below a served group version. Its errors are 404 without details for a path that no resource
-// has, and 405 for a method that the path does not have.
+// find returns the route for a path below a served group version. It returns 404 without details if no resource has the path, and
+// 405 if the path does not support the method.
 func find(table *resource.Table, in *info, method string) (*route, *status.Status) {
 	r, rest := &route{}, in.rest
 	if len(rest) > 1 && rest[0] == "watch" {
@@ -37,13 +37,13 @@ func find(table *resource.Table, in *info, method string) (*route, *status.Statu
 		return nil, status.NoResource()
 	}
 	r, s := r.below(rest[1:], inNamespace, method)
-	if s == nil && inNamespace && r.verb != "update" { // which looks at its body first
+	if s == nil && inNamespace && r.verb != "update" { // an update checks its body first
 		s = r.checkName()
 	}
 	return r, s
 }
 
-// checkName refuses a path to an object in a namespace if it has no name: there is no storage key for it.
+// checkName rejects a path of a namespaced object whose namespace is empty, because the object would have no storage key.
 func (r *route) checkName() *status.Status {
 	if r.def.Namespaced && r.namespace == "" && singleVerbs[r.verb] {
 		return status.BadRequest("Namespace parameter required.")
@@ -51,7 +51,7 @@ func (r *route) checkName() *status.Status {
 	return nil
 }
 
-// below resolves what follows the resource in the path: nothing, a name, a name and a subresource.
+// below resolves the part of the path after the resource: nothing, a name, or a name and a subresource.
 func (r *route) below(rest []string, inNamespace bool, method string) (*route, *status.Status) {
 	if r.watch {
 		return r.watching(rest, method)
@@ -68,7 +68,7 @@ func (r *route) below(rest []string, inNamespace bool, method string) (*route, *
 	case len(rest) == 1:
 		r.name, r.verb = rest[0], objectVerbs[method]
 		if !slices.ContainsFunc(r.def.Verbs, func(verb string) bool { return singleVerbs[verb] }) {
-			return nil, status.NoResource() // no path of it has a name
+			return nil, status.NoResource() // no path of the resource has a name
 		}
 	default:
 		r.name, r.sub = rest[0], r.def.Sub(rest[1])
@@ -106,7 +106,7 @@ func (r *route) watching(rest []string, method string) (*route, *status.Status) 
 	return r, nil
 }
 
-// proxies reports whether a subresource proxies requests: with any method, and to any path below it.
+// proxies reports whether a subresource proxies requests, with any method and to any path below it.
 func proxies(sub *resource.Subresource) bool { return sub.Stream != nil && sub.Allows("delete") }
 
 // singleVerbs are the verbs of paths with a name.
@@ -116,7 +116,7 @@ var (
 	collectionVerbs = map[string]string{wire.MethodGet: "list", wire.MethodPost: "create", wire.MethodDelete: "deletecollection"}
 	objectVerbs     = map[string]string{wire.MethodGet: "get", wire.MethodPut: "update", wire.MethodPatch: "patch", wire.MethodDelete: "delete"}
 
-	// Subresources that are streams accept all methods; they are restricted by their Verbs.
+	// Streams accept all methods; their Verbs restrict them.
 	subresourceVerbs = map[string]string{wire.MethodGet: "get", wire.MethodPut: "update", wire.MethodPatch: "patch",
 		wire.MethodPost: "create", wire.MethodDelete: "delete"}
 )

@@ -1,11 +1,11 @@
-// Package apiserver answers HTTP requests as kube-apiserver does.
+// Package apiserver handles HTTP requests like kube-apiserver.
 //
 //	Request, its body read ─▶ Do ─▶ authenticate ─▶ authorize ─▶ discovery, or route ─▶ a file per verb ─▶ done(Answer)
 //	                          └─ under the Cluster's lock; never blocks ──────────────────────────────────┘
 //
-// done is called at once, or later: a read may wait for a cache. An Answer is complete, and the events of a watch are in its queue,
+// done is called at once, or later if a read waits for a cache. An Answer is complete, and the events of a watch are in its queue,
 // before anything is sent: no lock is held while a client reads, and a client that does not read cannot block others. Package fake
-// converts requests and answers from and to net/http and waits; the engine of the page needs neither.
+// converts requests and responses from and to net/http and waits. The engine of the page needs neither.
 package apiserver
 
 import (
@@ -30,45 +30,49 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// bodyMax is the greatest size of a request body.
+// bodyMax is the maximum size of a request body.
 const bodyMax = 3 << 20
 
 // Server is one API server.
 type Server struct {
-	Lock      sync.Locker // the Cluster's: guards everything below
+	Lock      sync.Locker // the Cluster's lock, which guards everything below
 	Registry  *registry.Registry
 	Table     *resource.Table
 	Schema    *schema.Set
 	Discovery *discovery.Documents
 	Auth      *auth.Auth
 	Decoder   *codec.Decoder
-	Nodes     *kubelet.Nodes // the kubelets that streams of pods are passed on to, if any
+	Nodes     *kubelet.Nodes // the kubelets to which streams of pods are forwarded, or nil
 	Host      Host
 
-	scratch []byte // where messages are printed before they get memory of their own
+	scratch []byte // buffer for encoding messages
 }
 
-// Host provides the parts of the surrounding cluster that a Server needs. The Cluster's lock is held.
+// Host provides the parts of the surrounding cluster that a Server needs. Its methods are called with the Cluster's lock held.
 type Host interface {
-	// Hook returns what observes requests, or nil if nothing does.
+	// Hook returns the Hook that observes requests, or nil.
 	Hook() Hook
-	// Flow returns the current classification of requests. If it is nil, answers do not have its headers.
+	// Auditor returns the Auditor of all requests, or nil if requests are not audited.
+	Auditor() Auditor
+	// Flow returns the current configuration that classifies requests. If it is nil, responses do not have the headers of the
+	// classification.
 	Flow() *flowcontrol.Config
-	// Watching is called with each watch before its first event.
+	// Watching is called with each watch before the watch sends its first event.
 	Watching(*Exchange, *watchcache.Watch)
 	// Peer returns another server that serves a resource which this one does not serve, or nil.
 	Peer(group, version, resource string) *Server
-	// Aggregated returns what passes requests for a path on to the aggregated API server that it belongs to, or nil if it belongs to
-	// none.
+	// Aggregated returns the Forward for the aggregated API server to which a path belongs, or nil if the path does not belong to
+	// one.
 	Aggregated(path string) Forward
-	// Unlocked calls f without the Cluster's lock, in the middle of a request.
+	// Unlocked calls f without the Cluster's lock during a request.
 	Unlocked(f func())
 }
 
-// StandaloneHost is a Host of a server that has no cluster around it.
+// StandaloneHost is a Host for a server without a surrounding cluster.
 type StandaloneHost struct{}
 
 func (StandaloneHost) Hook() Hook                            { return nil }
+func (StandaloneHost) Auditor() Auditor                      { return nil }
 func (StandaloneHost) Flow() *flowcontrol.Config             { return nil }
 func (StandaloneHost) Watching(*Exchange, *watchcache.Watch) {}
 func (StandaloneHost) Peer(string, string, string) *Server   { return nil }
@@ -78,29 +82,30 @@ func (StandaloneHost) Unlocked(f func())                     { f() }
 // Request is one HTTP request whose body has been read.
 type Request struct {
 	Method string
-	Path   string // decoded
-	Target string // path and query as sent; the default is Path
+	Path   string // the decoded path
+	Target string // path and query as sent; if empty, Path is used
 	Query  url.Values
 	Header wire.Header
 
-	Client *auth.Client // the client as known beside the header, if at all
-	From   string       // the client's address, HOST:PORT, if it has one
+	Client *auth.Client // the identity of the client's connection, such as its certificate, or nil
+	From   string       // the client's address, HOST:PORT, or ""
 
 	// Spared exempts the request, and the events of its watch, from faults.
 	Spared bool
-	// Context ends when the client goes away. It may be nil.
+	// Context is done when the client disconnects. It may be nil.
 	Context context.Context
-	// Limit is the time that another server may take to begin its answer. 0 means no limit.
+	// Limit is the time within which another server must begin its response. If it is 0, there is no limit.
 	Limit time.Duration
 
-	Body         []byte // at most one byte more than a server accepts
-	BodyError    error  // what went wrong while the body was read
-	BodyExpected bool   // the request came with a body, or with a length of one
+	Body         []byte // at most one byte longer than a server accepts
+	BodyError    error  // the error of reading the body
+	BodyExpected bool   // the request has a body, or a Content-Length other than 0
 
 	Rest io.Reader // the rest of a Body that is longer than a server accepts; otherwise nil
 }
 
-// ReadBody reads the body of a request; length is the Content-Length, -1 when it is not known.
+// ReadBody reads the body of a request and sets Body, BodyError, BodyExpected and Rest. length is the Content-Length, or -1 if it
+// is not known.
 func (q *Request) ReadBody(body io.Reader, length int64) {
 	q.BodyExpected = length != 0
 	if length > 0 && length <= bodyMax {
@@ -124,23 +129,25 @@ func (q *Request) ReadBody(body io.Reader, length int64) {
 	}
 }
 
-// unmarked escapes HTML in text that is sent back.
+// unmarked escapes HTML in text of the request that is sent back.
 var unmarked = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-// Do answers q. It calls done exactly once: at once, or later under the Cluster's lock when the answer has to wait for
-// a commit or a timer. The caller holds the lock.
+// Do handles q. It calls done exactly once: at once, or later under the Cluster's lock if the response has to wait for a commit or
+// a timer. The caller holds the lock.
 func (s *Server) Do(q *Request, done func(*Answer)) {
 	e, ok := s.exchange(q, done)
 	e.head["Audit-Id"] = []string{e.auditID()}
 	if !ok {
 		target := unmarked.Replace(cmp.Or(q.Target, q.Path))
-		delete(e.head, "Cache-Control") // which a later filter sets
+		delete(e.head, "Cache-Control") // a later filter sets it
 		e.text(wire.StatusInternalServerError, fmt.Sprintf("Internal Server Error: \"%s\": "+
 			"failed to create RequestInfo: unable to determine kind and namespace from url, %[1]s\n", target))
 		return
 	}
 	refused := e.checkTimeout()
-	if refused == nil {
+	if refused != nil {
+		e.beginAudit(true)
+	} else {
 		refused = e.authenticate()
 	}
 	if hook := s.Host.Hook(); hook != nil {

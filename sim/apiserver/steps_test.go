@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Every request first goes through these (the filters of apiserver/pkg/server.DefaultBuildHandlerChain, then the path).
+// The first steps of every request (the filters of apiserver/pkg/server.DefaultBuildHandlerChain, then the path).
 var (
 	timeout = step{"timeout is a duration", func(x *trial) { x.query.Set("timeout", "x") }, 400, "invalid timeout specified in the request URL"}
 
@@ -26,7 +26,7 @@ var (
 	}
 )
 
-// Steps of more than one verb.
+// Steps of several verbs.
 var (
 	accept = step{"encoding of the answer", func(x *trial) { x.header.Set("Accept", "text/plain") }, 406, "406: Not Acceptable"}
 
@@ -66,7 +66,7 @@ var (
 	label = step{"field labels are known", func(x *trial) { x.query.Set("fieldSelector", "data=x") }, 400, `"data" is not a known field selector`}
 )
 
-// notThere is the step at which the object is looked up that a path names.
+// notThere returns a step that fails because the object in the path does not exist.
 func notThere(resource string) step {
 	return step{"object is there", func(x *trial) { x.path = strings.Replace(x.path, resource+"/a", resource+"/b", 1) }, 404, `"b" not found`}
 }
@@ -86,7 +86,7 @@ func TestUpdateInOrder(t *testing.T) {
 		[]step{accept, size, options, media, readable, otherNamespace, otherName, uid, conflict, invalid})
 }
 
-// A patch is read after the object that it changes.
+// A patch is decoded after the object that it changes has been read.
 func TestPatchInOrder(t *testing.T) {
 	t.Parallel()
 	inOrder(t, request{"PATCH", "configmaps/a", "application/merge-patch+json"}, []step{timeout}, arrival,
@@ -95,11 +95,11 @@ func TestPatchInOrder(t *testing.T) {
 		[]step{missing, {patchRead.name, patchRead.fail, 400, "unexpected end of JSON input"},
 			{"what it makes is of the kind", func(x *trial) { x.body["immutable"] = "x" }, 422, "unrecognized type: bool"},
 			otherNamespace, otherName, conflict, invalid})
-	inOrder(t, request{"PATCH", "replicationcontrollers/a", "application/merge-patch+json"}, // which have defaults
+	inOrder(t, request{"PATCH", "replicationcontrollers/a", "application/merge-patch+json"}, // a kind with defaults
 		[]step{notThere("replicationcontrollers"), patchRead, otherNamespace, otherName})
 }
 
-// A server of 1.37 looks whether a patch can be read before it looks for the object.
+// A server of 1.37 checks whether a patch can be parsed before it looks up the object.
 func TestPatchSince37InOrder(t *testing.T) {
 	t.Parallel()
 	begin := func(media string) func() *trial {
@@ -113,7 +113,7 @@ func TestPatchSince37InOrder(t *testing.T) {
 	inOrderOf(t, begin("application/apply-patch+yaml"), []step{accept, size, unmanaged, {patchRead.name, patchRead.fail, 400, "error encoding patch"}, otherName})
 }
 
-// An applied configuration, too, is decoded after the object is read, although the apply would create a missing object.
+// An applied configuration is also decoded after the object has been read, although the apply would create a missing object.
 func TestApplyInOrder(t *testing.T) {
 	t.Parallel()
 	inOrder(t, request{"PATCH", "configmaps/a", "application/apply-patch+yaml"}, []step{timeout}, arrival,
@@ -129,7 +129,7 @@ func TestApplyInOrder(t *testing.T) {
 	x.body["immutable"] = false
 	is.Equal(x.send(x).code, 200)
 	repeated.fail(x)
-	is.Equal(x.send(x).code, repeated.code) // also of a configuration that changes nothing
+	is.Equal(x.send(x).code, repeated.code) // also for a configuration that changes nothing
 }
 
 var unmanaged = step{"field manager is named", func(x *trial) { x.query.Del("fieldManager") }, 422, "fieldManager: Required value: is required for apply patch"}
@@ -139,7 +139,7 @@ var repeated = step{"keys are there once", func(x *trial) {
 	x.query.Set("fieldValidation", "Strict")
 }, 400, "error strict decoding YAML: error converting YAML to JSON"}
 
-// The options are looked at together: one message has all that is wrong with them.
+// The options are validated together: one message contains all errors.
 func TestOptionsInOrder(t *testing.T) {
 	t.Parallel()
 	x := newTrial(t, request{"PATCH", "configmaps/a", "application/merge-patch+json"})
@@ -157,7 +157,7 @@ func TestOptionsInOrder(t *testing.T) {
 	}
 }
 
-// The options of a DELETE are read from its body.
+// The options of a DELETE are in its body.
 func TestDeleteInOrder(t *testing.T) {
 	t.Parallel()
 	inOrder(t, request{"DELETE", "configmaps/a", "application/json"}, []step{timeout}, arrival,
@@ -184,11 +184,11 @@ func TestGetInOrder(t *testing.T) {
 		[]step{accept,
 			{"no export is asked for", func(x *trial) { x.query.Set("export", "true") }, 400, "the export parameter, deprecated since v1.14, is no longer supported"},
 			number, missing})
-	for path, code := range map[string]int{"configmaps/a": 400, "configmaps/none": 404} { // each by itself
+	for path, code := range map[string]int{"configmaps/a": 400, "configmaps/none": 404} { // each is the only error of its request
 		x := newTrial(t, request{"GET", path, ""})
 		x.header.Set("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io")
 		x.query.Set("includeObject", "x")
-		is.New(t).Equal(x.send(x).code, code) // the parameters of a Table are checked once there is an object
+		is.New(t).Equal(x.send(x).code, code) // the parameters of a Table are checked after the object has been found
 	}
 }
 
@@ -200,7 +200,7 @@ func TestListInOrder(t *testing.T) {
 			{number.name, number.fail, 400, "invalid resource version"}})
 	x := newTrial(t, request{"GET", "configmaps", ""})
 	x.query.Set("fieldSelector", "metadata.namespace=x")
-	is.New(t).Equal(x.send(x).code, 200) // a selector need not name an object
+	is.New(t).Equal(x.send(x).code, 200) // field selectors for other fields than the name are ignored
 }
 
 // A watch ignores the timeout of the request.
@@ -218,7 +218,7 @@ func TestWatchInOrder(t *testing.T) {
 
 var streams = step{"encoding can stream", func(x *trial) { x.header.Set("Accept", "application/yaml") }, 406, "only the following media types are accepted"}
 
-// A create of a subresource with a body of its own.
+// TestConnectInOrder creates a subresource whose body has its own kind.
 func TestConnectInOrder(t *testing.T) {
 	t.Parallel()
 	inOrder(t, request{"POST", "serviceaccounts/a/token", "application/json"}, []step{timeout}, arrival[:3],
@@ -227,8 +227,8 @@ func TestConnectInOrder(t *testing.T) {
 			{"object is there", func(*trial) {}, 404, `serviceaccounts "a" not found`}})
 }
 
-// An apply that changes nothing leaves an object as a server of another version has stored it, without defaults that were not
-// there yet.
+// TestApplyOfTheSame checks that an apply that changes nothing adds no defaults to an object that a server of another version has
+// stored.
 func TestApplyOfTheSame(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -11,12 +11,12 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// stream answers a request for a stream: with an error of the API server itself, or with the answer of a kubelet.
+// stream handles a request for a stream. It responds with an error of the API server itself, or with the response of a kubelet.
 //
-//	log           a text, or a Session that goes on with it; Messages say that it is sent over a WebSocket
-//	exec, attach, a Session that the connection is given to: fake speaks WebSocket or SPDY
+//	log           text, or a Session that continues it; sent over a WebSocket if Messages is set
+//	exec, attach, a Session that takes over the connection; package fake implements WebSocket and SPDY
 //	portforward
-//	proxy         501, as everything where no kubelet runs
+//	proxy         501, as for all streams if no kubelet runs
 func (e *Exchange) stream(stream *resource.Stream) {
 	r := e.route
 	q := &resource.StreamRequest{Definition: r.def, Namespace: r.namespace, Name: r.name, Query: e.Query, Objects: e.s.Registry.Reader()}
@@ -45,10 +45,10 @@ func (e *Exchange) stream(stream *resource.Stream) {
 	case a.Session == nil:
 		e.head.Set("Content-Type", "text/plain")
 		if asksForWebSocket(e.Header) {
-			e.reply(&Answer{Code: wire.StatusSwitchingProtocols, Header: e.head, Body: codec.Text{a.Text}, Messages: true})
+			e.reply(&Answer{Code: wire.StatusSwitchingProtocols, Header: e.head, Body: codec.TextOf(a.Text), Messages: true})
 			return
 		}
-		e.answer(wire.StatusOK, codec.Text{a.Text})
+		e.answer(wire.StatusOK, codec.TextOf(a.Text))
 	default:
 		e.converse(a.Session)
 	}
@@ -83,7 +83,7 @@ func (e *Exchange) admitConnect(stream *resource.Stream, q *resource.StreamReque
 	return nil
 }
 
-// subpath returns what the path of a request for a proxy has behind the proxy.
+// subpath returns the part of the path that follows "/proxy".
 func (e *Exchange) subpath() string {
 	rest := e.rest
 	if e.route.namespace != "" {
@@ -99,7 +99,7 @@ func (e *Exchange) subpath() string {
 	return path
 }
 
-// converse answers with a session.
+// converse responds with a session of a container.
 func (e *Exchange) converse(s *kubelet.Session) {
 	a := &Answer{Code: wire.StatusOK, Header: e.head, Session: s, Messages: !s.Upgrade && asksForWebSocket(e.Header)}
 	if s.Upgrade || a.Messages {
@@ -112,17 +112,17 @@ func (e *Exchange) converse(s *kubelet.Session) {
 	e.reply(a)
 }
 
-// asksForWebSocket reports whether a request wants to upgrade to WebSocket.
+// asksForWebSocket reports whether a request asks for an upgrade to WebSocket.
 func asksForWebSocket(h wire.Header) bool {
 	return strings.EqualFold(h.Get("Upgrade"), "websocket") && upgrades(h)
 }
 
-// upgrades reports whether a request wants to change to another protocol.
+// upgrades reports whether a request asks for an upgrade to another protocol.
 func upgrades(h wire.Header) bool {
 	return strings.Contains(strings.ToLower(strings.Join(h["Connection"], ",")), "upgrade") && h.Get("Upgrade") != ""
 }
 
-// notSimulated answers for a stream or a proxy that no kubelet serves.
+// notSimulated returns the error for a stream or a proxy that no kubelet serves.
 func (e *Exchange) notSimulated(stream *resource.Stream) *status.Status {
 	name := e.route.def.Resource + "/" + e.route.sub.Name
 	return &status.Status{Code: wire.StatusNotImplemented, Reason: "NotImplemented",

@@ -7,7 +7,8 @@ import (
 	"github.com/matryer/is"
 )
 
-// A scale is an object of its own kind, which is read, changed, checked and written as a whole.
+// badScale is a step that makes the body an invalid Scale. A Scale has its own kind, and is read, changed, validated and written as
+// a whole.
 var badScale = step{"scale is valid", func(x *trial) { x.body["spec"] = map[string]any{"replicas": -1} }, 422, "spec.replicas: Invalid value: -1"}
 
 func TestGetScaleInOrder(t *testing.T) {
@@ -40,7 +41,8 @@ func TestPatchScaleInOrder(t *testing.T) {
 		[]step{patchType, accept, size, force, notThere("replicationcontrollers"), patchRead, otherNamespace, otherName, badScale, conflict})
 }
 
-// The decoder and merger of custom resources know only their own kinds, so their scale has fewer errors.
+// The decoder and merger of custom resources support only the resources' own kinds. A request for a Scale of a custom resource
+// therefore has fewer different errors.
 func TestCustomScaleInOrder(t *testing.T) {
 	t.Parallel()
 	const path = "/apis/example.com/v1/namespaces/NAMESPACE/widgets/a/scale"
@@ -60,7 +62,7 @@ func TestCustomScaleInOrder(t *testing.T) {
 		repeated.fail(x)
 		x.twice = `"status":{}`
 	}, repeated.code, repeated.want}
-	inOrderOf(t, applied(func(x *trial) { // whose managedFields were removed
+	inOrderOf(t, applied(func(x *trial) { // its managedFields were removed
 		x.also("PATCH", strings.TrimSuffix(x.path, "/scale"), "application/merge-patch+json", `{"metadata":{"managedFields":[{}]}}`)
 	}), []step{unread, {"live object can be converted", func(*trial) {}, 500, "failed to create manager for existing fields: failed to convert live object"}}, repeated)
 	inOrderOf(t, applied(func(x *trial) {
@@ -69,7 +71,7 @@ func TestCustomScaleInOrder(t *testing.T) {
 	}), []step{unread, {"new object can be converted", func(*trial) {}, 500, "failed to convert new object"}}, repeated)
 }
 
-// A PATCH of all custom resources looks for a name only after the type of the patch.
+// A PATCH of a collection of custom resources checks the type of the patch before the name.
 func TestPatchWithoutNameInOrder(t *testing.T) {
 	t.Parallel()
 	inOrderOf(t, func() *trial {
@@ -77,7 +79,7 @@ func TestPatchWithoutNameInOrder(t *testing.T) {
 	}, []step{timeout, arrival[0], arrival[1], arrival[2], media, {"there is a name", func(*trial) {}, 400, "name must be provided"}}, accept, size)
 }
 
-// A PUT to an object without a namespace decodes the body before it reports the missing namespace.
+// A PUT of an object without a namespace decodes the body before it reports the missing namespace.
 func TestUpdateWithoutNamespaceInOrder(t *testing.T) {
 	t.Parallel()
 	inOrderOf(t, func() *trial {

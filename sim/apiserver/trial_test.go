@@ -27,34 +27,34 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// target is a real server to which the requests are sent instead, with the tokens admintoken and alicetoken: it has to agree
-// with every table (KUBESIM_TARGET=http://127.0.0.1:6480, as make real prints it).
+// target is the address of a real server to which the requests are sent instead, with the tokens admintoken and alicetoken. It must
+// return what every table expects (KUBESIM_TARGET=http://127.0.0.1:6480, which make real prints).
 var target = os.Getenv("KUBESIM_TARGET")
 
-// trial is one request of the admin's, any part of which can be made invalid. The object "a" of its path exists, for kinds in
-// present.
+// trial is one request of an administrator. Tests change it to make it invalid. An object "a" exists in the collection of its path
+// if present contains the collection.
 type trial struct {
 	method, path string
 	query        url.Values
 	header       wire.Header
 	body         map[string]any
-	raw          string // instead of the body
-	twice        string // a field that the body has twice: key and value
+	raw          string // body to send instead of the encoded object
+	twice        string // a field that the body contains a second time: key and value
 	send         func(*trial) answer
 }
 
-// answer is the answer that the client gets.
+// answer is the response that the client gets.
 type answer struct {
 	code   int
 	header wire.Header
 	body   string
 }
 
-// request describes a request: its method or WATCH, its path below /api/v1/namespaces/NAMESPACE, or a whole one with NAMESPACE in
-// it, and the content type of its body.
+// request describes a request: its method or WATCH, its path below /api/v1/namespaces/NAMESPACE, or a complete path with NAMESPACE
+// in it, and the content type of its body.
 type request struct{ method, path, media string }
 
-// present are the objects that are there when a path names their resource, by their collections.
+// present maps collections to the objects that exist if a path contains the collection.
 var present = map[string]string{
 	"/api/v1/namespaces/NAMESPACE/configmaps": `{"metadata":{"name":"a"}}`,
 	"/api/v1/namespaces/NAMESPACE/replicationcontrollers": `{"metadata":{"name":"a"},"spec":{"replicas":0,"selector":{"a":"b"},"template":{
@@ -71,13 +71,13 @@ func newTrial(t *testing.T, q request) *trial {
 	if strings.Contains(q.path, "/widgets") {
 		x := &trial{send: overHTTP, header: wire.Header{"Authorization": {"Bearer admintoken"}}}
 		x.make(t, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", widgets)
-		for x.also("GET", "/apis/example.com/v1/widgets", "", "").code == http.StatusNotFound { // not yet
+		for x.also("GET", "/apis/example.com/v1/widgets", "", "").code == http.StatusNotFound { // the definition is not served yet
 		}
 	}
 	return trialOf(t, q, overHTTP)
 }
 
-// trialOf is newTrial with a server that is reached through send.
+// trialOf is newTrial with a server to which send sends requests.
 func trialOf(t *testing.T, q request, send func(*trial) answer) *trial {
 	t.Helper()
 	namespace := strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(t.Name()))
@@ -89,7 +89,7 @@ func trialOf(t *testing.T, q request, send func(*trial) answer) *trial {
 	x.make(t, "/api/v1/namespaces", `{"metadata":{"name":"`+namespace+`"}}`)
 	for collection, obj := range present { // order does not matter
 		if strings.HasPrefix(x.path, collection) {
-			for _, name := range []string{"a", "b"} { // another trial's
+			for _, name := range []string{"a", "b"} { // objects that another trial left
 				x.also("DELETE", path(collection)+"/"+name, "application/json", `{"propagationPolicy":"Background"}`)
 			}
 			x.make(t, path(collection), obj)
@@ -105,7 +105,7 @@ func trialOf(t *testing.T, q request, send func(*trial) answer) *trial {
 		x.body = map[string]any{"metadata": map[string]any{"name": "a"}}
 	}
 	switch {
-	case q.method == "DELETE": // its body is a DeleteOptions
+	case q.method == "DELETE": // the body of a DELETE is a DeleteOptions object
 		x.body = map[string]any{}
 	case strings.HasPrefix(q.media, "application/apply"):
 		x.query.Set("fieldManager", "test")
@@ -114,7 +114,7 @@ func trialOf(t *testing.T, q request, send func(*trial) answer) *trial {
 	return x
 }
 
-// make creates an object unless it is there.
+// make creates an object unless it exists.
 func (x *trial) make(t *testing.T, collection, obj string) {
 	t.Helper()
 	if a := x.also("POST", collection, "application/json", obj); a.code > 201 && a.code != http.StatusConflict {
@@ -122,7 +122,7 @@ func (x *trial) make(t *testing.T, collection, obj string) {
 	}
 }
 
-// also sends another request of the same user.
+// also sends another request as the same user.
 func (x *trial) also(method, path, media, body string) answer {
 	q := &trial{method: method, path: path, raw: body, header: x.header.Clone()}
 	q.header.Set("Content-Type", media)
@@ -146,10 +146,10 @@ func (x *trial) content() string {
 	return string(text)
 }
 
-// metadata is that of the body.
+// metadata returns the metadata of the body.
 func (x *trial) metadata() map[string]any { return x.body["metadata"].(map[string]any) }
 
-// newServer returns a server over a store of its own.
+// newServer returns a server with its own store.
 func newServer(t *testing.T) (*apiserver.Server, *registrytest.Backend) {
 	t.Helper()
 	b := registrytest.New(mvcc.New(1), clock.Epoch())
@@ -159,7 +159,7 @@ func newServer(t *testing.T) (*apiserver.Server, *registrytest.Backend) {
 		Auth:      auth.New(auth.Options{Mode: auth.RBAC}),
 		Host:      flowing{reg: reg},
 		Discovery: discovery.New(discovery.Options{Table: table, Schema: b.Schema, Version: discovery.Release("1.36.3")}),
-		Decoder:   &codec.Decoder{Kinds: b.Schema.Kind, Meta: b.Schema.Named(crd.ObjectMeta)}}
+		Decoder:   &codec.Decoder{Schema: b.Schema, Meta: b.Schema.Named(crd.ObjectMeta)}}
 	serveWidgets(t, s, b)
 	return s, b
 }
@@ -195,7 +195,7 @@ func serveWidgets(t *testing.T, s *apiserver.Server, b *registrytest.Backend) {
 	s.Decoder.Unstructured, s.Decoder.Prune = custom.Known, custom.Prune
 }
 
-// inProcess sends requests to a server, which has to answer each once.
+// inProcess returns a function that sends requests to a server. The server must respond to each exactly once.
 func inProcess(t *testing.T, s *apiserver.Server) func(*trial) answer {
 	return func(x *trial) (got answer) {
 		q := &apiserver.Request{Method: x.method, Path: x.path, Query: x.query, Header: x.header}
@@ -230,7 +230,8 @@ func overHTTP(x *trial) answer {
 	return answer{a.StatusCode, wire.Header(a.Header), string(body)}
 }
 
-// step is a step on the way of a request, what makes it fail, and the code and a part of the answer then.
+// step is a step in handling a request, a function that makes it fail, and the code and a part of the body of the response in that
+// case.
 type step struct {
 	name string
 	fail func(*trial)
@@ -238,13 +239,14 @@ type step struct {
 	want string
 }
 
-// inOrder checks that each step fails with its error, and that if two steps fail, the client gets the error of the earlier one.
+// inOrder checks that each step fails with its error, and that if two steps fail, the client gets the error of the earlier step.
 func inOrder(t *testing.T, q request, steps ...[]step) {
 	t.Helper()
 	inOrderOf(t, func() *trial { return newTrial(t, q) }, slices.Concat(steps...))
 }
 
-// inOrderOf is inOrder for requests that begin makes. unseen are steps that come after the last one, which always fails.
+// inOrderOf is inOrder for the requests that begin creates. unseen are steps that come after the last of steps; because that one
+// always fails, they are never reached.
 func inOrderOf(t *testing.T, begin func() *trial, steps []step, unseen ...step) {
 	t.Helper()
 	for i, first := range steps {
@@ -261,7 +263,7 @@ func inOrderOf(t *testing.T, begin func() *trial, steps []step, unseen ...step) 
 	}
 }
 
-// message is that of a Status in JSON; of anything else, the whole.
+// message returns the message of a Status in JSON, or the whole body if it is not a Status.
 func message(body string) string {
 	var s struct{ Message string }
 	if json.Unmarshal([]byte(body), &s) != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// create answers a POST to a collection or to a subresource.
+// create handles a POST to a collection or to a subresource.
 func (e *Exchange) create() *status.Status {
-	media, s := codec.ContentType(e.Header.Get("Content-Type"))
+	media, s := e.contentType()
 	if s == nil {
 		s = e.checkBody()
 	}
@@ -37,7 +37,7 @@ func (e *Exchange) create() *status.Status {
 	return nil
 }
 
-// update answers a PUT.
+// update handles a PUT.
 func (e *Exchange) update() *status.Status {
 	if e.route.name == "" {
 		return status.BadRequest("name must be provided")
@@ -49,13 +49,13 @@ func (e *Exchange) update() *status.Status {
 	if s != nil {
 		return s
 	}
-	media, s := codec.ContentType(e.Header.Get("Content-Type"))
+	media, s := e.contentType()
 	if s != nil {
 		return s
 	}
 	q := e.request(o)
 	var current *resource.Item
-	if !e.connects() {
+	if !e.hasOwnBodyKind() {
 		current = e.s.Registry.Current(q)
 	}
 	obj, s := e.decode(media, o.level, current)
@@ -68,8 +68,8 @@ func (e *Exchange) update() *status.Status {
 	if s != nil {
 		return s
 	}
-	if e.connects() {
-		q.Unversioned = !codec.SaysVersion(e.Body, media.String())
+	if e.hasOwnBodyKind() {
+		q.Unversioned = !e.s.Decoder.SaysVersion(e.Body, media.String())
 		e.connect(q, "update", obj)
 		return nil
 	}
@@ -79,10 +79,10 @@ func (e *Exchange) update() *status.Status {
 	return nil
 }
 
-// connects reports whether the path is that of a subresource with a body of its own.
-func (e *Exchange) connects() bool { return e.kindOf() != e.route.def.GVK }
+// hasOwnBodyKind reports whether the path is that of a subresource with its own kind of body.
+func (e *Exchange) hasOwnBodyKind() bool { return e.kindOf() != e.route.def.GVK }
 
-// connect answers such a subresource.
+// connect passes a request for a subresource with its own kind of body to its Connector, and responds with the result.
 func (e *Exchange) connect(q *registry.Request, verb string, body object.Object) {
 	obj, s := e.s.Registry.Connect(q, verb, body)
 	if s == nil {
@@ -100,7 +100,7 @@ func (e *Exchange) connect(q *registry.Request, verb string, body object.Object)
 	}
 }
 
-// result answers with what a write came to.
+// result sends the response to a write: its object or Status, or the error s.
 func (e *Exchange) result(code int, r *registry.Result, s *status.Status) {
 	if s == nil {
 		s = e.checkTable()
@@ -112,7 +112,7 @@ func (e *Exchange) result(code int, r *registry.Result, s *status.Status) {
 		if r.Status.Code != 0 {
 			code = r.Status.Code
 		}
-		e.writeStatus(code, r.Status) // in the negotiated encoding; other forms such as Table are ignored
+		e.writeStatus(code, r.Status) // in the negotiated encoding; the server does not convert it to a Table
 	case r.Created:
 		e.object(wire.StatusCreated, r.Item)
 	default:
@@ -120,7 +120,7 @@ func (e *Exchange) result(code int, r *registry.Result, s *status.Status) {
 	}
 }
 
-// checkBody refuses a body that is too large or did not arrive whole.
+// checkBody rejects a body that is too large or did not arrive completely.
 func (e *Exchange) checkBody() *status.Status {
 	if len(e.Body) > bodyMax {
 		return status.BodyTooLarge(bodyMax)
@@ -131,26 +131,33 @@ func (e *Exchange) checkBody() *status.Status {
 	return nil
 }
 
-// decode decodes the body as the kind that the path is about, with the defaults of its version. current is the object that it may
-// be a changed form of, or nil.
+// contentType returns the encoding of the body.
+func (e *Exchange) contentType() (codec.Media, *status.Status) {
+	return codec.ContentType(e.Header.Get("Content-Type"), e.s.Decoder.CBOR != nil)
+}
+
+// decode decodes the body as the kind of the path and sets the defaults of its version. current is the stored object, or nil; parts
+// that are equal in both need not be decoded again. Warnings go into the response.
 func (e *Exchange) decode(media codec.Media, level codec.Level, current *resource.Item) (object.Object, *status.Status) {
 	obj, _, warnings, s := e.s.Decoder.Changed(e.Body, media.String(), e.kindOf(), level, current)
 	e.warnings = append(e.warnings, warnings...)
-	if s != nil && s.Code == wire.StatusBadRequest && e.foreign() {
+	if s != nil && s.Code == wire.StatusBadRequest && e.isCustomScale() {
 		s = status.BadRequest("no kind is registered for the type %s.%s in scheme %q", e.kindOf().Version, e.kindOf().Kind, "pkg/runtime/scheme.go:111")
 	}
 	if s != nil {
 		return nil, s
 	}
 	e.setDefaults(obj)
+	e.auditObject(obj)
 	return obj, nil
 }
 
-// foreign reports whether the kind of the path is that of a custom resource's subresource, a Scale. The decoder and merger of
-// custom resources do not know such a kind, and return the same error for every invalid body.
-func (e *Exchange) foreign() bool { return e.route.def.Custom && e.connects() }
+// isCustomScale reports whether the path is that of a custom resource's Scale. The decoder and merger of custom resources do not support
+// that kind, and return the same error for every invalid body.
+func (e *Exchange) isCustomScale() bool { return e.route.def.Custom && e.hasOwnBodyKind() }
 
-// definition is that of the kind of the path.
+// definition returns the definition of the kind of the path: that of the body for a subresource with its own kind, and otherwise
+// that of the resource.
 func (e *Exchange) definition() *resource.Definition {
 	if sub := e.route.sub; sub != nil && sub.Body != nil {
 		return sub.Body
@@ -158,14 +165,14 @@ func (e *Exchange) definition() *resource.Definition {
 	return e.route.def
 }
 
-// setDefaults fills in the defaults of the kind of the path.
+// setDefaults sets the defaults of the kind of the path.
 func (e *Exchange) setDefaults(obj object.Object) {
 	if d := e.definition(); d.GVK == e.kindOf() {
 		e.s.setDefaults(d, obj)
 	}
 }
 
-// kindOf is the kind of the objects of the path.
+// kindOf returns the kind of the body that the path expects.
 func (e *Exchange) kindOf() schema.GVK {
 	if e.route.sub != nil {
 		return e.route.sub.GVK

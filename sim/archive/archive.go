@@ -1,33 +1,33 @@
-// Package archive saves clusters with their history and loads them again, in another process or in a browser.
+// Package archive saves clusters with their history, and loads them in another process or in a browser.
 //
 //	sim.Cluster ─ State ─▶ Write ─▶ bytes ─ Read ─▶ Archive ─┬─ Cluster()          as it was saved
 //	                                                         ├─ ClusterAt(4711)    as it was at a revision
 //	                                                         ├─ ClusterAtTime(t)   as it was at a time
 //	                                                         └─ Search(Query)      records of the trace
 //
-// An archive is the append-only file of a buntdb database, whose every line is a set:
+// An archive is the append-only file of a buntdb database. Each of its commands is a set:
 //
 //	cluster               one JSON document: options, time, random numbers, replicas, faults
 //	kv:REV                the value written at a revision: key, revision of its creation, value
 //	event:REV             a commit: key, put or delete, and the revision of the value before
 //	mark:REV              the time of the commit, and the random numbers after it
-//	view:REV              a state that no commit leads to: the revisions of all stored values
+//	view:REV              a state that the commits do not produce: the revisions of all stored values
 //	trace:TIME:N          a record of the trace, as JSON
 //
-// A Journal appends later commits to such a file (journal.go). Reading it returns the cluster as it was at the last commit, with
+// A Journal appends later commits to such a file (journal.go). Reading it returns the cluster as it was after the last commit, with
 // restarted API servers.
 //
-// A loaded cluster answers like the saved one: lists and watches from old revisions, continue tokens, managed fields, generated
-// names. It does not have open watches, pending requests, and functions that a program has registered.
+// A loaded cluster responds like the saved one to lists and watches from old revisions and to continue tokens, and continues its
+// managed fields and generated names. It has no open watches, pending requests or functions that a program has registered.
 //
 // The database is open while an archive is written or read, and from Journal.Keep to Journal.Close. An open database has a
-// goroutine that ticks on the wall clock and accesses only the database. Package sim does not import this package for that reason:
+// goroutine that ticks on the wall clock and accesses only the database. For that reason package sim does not import this package:
 // programs open and close files themselves. In a testing/synctest bubble the goroutine ends one second of the bubble's time after
 // the database is closed.
 //
 // Limits of buntdb:
 //
-//	lengths      it trusts the lengths in a file when it allocates, so it gets only complete sets (whole)
+//	lengths      it allocates whatever lengths a file contains, so it gets only complete sets (whole)
 //	torn file    it truncates the file, so a Journal never opens the existing file: it writes a new one
 //	memory       it holds the file in memory, so a Journal needs about as much memory as its file is long
 //	fsync        it drops the error, so a Journal detects failed writes, but not a disk that fails after them
@@ -51,39 +51,39 @@ import (
 	"github.com/kubesim/kubesim/sim/trace"
 )
 
-// format is the version of the file. Read reads older versions, too:
+// format is the version of the file. Read also accepts older versions:
 //
-//	1  had separate fields for the state of two controllers, and no state of others
+//	1  had separate fields for the state of two controllers, and no state of any other controller
 const format = 3
 
 // Archive is a saved cluster.
 type Archive struct {
 	state   *sim.State
 	info    Info
-	records []trace.Record // the trace, in the order of its times
-	index   index          // of records
+	records []trace.Record // the trace, sorted by time
+	index   index          // index of records
 }
 
 // Info describes the contents of an Archive.
 type Info struct {
 	Module  string      // version of the simulator that saved it
-	Options sim.Options // of the cluster, without its clock
-	Time    time.Time   // on the cluster's clock
-	Oldest  uint64      // revision that can be read
+	Options sim.Options // options of the cluster, without its clock
+	Time    time.Time   // time of the cluster's clock
+	Oldest  uint64      // oldest revision that can be read
 	Newest  uint64
-	Records int // of the trace
-	Size    int // in bytes
-	Commits int // commits of a Journal since the cluster was saved
+	Records int // number of trace records
+	Size    int // size in bytes
+	Commits int // number of a Journal's commits since the cluster was saved
 
-	// Torn names the revision after which the log of a Journal is damaged, and the error. This happens if the machine or the process
-	// stops during a write. The rest of the file is ignored. If Torn is empty, the log is complete.
+	// Torn is empty if the log of a Journal is complete. Otherwise it contains the last revision before the damage, and the error.
+	// The log is damaged if the machine or the process stops during a write. The rest of the file is ignored.
 	Torn string
 }
 
-// Write writes the current state of a cluster. Equal clusters give equal bytes.
+// Write writes the current state of a cluster. If two clusters are equal, so are the bytes. Write returns an error if w does.
 func Write(w io.Writer, c *sim.Cluster) error { return writeState(w, c.State()) }
 
-// writeState is Write for the state of a cluster.
+// writeState implements Write for the state of a cluster.
 func writeState(w io.Writer, s *sim.State) error {
 	db, err := buntdb.Open(":memory:")
 	if err != nil {
@@ -102,13 +102,13 @@ func writeState(w io.Writer, s *sim.State) error {
 	return nil
 }
 
-// Save writes a cluster to a file, which it replaces as a whole or not at all.
+// Save writes a cluster to a file, which it replaces atomically. If that fails, an existing file is unchanged.
 func Save(path string, c *sim.Cluster) error {
 	part := path + ".part"
 	err := saveState(part, c.State())
 	if err == nil {
 		if err = os.Rename(part, path); err != nil {
-			_ = os.Remove(part) // the error says more
+			_ = os.Remove(part) // the first error is more useful
 		}
 	}
 	if err != nil {
@@ -117,7 +117,7 @@ func Save(path string, c *sim.Cluster) error {
 	return nil
 }
 
-// saveState writes the state of a cluster to the disk. The file may hold tokens and secrets: only its owner may read it.
+// saveState writes the state of a cluster to disk. Because the file may contain tokens and secrets, only its owner can read it.
 func saveState(path string, s *sim.State) error {
 	var b bytes.Buffer
 	if err := writeState(&b, s); err != nil {
@@ -129,12 +129,12 @@ func saveState(path string, s *sim.State) error {
 	}
 	_, err = f.Write(b.Bytes())
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		_ = os.Remove(path) // the error says more
+		_ = os.Remove(path) // the first error is more useful
 	}
 	return err
 }
 
-// Open reads a file of Save.
+// Open reads a file written by Save or by a Journal. Its errors contain the path.
 func Open(path string) (*Archive, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -148,7 +148,7 @@ func Open(path string) (*Archive, error) {
 	return a, nil
 }
 
-// sizeMax is the greatest size of an archive in bytes.
+// sizeMax is the maximum size of an archive in bytes.
 const sizeMax = 1 << 30
 
 // Read reads an archive or a journal. If data is anything else, it returns an error that describes the problem.
@@ -167,7 +167,7 @@ func Read(r io.Reader) (*Archive, error) {
 	return a, nil
 }
 
-// parse is Read of bytes.
+// parse implements Read. It returns an error if the file is damaged or not an archive.
 func parse(data []byte) (*Archive, error) {
 	db, err := buntdb.Open(":memory:")
 	if err != nil {
@@ -194,8 +194,8 @@ func parse(data []byte) (*Archive, error) {
 	})
 }
 
-// whole returns the length of the part of data that consists of whole sets, each "*3 $3 set $LENGTH KEY $LENGTH VALUE" with
-// \r\n behind each word. buntdb reads more than that, but it allocates the memory that a length asks for.
+// whole returns the length of the longest prefix of data that consists of complete sets, each in the form "*3 $3 set $LENGTH KEY
+// $LENGTH VALUE" with \r\n after each word. buntdb would accept more, but it allocates as much memory as a length specifies.
 func whole(data []byte) int {
 	rest := data
 	for {
@@ -215,16 +215,17 @@ func whole(data []byte) int {
 	}
 }
 
-// Info describes the contents of the Archive.
+// Info returns a description of the Archive's contents.
 func (a *Archive) Info() Info { return a.info }
 
-// State returns the saved state, for sim.Cluster.Recall. Only one caller at a time may load it.
+// State returns the saved state, for sim.Cluster.Recall. It must not be loaded by several callers at the same time.
 func (a *Archive) State() *sim.State { return a.state }
 
-// Cluster returns the saved cluster on a clock.Manual with the saved time.
+// Cluster returns the saved cluster with a clock.Manual at the saved time. It returns an error if the state contains an object that
+// this version cannot read.
 func (a *Archive) Cluster() (*sim.Cluster, error) { return a.ClusterOn(nil) }
 
-// ClusterOn is like Cluster with another clock, which must not be behind the saved cluster's clock. If k is nil, it uses a clock.Manual.
+// ClusterOn is like Cluster, but uses clock k, which must not be behind the saved time. If k is nil, it uses a clock.Manual.
 func (a *Archive) ClusterOn(k clock.Clock) (c *sim.Cluster, err error) {
 	defer func() { // a valid file may contain objects that no server would have stored
 		if r := recover(); r != nil {
@@ -239,7 +240,8 @@ func (a *Archive) ClusterOn(k clock.Clock) (c *sim.Cluster, err error) {
 	return c, nil
 }
 
-// ClusterAt returns the cluster as it was when a revision had just been written (sim.Cluster.ForkAt).
+// ClusterAt returns the cluster as it was immediately after the commit of a revision (sim.Cluster.ForkAt). It returns an error if
+// the archive does not contain that revision.
 func (a *Archive) ClusterAt(rev uint64) (*sim.Cluster, error) {
 	c, err := a.Cluster()
 	if err != nil {
@@ -252,7 +254,8 @@ func (a *Archive) ClusterAt(rev uint64) (*sim.Cluster, error) {
 	return f, nil
 }
 
-// ClusterAtTime returns the cluster as it was at a time of its clock.
+// ClusterAtTime returns the cluster as it was at a time of its clock. It returns an error if the archive does not contain the state
+// at that time.
 func (a *Archive) ClusterAtTime(t time.Time) (*sim.Cluster, error) {
 	c, err := a.Cluster()
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 
 const maps = "/api/v1/namespaces/default/configmaps"
 
-// ask sends a request and returns the answer's body.
+// ask sends a request and returns the body of the response.
 func ask(c *sim.Cluster, method, path, query, body string) string {
 	q := &apiserver.Request{Method: method, Path: path, Header: wire.Header{"Content-Type": {"application/json"}}, Body: []byte(body), BodyExpected: body != ""}
 	q.Query, _ = url.ParseQuery(query)
@@ -31,8 +31,8 @@ func ask(c *sim.Cluster, method, path, query, body string) string {
 	return text
 }
 
-// saved is a cluster with some history, whose revisions 4005 to 4008 are a minute apart: create a, create b, delete a,
-// create c.
+// saved returns a cluster with a history and its archive. Its revisions 4005 to 4008 are one minute apart: create a, create b,
+// delete a, create c.
 func saved(t testing.TB, o sim.Options) (*sim.Cluster, []byte) {
 	t.Helper()
 	c, err := sim.New(o)
@@ -60,7 +60,7 @@ func must(t testing.TB, data []byte) *archive.Archive {
 	return a
 }
 
-// An archive opens at any revision, and any time, of its history.
+// An archive can be opened at any revision and any time in its history.
 func TestTimeTravel(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -98,7 +98,7 @@ func TestTimeTravel(t *testing.T) {
 	is.Equal(ask(then, "GET", maps, "", ""), want) // the same name and uid, and b with its managed fields
 }
 
-// Save replaces a file as a whole, and errors about a file contain its name.
+// Save replaces a file atomically, and errors about a file contain its name.
 func TestFile(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -119,7 +119,7 @@ func TestFile(t *testing.T) {
 	is.True(archive.Save(filepath.Join(path, "x"), c) != nil)
 }
 
-// Search finds records by object, time and resource, in their order.
+// Search returns records by object, time and resource, in chronological order.
 func TestSearch(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -158,7 +158,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// Read accepts or refuses any file without a panic, and so does Cluster with an archive that was read.
+// Read accepts or rejects any file without a panic, and so does Cluster for an archive that Read accepted.
 func FuzzRead(f *testing.F) {
 	_, data := saved(f, sim.Options{Bare: true, Replicas: make([]sim.ReplicaOptions, 2), Trace: 10, NoHashes: true})
 	f.Add(data)
@@ -183,7 +183,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// A damaged document of an archive is refused by Read, or is harmless.
+// Read rejects a damaged document of an archive, or the damage is harmless.
 func TestDamage(t *testing.T) {
 	t.Parallel()
 	_, data := saved(t, sim.Options{Bare: true, Trace: 10, NoHashes: true})

@@ -16,14 +16,14 @@ import (
 	"github.com/kubesim/kubesim/sim/trace"
 )
 
-// document is the part of an archive that is one JSON document.
+// document is the JSON document in an archive: options, time, random numbers, replicas and faults.
 type document struct {
 	Format  int
 	Module  string
 	Options options
 	Now     time.Time
 	Oldest  uint64 // revision of the store's oldest view
-	Made    bool   // the commit of the oldest view is there
+	Made    bool   // whether the commit of the oldest view is in the archive
 	Newest  uint64
 	Streams []stream
 	Compact history.Compaction
@@ -36,17 +36,17 @@ type document struct {
 	Last    [2]uint64
 
 	Controllers *controller.State
-	Lagging     map[string]map[string]uint64 // known revisions of resources that lag, by controller and resource
+	Lagging     map[string]map[string]uint64 // last revisions of lagging resources, by controller and resource
 
 	// The state of controllers in format 1.
 	Cleanups []cleanup `json:",omitempty"`
 	Ensure   time.Time `json:",omitzero"`
 }
 
-// options are a config.Cluster. Formats 1 and 2 had other names for some fields.
+// options is a config.Cluster. Formats 1 and 2 had other names for some of its fields.
 type options struct{ config.Cluster }
 
-// oldNames are the names that formats 1 and 2 had.
+// oldNames maps the field names in formats 1 and 2 to the current ones.
 var oldNames = map[string]string{"Alone": "NoControllers", "Run": "Controllers", "CIDR": "ServiceCIDR", "Address": "Advertise",
 	"Without": "WithoutPlugins", "Gap": "WriteGap", "Least": "MinRequestTimeout", "Plugged": "Admission"}
 
@@ -68,7 +68,7 @@ func (o *options) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	renamed := map[string]json.RawMessage{}
-	for name, value := range fields { // order does not matter: a map again
+	for name, value := range fields { // order does not matter: the result is a map
 		renamed[cmp.Or(oldNames[name], name)] = value
 	}
 	delete(renamed, "Trace")
@@ -78,7 +78,7 @@ func (o *options) UnmarshalJSON(text []byte) error {
 	if err != nil {
 		return err
 	}
-	for _, part := range [][]byte{flat, who, fields["Nodes"]} { // the last two hold fields of Cluster
+	for _, part := range [][]byte{flat, who, fields["Nodes"]} { // the last two contain further fields of Cluster
 		if err := json.Unmarshal(part, &o.Cluster); part != nil && err != nil {
 			return err
 		}
@@ -90,19 +90,19 @@ func (o *options) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// cleanup is an unfinished deletion of the objects of a definition.
+// cleanup is an unfinished deletion of a definition's objects.
 type cleanup struct {
 	Name string
 	server.Cleanup
 }
 
-// stream is the state of the random numbers of one purpose.
+// stream is the state of a stream of random numbers.
 type stream struct {
 	Purpose string
 	State   []byte
 }
 
-// apiServer is the state of a replica. It refers to views by their revision; views that the store does not have are in view:REV.
+// apiServer is the state of a replica. It refers to views by revision. Views that are not in the store are in view:REV.
 type apiServer struct {
 	Position uint64
 	Alone    map[string]uint64
@@ -123,14 +123,14 @@ type cache struct {
 	Ring     []at
 }
 
-// at is an event in a ring, and when it came.
+// at is an event in a ring buffer, and the time at which it was received.
 type at struct {
 	Rev uint64
 	At  time.Time
 }
 
-// pack returns the state of a random number generator, 16 bytes.
-func pack(p rand.PCG) []byte {
+// stateOf returns the 16-byte state of a random number generator.
+func stateOf(p rand.PCG) []byte {
 	b, err := p.MarshalBinary()
 	if err != nil || len(b) != pcgSize {
 		panic(fmt.Sprintf("archive: the state of a PCG is %q: %v", b, err))
@@ -143,8 +143,8 @@ const (
 	pcgSize  = len(pcgMagic) + 16
 )
 
-// unpack is the reverse of pack.
-func unpack(b []byte) (rand.PCG, error) {
+// readState is the inverse of stateOf. It returns an error if b is not a valid state.
+func readState(b []byte) (rand.PCG, error) {
 	var p rand.PCG
 	err := p.UnmarshalBinary(append([]byte(pcgMagic), b...))
 	return p, err

@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/archive"
 )
 
-// painted is a cluster in which a ConfigMap was red, and is blue.
+// painted returns a cluster in which a ConfigMap was red and is now blue.
 func painted() *sim.Cluster {
 	c, err := sim.New(sim.Options{Bare: true})
 	if err != nil {
@@ -63,8 +63,8 @@ func ExampleOpen() {
 	// Output: 4006 <nil>
 }
 
-// A journal contains each commit before a client can see it. The next process that opens it continues from there, however the last one
-// ended.
+// A journal contains each commit before a client can see it. The next process that opens it continues from there, even if the last
+// one crashed.
 func ExampleOpenJournal() {
 	dir, err := os.MkdirTemp("", "journal")
 	if err != nil {

@@ -28,8 +28,8 @@ func patch(c *sim.Cluster, path, body string) (code int) {
 	return code
 }
 
-// A cluster from an archive of format 1 continues its work: a definition waits for the deletion of its last object, and an object that
-// servers have to clean up is still deleted. testdata has an archive that was written in that format.
+// A cluster from an archive of format 1 continues its work: a definition waits for the deletion of its last object, and an object
+// that servers have to clean up is still deleted. testdata contains an archive in that format.
 func TestFormat1(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -57,7 +57,7 @@ func TestFormat1(t *testing.T) {
 	is.True(gone(flow)) // a minute after it was created
 }
 
-// Options that have other names in format 2 are renamed. testdata has an archive that was written in that format.
+// Options that have other names in format 2 are renamed. testdata contains an archive in that format.
 func TestFormat2(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

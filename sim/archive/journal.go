@@ -15,36 +15,37 @@ import (
 	"github.com/kubesim/kubesim/sim/mvcc"
 )
 
-// Journal keeps the store of a cluster in a file, which survives the end of the process, including a crash:
+// Journal keeps the store of a cluster in a file, which remains complete even if the process crashes:
 //
 //	the cluster when Keep began   an archive
 //	~log
-//	put:REV  delete:REV           each commit since, written before a client can see it
+//	put:REV  delete:REV           each later commit, written before a client can see it
 //	lease:REV                     when the object that was put at REV expires
 //	compact:REV                   when the store was compacted to REV
 //
-// The file is a buntdb database that is open from Keep to Close. A commit is one set in it. Once it has reached the operating system it
-// survives the end of the process, and buntdb syncs it to the disk each second (SyncPolicy EverySecond) or before the commit
-// continues (Always). Keep writes a new file beside the old one and replaces the old one as a whole:
+// The file is a buntdb database that is open from Keep to Close. Each commit is one set in it. Once the operating system has
+// received it, it survives the end of the process. buntdb syncs it to disk every second (SyncPolicy EverySecond), or before the
+// commit continues (Always). Keep writes a new file next to the old one, and then replaces the old one as a whole:
 //
 //	commits ─▶ FILE ───────────────────────────────┐
 //	       └─▶ late, while Keep writes FILE.part ──┴─▶ added to it ─▶ renamed to FILE
 type Journal struct {
 	path   string
 	policy buntdb.SyncPolicy
-	torn   bool // FILE was, when it was opened
+	torn   bool // FILE was torn when it was opened
 
 	keeping sync.Mutex // held by Keep
 
 	mu   sync.Mutex
-	db   *buntdb.DB // nil before Keep
-	base int64      // size of the file when Keep had written it
+	db   *buntdb.DB // nil until Keep
+	base int64      // size of the file after Keep wrote it
 	late []entry    // nil unless Keep is writing
-	err  error      // the first write error, at which the log ends
+	err  error      // first write error, after which nothing is logged
 }
 
-// OpenJournal opens the journal in a file and returns what the file holds, or nil if there is no file yet. If always is set,
-// each commit is on the disk before a client can see it; otherwise it is there within a second.
+// OpenJournal opens the journal in a file and returns its contents, or a nil Archive if the file does not exist. It returns an
+// error if the file is not an archive. Nothing is recorded until Keep is called. If always is true, each commit is synced to disk
+// before a client can see it; otherwise it is synced within a second.
 func OpenJournal(path string, always bool) (*Journal, *Archive, error) {
 	j := &Journal{path: path, policy: buntdb.EverySecond}
 	if always {
@@ -65,7 +66,8 @@ func OpenJournal(path string, always bool) (*Journal, *Archive, error) {
 	return j, a, nil
 }
 
-// Keep writes the current state of the cluster and, from now on, each commit. A torn file is kept beside the new one as FILE.torn.
+// Keep writes the current state of the cluster and, from then on, each commit. It renames a torn file to FILE.torn. After an error,
+// nothing is recorded until Keep succeeds.
 func (j *Journal) Keep(c *sim.Cluster) error {
 	j.keeping.Lock()
 	defer j.keeping.Unlock()
@@ -86,7 +88,7 @@ func (j *Journal) Keep(c *sim.Cluster) error {
 	return err
 }
 
-// begin writes a new file beside the old one and opens it. At first each write to it is synced to the disk.
+// begin writes a new file next to the old one and opens it. Until replace is called, each write is synced to disk.
 func (j *Journal) begin(s *sim.State) (*buntdb.DB, error) {
 	part := j.path + ".part"
 	if err := saveState(part, s); err != nil {
@@ -99,13 +101,13 @@ func (j *Journal) begin(s *sim.State) (*buntdb.DB, error) {
 	return db, db.SetConfig(buntdb.Config{SyncPolicy: buntdb.Always, AutoShrinkDisabled: true})
 }
 
-// replace appends to a new file the commits since its state was taken, and replaces the old file by it.
+// replace appends to the new file all commits that were made after its state was taken, and then replaces the old file.
 func (j *Journal) replace(db *buntdb.DB) error {
 	err := db.Update(func(tx *buntdb.Tx) error { // entries that the state already contains are ignored
 		return set(tx, append(j.late, entry{logMark, "1"})...)
 	})
 	if err == nil && j.torn {
-		_ = os.Remove(j.path + ".torn") // of an earlier end, if any
+		_ = os.Remove(j.path + ".torn") // of an earlier failure
 		err = os.Link(j.path, j.path+".torn")
 		j.torn = err != nil
 	}
@@ -119,17 +121,17 @@ func (j *Journal) replace(db *buntdb.DB) error {
 		return errors.Join(err, db.Close(), os.Remove(j.path+".part"))
 	}
 	if j.db != nil {
-		_ = j.db.Close() // its file is not needed any more
+		_ = j.db.Close() // its file is no longer needed
 	}
 	j.db, j.base = db, j.size()
-	if folder, err := os.Open(filepath.Dir(j.path)); err == nil { // the new name is to be on the disk, where the system can do that
+	if folder, err := os.Open(filepath.Dir(j.path)); err == nil { // sync the new name to disk, if the system supports it
 		_ = folder.Sync()
 		_ = folder.Close()
 	}
 	return nil
 }
 
-// size returns the size of the file.
+// size returns the size of the file, or 0 if it does not exist.
 func (j *Journal) size() int64 {
 	info, err := os.Stat(j.path)
 	if err != nil {
@@ -138,7 +140,7 @@ func (j *Journal) size() int64 {
 	return info.Size()
 }
 
-// set sets entries.
+// set stores entries in the database.
 func set(tx *buntdb.Tx, entries ...entry) error {
 	for _, e := range entries {
 		if _, _, err := tx.Set(e.name, e.value, nil); err != nil {
@@ -148,24 +150,24 @@ func set(tx *buntdb.Tx, entries ...entry) error {
 	return nil
 }
 
-// growth is the least size of a log at which the file is rewritten.
+// growth is the minimum size of a log at which the file is rewritten.
 const growth = 32 << 20
 
-// Grown reports whether the log is larger than it need be: Keep makes it smaller.
+// Grown reports whether Keep would considerably reduce the size of the file.
 func (j *Journal) Grown() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.size()-j.base > max(growth, j.base)
 }
 
-// Err returns the error that ended the log, if any.
+// Err returns the error that ended the log, or nil.
 func (j *Journal) Err() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.err
 }
 
-// Close syncs everything to the disk and closes the journal. Later commits of the cluster are not recorded.
+// Close syncs the file to disk and closes the journal. Later commits of the cluster are not recorded.
 func (j *Journal) Close() error {
 	j.keeping.Lock()
 	defer j.keeping.Unlock()
@@ -186,7 +188,7 @@ func (j *Journal) Commit(e *mvcc.Event, at time.Time) {
 		j.append("delete", e.Rev, at, e.Key, nil)
 		return
 	}
-	j.append("put", e.Rev, at, e.Key, e.KV.Value)
+	j.append("put", e.Rev, at, e.Key, e.KV.Value())
 }
 
 // Grant implements history.Journal.
@@ -195,7 +197,7 @@ func (j *Journal) Grant(l history.Lease) { j.append("lease", l.Rev, l.At, l.Key,
 // Compact implements history.Journal.
 func (j *Journal) Compact(rev uint64, at time.Time) { j.append("compact", rev, at, "", nil) }
 
-// append adds one entry to the log.
+// append appends an entry to the log.
 func (j *Journal) append(kind string, rev uint64, at time.Time, key string, value []byte) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 	"github.com/kubesim/kubesim/sim/archive"
 )
 
-// resumed opens the journal in a folder and starts a cluster from its contents.
+// resumed opens the journal in a directory and starts a cluster from its contents.
 func resumed(t *testing.T, dir string, o sim.Options) (*sim.Cluster, *archive.Journal) {
 	t.Helper()
 	j, a, err := archive.OpenJournal(filepath.Join(dir, "file"), false)
@@ -43,7 +43,7 @@ func resumed(t *testing.T, dir string, o sim.Options) (*sim.Cluster, *archive.Jo
 const definition = `{"metadata":{"name":"ws.x.io"},"spec":{"group":"x.io","scope":"Cluster","names":{"plural":"ws","kind":"W"},
 	"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}]}}`
 
-// everything returns the answers of reads of all objects that the tests write.
+// everything returns the responses to reads of all objects that the tests write.
 func everything(c *sim.Cluster) string {
 	all := ask(c, "GET", maps, "", "") + ask(c, "GET", "/apis/x.io/v1/ws", "", "") +
 		ask(c, "GET", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/ws.x.io", "", "") +
@@ -51,7 +51,7 @@ func everything(c *sim.Cluster) string {
 	return all
 }
 
-// Stored objects and their revisions survive the end of the process, also without Close.
+// Stored objects and their revisions survive the end of the process, even without Close.
 func TestJournal(t *testing.T) {
 	t.Parallel()
 	is, dir := is.New(t), t.TempDir()
@@ -86,7 +86,7 @@ func uidOf(answer string) string {
 	return uid
 }
 
-// A definition whose objects were being deleted when the process ended goes with the next one.
+// The next process completes the deletion of a definition whose objects were being deleted when the process ended.
 func TestJournalTakesUp(t *testing.T) {
 	t.Parallel()
 	is, dir := is.New(t), t.TempDir()
@@ -103,8 +103,8 @@ func TestJournalTakesUp(t *testing.T) {
 	is.True(strings.Contains(ask(c, "GET", path, "", ""), `"NotFound"`))
 }
 
-// If the process stops during a write, at any byte, or a part of the log is damaged, the next process finds all complete commits before.
-// It reports where the log ends, and keeps the file.
+// If the process stops during a write, at any byte, or a part of the log is damaged, the next process finds all complete commits
+// before that point. It reports where the log ends, and keeps the damaged file.
 func TestJournalTorn(t *testing.T) {
 	t.Parallel()
 	is, path := is.New(t), filepath.Join(t.TempDir(), "file")
@@ -147,7 +147,7 @@ func TestJournalTorn(t *testing.T) {
 	is.Equal(torn, file[:len(file)-3])
 }
 
-// A compaction of the store is also in the file, so that the file does not grow from one process to the next.
+// The file contains the compactions of the store, so that it does not grow from one process to the next.
 func TestJournalForgets(t *testing.T) {
 	t.Parallel()
 	is, dir := is.New(t), t.TempDir()
@@ -203,7 +203,7 @@ func TestJournalKeeps(t *testing.T) {
 	is.Equal(everything(c), before)
 }
 
-// A journal that cannot write returns an error, and continues when it can write again.
+// A journal that cannot write keeps its error until Keep succeeds, and then records commits again.
 func TestJournalFails(t *testing.T) {
 	t.Parallel()
 	is, dir := is.New(t), t.TempDir()

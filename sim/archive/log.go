@@ -13,9 +13,10 @@ import (
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/history"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/pack"
 )
 
-// logMark is the key that marks the file of a Journal: the archive before it is complete, and the log after it may be torn.
+// logMark is a key in the file of a Journal. The archive before it is complete, whereas the log after it may be torn.
 const logMark = "~log"
 
 // kinds are the kinds of keys in a Journal's file.
@@ -25,13 +26,13 @@ const kinds = " cluster kv event mark view trace put delete lease compact " + lo
 //
 //	put:REV  delete:REV  lease:REV  compact:REV    CHECKSUM NANOSECONDS "KEY" VALUE
 //
-// After the machine has ended, a file may have any content where nothing had reached the disk. The checksum, which covers
-// the name too, finds that.
+// After a machine failure, the parts of a file that had not reached the disk may have any content. The checksum, which also covers
+// the name, detects that.
 type entry struct{ name, value string }
 
-// newEntry returns the entry of a change at a revision.
+// newEntry returns the entry for a change at a revision.
 func newEntry(kind string, rev uint64, at time.Time, key string, value []byte) entry {
-	name := numbered(kind, rev)
+	name := revisionKey(kind, rev)
 	text := strconv.FormatInt(at.UnixNano(), 10) + " " + strconv.Quote(key) + " " + string(value)
 	return entry{name, checksum(name, text) + " " + text}
 }
@@ -39,7 +40,7 @@ func newEntry(kind string, rev uint64, at time.Time, key string, value []byte) e
 // castagnoli is the polynomial of the checksums in a log.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// checksum returns the checksum of an entry: of its name and of the text behind the checksum.
+// checksum returns the checksum of an entry: of its name and of the text that follows the checksum.
 func checksum(name, text string) string {
 	return fmt.Sprintf("%08x", crc32.Update(crc32.Checksum([]byte(name), castagnoli), castagnoli, []byte(text)))
 }
@@ -52,7 +53,7 @@ type change struct {
 	value string
 }
 
-// parse parses an entry.
+// parse parses an entry. It returns an error if the checksum is wrong.
 func (e entry) parse() (change, error) {
 	sum, text, _ := strings.Cut(e.value, " ")
 	if sum != checksum(e.name, text) {
@@ -67,8 +68,8 @@ func (e entry) parse() (change, error) {
 	return c, err
 }
 
-// readLog reads the State at the end of a Journal's log. The log may be torn: it is applied up to the first incomplete or inconsistent
-// entry.
+// readLog reads the State at the end of a Journal's log. If the log is torn, it is applied up to the first incomplete or
+// inconsistent entry.
 func (a *Archive) readLog(tx *buntdb.Tx, torn error) error {
 	if err := a.read(tx); err != nil {
 		return err
@@ -79,20 +80,21 @@ func (a *Archive) readLog(tx *buntdb.Tx, torn error) error {
 		first, _, _ := strings.Cut(err.Error(), "\n")
 		a.info.Torn = fmt.Sprintf("behind revision %d: %s", h.Store.Rev(), first)
 	}
-	if a.info.Commits = int(h.Store.Rev() - held); a.info.Commits > 0 { // its API servers have not seen the commits of the log
+	if a.info.Commits = int(h.Store.Rev() - held); a.info.Commits > 0 { // the API servers have not seen the commits of the log
 		a.info.Oldest, a.info.Newest, a.info.Time = h.Store.Compacted(), h.Store.Rev(), h.Now
 		a.state = sim.StateAfterRestart(a.state, a.state.Options)
 	}
 	return nil
 }
 
-// redo applies a log to a history: commits, then leases and compactions. Entries that the history already contains are ignored.
+// redo applies a log to a history: first commits, then leases and compactions. It ignores entries that the history already
+// contains. It returns an error if a commit is missing.
 func redo(tx *buntdb.Tx, h *history.State) error {
 	commits, held := map[uint64]entry{}, h.Store.Rev()
 	collect := func(kind string) error {
 		return each(tx, kind, func(rev uint64, value string) error {
 			if rev > held {
-				commits[rev] = entry{numbered(kind, rev), value}
+				commits[rev] = entry{revisionKey(kind, rev), value}
 			}
 			return nil
 		})
@@ -117,14 +119,14 @@ func redo(tx *buntdb.Tx, h *history.State) error {
 		return true
 	})
 	leases := each(tx, "lease", func(rev uint64, value string) error {
-		c, err := entry{numbered("lease", rev), value}.parse()
+		c, err := entry{revisionKey("lease", rev), value}.parse()
 		if err == nil && rev > held && rev <= newest {
 			h.Leases = append(h.Leases, history.Lease{Key: c.key, Rev: rev, At: c.at.In(h.Now.Location())})
 		}
 		return err
 	})
 	forgotten := each(tx, "compact", func(rev uint64, value string) error {
-		c, err := entry{numbered("compact", rev), value}.parse()
+		c, err := entry{revisionKey("compact", rev), value}.parse()
 		if err != nil || rev <= h.Store.Compacted() || rev > newest {
 			return err
 		}
@@ -133,7 +135,8 @@ func redo(tx *buntdb.Tx, h *history.State) error {
 	return errors.Join(err, unknown, leases, forgotten)
 }
 
-// commit adds the next commit to a history.
+// commit applies the entry to a history, as the next commit. It returns an error if the value is not an object, or if a deleted
+// object does not exist.
 func (e entry) commit(h *history.State) error {
 	c, err := e.parse()
 	if err != nil {
@@ -143,7 +146,7 @@ func (e entry) commit(h *history.State) error {
 		if _, err := object.Parse([]byte(c.value)); err != nil {
 			return fmt.Errorf("the value of %s is not an object: %w", c.key, err)
 		}
-		h.Store.Put(c.key, []byte(c.value), nil)
+		h.Store.Put(c.key, pack.New([]byte(c.value)), nil)
 	} else if _, ok := h.Store.Delete(c.key); !ok {
 		return fmt.Errorf("%s is deleted, and was not there", c.key)
 	}

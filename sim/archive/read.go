@@ -16,13 +16,14 @@ import (
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/observe"
+	"github.com/kubesim/kubesim/sim/pack"
 	"github.com/kubesim/kubesim/sim/random"
 	"github.com/kubesim/kubesim/sim/replica"
 	"github.com/kubesim/kubesim/sim/trace"
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
-// replicasMax is the maximal number of replicas in a file.
+// replicasMax is the maximum number of replicas in a file.
 const replicasMax = 1000
 
 // reader reads a State from a database.
@@ -30,12 +31,12 @@ type reader struct {
 	tx     *buntdb.Tx
 	doc    document
 	store  *mvcc.Store
-	kvs    map[uint64]*mvcc.KV // by the revision of the write
+	kvs    map[uint64]*mvcc.KV // by revision
 	events map[uint64]*mvcc.Event
 	views  map[uint64]*mvcc.View
 }
 
-// read reads the State of the archive.
+// read reads the State of the archive. It returns an error if the file is not an archive, has a newer format, or is incomplete.
 func (a *Archive) read(tx *buntdb.Tx) error {
 	r := &reader{tx: tx, kvs: map[uint64]*mvcc.KV{}, events: map[uint64]*mvcc.Event{}, views: map[uint64]*mvcc.View{}}
 	text, err := tx.Get("cluster")
@@ -66,7 +67,8 @@ func (a *Archive) read(tx *buntdb.Tx) error {
 	return nil
 }
 
-// each calls f with the revision and value of each entry of one kind, in order. An error names the key.
+// each calls f with the revision and the value of each entry of a kind, sorted by revision. If f fails, the error contains the
+// entry's key.
 func each(tx *buntdb.Tx, kind string, f func(rev uint64, value string) error) error {
 	return under(tx, kind, func(text, value string) error {
 		rev, err := strconv.ParseUint(text, 10, 64)
@@ -77,7 +79,7 @@ func each(tx *buntdb.Tx, kind string, f func(rev uint64, value string) error) er
 	})
 }
 
-// under calls f with the rest of the key and the value of each entry of one kind. An error names the key.
+// under calls f with the value of each entry of a kind, and with the rest of its key. If f fails, the error contains the key.
 func under(tx *buntdb.Tx, kind string, f func(rest, value string) error) error {
 	var bad error
 	err := tx.AscendGreaterOrEqual("", kind+":", func(key, value string) bool {
@@ -107,12 +109,12 @@ func (r *reader) readKVs() error {
 		if _, err := object.Parse([]byte(data)); err != nil {
 			return fmt.Errorf("the value of %s is not an object: %w", key, err)
 		}
-		r.kvs[rev] = &mvcc.KV{Key: key, Value: []byte(data), CreateRev: created, ModRev: rev}
+		r.kvs[rev] = &mvcc.KV{Key: key, Text: pack.New([]byte(data)), CreateRev: created, ModRev: rev}
 		return nil
 	})
 }
 
-// cutKey cuts the key of an object, which is printed as a Go string, off a value.
+// cutKey splits a value into the object key at its beginning, which is a quoted Go string, and the rest.
 func cutKey(value string) (key, rest string, err error) {
 	quoted, err := strconv.QuotedPrefix(value)
 	if err == nil {
@@ -169,7 +171,7 @@ func (r *reader) readViews() error {
 	})
 }
 
-// readStore makes the store of its oldest view and the commits since.
+// readStore creates the store from its oldest view and all later commits. It returns an error if one of them is missing.
 func (r *reader) readStore() (err error) {
 	d := &r.doc
 	oldest := r.views[d.Oldest]
@@ -194,20 +196,20 @@ func (r *reader) readStore() (err error) {
 	return err
 }
 
-// state assembles the State.
+// state builds the State from the data that was read. It returns an error if replicas or routes are invalid.
 func (r *reader) state() (*sim.State, error) {
 	d, o := &r.doc, &r.doc.Options
 	s := &sim.State{History: history.State{Now: d.Now, Store: r.store, Compaction: d.Compact, Leases: d.Leases},
 		Servers: replica.State{Held: d.Held, Routes: d.Routes}, Observed: observe.State{Faults: d.Faults, LastCommit: d.Last}, Unread: true}
 	s.Options = o.Cluster
 	for _, x := range d.Streams {
-		p, err := unpack(x.State)
+		p, err := readState(x.State)
 		if err != nil {
 			return nil, fmt.Errorf("the random numbers of %q: %w", x.Purpose, err)
 		}
 		s.History.Streams = append(s.History.Streams, random.Stream{Purpose: x.Purpose, State: p})
 	}
-	for client, n := range d.Routes { // order does not matter: one that is wrong is wrong
+	for client, n := range d.Routes { // order does not matter: any invalid route is an error
 		if n < 1 || n > max(len(o.Replicas), 1) {
 			return nil, fmt.Errorf("the client %q is routed to replica %d, which is not there", client, n)
 		}
@@ -242,7 +244,7 @@ func (r *reader) marks(s *sim.State) error {
 		}
 		last = m.At
 		for ; data != ""; data = data[16:] {
-			p, err := unpack([]byte(data[:16]))
+			p, err := readState([]byte(data[:16]))
 			if err != nil {
 				return err
 			}
@@ -253,7 +255,7 @@ func (r *reader) marks(s *sim.State) error {
 	})
 }
 
-// controllers reads the state of controllers.
+// controllers reads the state of the controllers. Format 1 stored only the cleanup of CRDs and namespaces.
 func (r *reader) controllers(s *sim.State) (err error) {
 	d := &r.doc
 	if d.Format == 1 {
@@ -281,7 +283,7 @@ func (r *reader) controllers(s *sim.State) (err error) {
 	return nil
 }
 
-// server reads a replica.
+// server reads the state of a replica: its position, its lagging views and its caches.
 func (r *reader) server(x apiServer) (replica.ServerState, error) {
 	s := replica.ServerState{Lags: x.Lags, Cut: x.Cut, Filled: x.Filled, LaggingViews: map[string]*mvcc.View{},
 		Caches:  map[string]watchcache.State{},
@@ -307,7 +309,8 @@ func (r *reader) server(x apiServer) (replica.ServerState, error) {
 	return s, nil
 }
 
-// at returns the view of a revision.
+// at returns the view at a revision, from the store or from the complete views in the archive. It returns an error if neither has
+// it.
 func (r *reader) at(rev uint64) (*mvcc.View, error) {
 	if v, err := r.store.At(rev); err == nil && rev != 0 {
 		return v, nil
@@ -318,8 +321,8 @@ func (r *reader) at(rev uint64) (*mvcc.View, error) {
 	return nil, fmt.Errorf("the view of revision %d is missing", rev)
 }
 
-// cache reads the cache of a resource, whose current state is view. It computes states after events that the store has compacted by
-// undoing events, the newest first. Events of other resources are ignored.
+// cache reads the watch cache of a resource. view is its current state. The states after events that the store has compacted are
+// computed by undoing later events, newest first. cache returns an error for an event of another resource.
 func (r *reader) cache(name string, x cache, view *mvcc.View) (watchcache.State, error) {
 	s := watchcache.State{Prefix: "/registry/" + name + "/", Capacity: x.Capacity, ListRev: x.ListRev,
 		Evicted: x.Evicted, Floor: x.Floor,

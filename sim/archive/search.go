@@ -8,33 +8,33 @@ import (
 	"github.com/kubesim/kubesim/sim/trace"
 )
 
-// Query selects the records of the trace that match all fields that are set.
+// Query selects the trace records that match all fields that are set.
 type Query struct {
 	// Client is the User-Agent of the request or watch.
 	Client string
 	// What is the resource, such as pods, deployments.apps or pods/status.
 	What string
-	// Key is the namespace and name, such as default/a; together with What it identifies an object.
+	// Key is the namespace and name of an object, such as default/a. Together with What it identifies the object.
 	Key string
 	// Site is the site of the record.
 	Site trace.Site
-	// From and Until bound the time, both included. A zero time is no bound.
+	// From and Until limit the time, inclusively. A zero time is no limit.
 	From, Until time.Time
-	// Limit is the maximal number of records. 0 means no limit.
+	// Limit is the maximum number of records. 0 means no limit.
 	Limit int
 }
 
-// index finds the records of a client and of a key in the trace. Search builds it when it first needs it. Measured
-// with 100,000 records, of which a search finds 100 (BenchmarkSearch, and the same search with CreateIndex):
+// index contains the positions of trace records by client and by key. Search builds it when it is first needed. Measured with
+// 100,000 records, of which a search finds 100 (BenchmarkSearch, and the same search with CreateIndex):
 //
 //	                     built in      a search
 //	scan                               1 ms
 //	index                10 ms         20 µs
 //	an index of buntdb   1 to 4 s      60 µs, and 250 µs to parse the records again
 //
-// An index of buntdb orders values, so each of some twenty comparisons for a record searches members in two JSON texts: it would pay
-// off after a thousand searches, and the built-in index does after ten. A search by time needs no index, because records are
-// ordered by time.
+// A buntdb index sorts JSON values, so each of about twenty comparisons per record has to look up members in two JSON documents. It
+// would pay off after a thousand searches; this index does after ten. A search by time needs no index, because records are sorted
+// by time.
 type index struct {
 	once            sync.Once
 	byClient, byKey map[string][]int
@@ -50,7 +50,7 @@ func (x *index) build(records []trace.Record) {
 	}
 }
 
-// Search returns the records of the trace that a query asks for, in the order in which they happened.
+// Search returns the trace records that match a query, in chronological order.
 func (a *Archive) Search(q Query) ([]trace.Record, error) {
 	n, record := len(a.records), func(i int) *trace.Record { return &a.records[i] }
 	if q.Client != "" || q.Key != "" {
@@ -75,7 +75,7 @@ func (a *Archive) Search(q Query) ([]trace.Record, error) {
 	return found, nil
 }
 
-// matches reports whether a record, whose time is within the bounds, meets all that is set.
+// matches reports whether a record meets the conditions of the query other than its time limits.
 func (q *Query) matches(r *trace.Record) bool {
 	return (q.Client == "" || r.Client == q.Client) && (q.What == "" || r.What == q.What) && (q.Key == "" || r.Key == q.Key) &&
 		(q.Site == "" || r.Site == q.Site)

@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/trace"
 )
 
-// long is an archive whose trace has 100,000 records: one a second, of 1,000 clients and of 1,000 keys.
+// long returns an archive whose trace has 100,000 records, one per second, of 1,000 clients and 1,000 keys.
 func long() *Archive {
 	a := &Archive{}
 	for i := range 100_000 {
@@ -22,13 +22,13 @@ func long() *Archive {
 	return a
 }
 
-// queries find 100 of the records of long.
+// queries returns queries that each match 100 records of long.
 func queries(a *Archive) map[string]Query {
 	return map[string]Query{"client": {Client: a.records[77].Client}, "key": {Key: a.records[77].Key},
 		"time": {From: a.records[50_000].At, Until: a.records[50_099].At}}
 }
 
-// scan is the search without an index.
+// scan searches without an index.
 func scan(a *Archive, q *Query) (found []trace.Record) {
 	for i := range a.records {
 		if r := &a.records[i]; q.matches(r) && !r.At.Before(q.From) && (q.Until.IsZero() || !r.At.After(q.Until)) {

@@ -22,8 +22,8 @@ type writer struct {
 	err   error
 }
 
-// numbered returns the key of an entry of a revision. Keys sort in the order of revisions.
-func numbered(kind string, rev uint64) string { return fmt.Sprintf("%s:%020d", kind, rev) }
+// revisionKey returns the database key of an entry, such as kv:00000000000000000042. Keys with the same prefix sort by revision.
+func revisionKey(kind string, rev uint64) string { return fmt.Sprintf("%s:%020d", kind, rev) }
 
 func (w *writer) set(key, value string) {
 	if w.err == nil {
@@ -47,15 +47,15 @@ func (w *writer) write() error {
 	for _, m := range s.History.Marks {
 		b := strconv.FormatInt(m.At.UnixNano(), 10) + " "
 		for _, p := range m.Streams {
-			b += string(pack(p))
+			b += string(stateOf(p))
 		}
-		w.set(numbered("mark", m.Rev), b)
+		w.set(revisionKey("mark", m.Rev), b)
 	}
 	d := &document{Format: format, Module: trace.Module(), Options: options{s.Options}, Now: s.History.Now, Oldest: oldest.Rev(), Made: oldest.Event() != nil,
 		Newest: s.History.Store.Rev(), Compact: s.History.Compaction, Leases: s.History.Leases, Held: s.Servers.Held, Routes: s.Servers.Routes, Faults: s.Observed.Faults,
 		Last: s.Observed.LastCommit}
 	for _, x := range s.History.Streams {
-		d.Streams = append(d.Streams, stream{x.Purpose, pack(x.State)})
+		d.Streams = append(d.Streams, stream{x.Purpose, stateOf(x.State)})
 	}
 	for _, r := range s.Servers.Servers {
 		d.Servers = append(d.Servers, w.server(r))
@@ -70,7 +70,7 @@ func (w *writer) write() error {
 	return w.err
 }
 
-// view writes a state as a whole.
+// view writes a complete view of the store.
 func (w *writer) view(v *mvcc.View) {
 	var b strings.Builder
 	v.Range("", "", func(kv *mvcc.KV) bool {
@@ -78,11 +78,11 @@ func (w *writer) view(v *mvcc.View) {
 		fmt.Fprintf(&b, "%d ", kv.ModRev)
 		return true
 	})
-	w.set(numbered("view", v.Rev()), b.String())
+	w.set(revisionKey("view", v.Rev()), b.String())
 }
 
 func (w *writer) kv(kv *mvcc.KV) {
-	w.set(numbered("kv", kv.ModRev), fmt.Sprintf("%q %d %s", kv.Key, kv.CreateRev, kv.Value))
+	w.set(revisionKey("kv", kv.ModRev), fmt.Sprintf("%q %d %s", kv.Key, kv.CreateRev, kv.Value()))
 }
 
 func (w *writer) event(e *mvcc.Event) {
@@ -96,10 +96,10 @@ func (w *writer) event(e *mvcc.Event) {
 		prev = e.Prev.ModRev
 		w.kv(e.Prev)
 	}
-	w.set(numbered("event", e.Rev), fmt.Sprintf("%q %s %d", e.Key, verb, prev))
+	w.set(revisionKey("event", e.Rev), fmt.Sprintf("%q %s %d", e.Key, verb, prev))
 }
 
-// server writes the state of a replica that the store does not have.
+// server writes the state of a replica, including data that is no longer in the store.
 func (w *writer) server(r replica.ServerState) apiServer {
 	x := apiServer{Position: w.at(r.Position), Alone: map[string]uint64{}, Lags: r.Lags, Cut: r.Cut, Filled: r.Filled,
 		Caches:  map[string]cache{},
@@ -119,7 +119,7 @@ func (w *writer) server(r replica.ServerState) apiServer {
 	return x
 }
 
-// controllers writes the state of controllers, including cached objects that the store does not have.
+// controllers writes the state of controllers, including cached objects that are no longer in the store.
 func (w *writer) controllers(d *document) {
 	d.Controllers = w.state.Controllers
 	if d.Controllers == nil {
@@ -140,7 +140,7 @@ func (w *writer) controllers(d *document) {
 	}
 }
 
-// at names a view, which is written if the store does not have it.
+// at returns the revision that identifies a view. If the view is no longer in the store, at writes it.
 func (w *writer) at(v *mvcc.View) uint64 {
 	if v.Rev() < w.state.History.Store.Compacted() {
 		w.view(v)
@@ -153,14 +153,14 @@ func (w *writer) trace(d *document) {
 	if s == nil {
 		return
 	}
-	d.Trace = s // its Records are not part of its JSON
+	d.Trace = s // its JSON does not include Records
 	for i := range s.Records {
 		r := &s.Records[i]
 		w.set(recordKey(r.At.UnixNano(), r.N), string(r.AppendJSON(nil)))
 	}
 }
 
-// recordKey names a record. The names sort by time, then by number.
+// recordKey returns the key of a trace record. Keys sort by time and then by number.
 func recordKey(nanos int64, n uint64) string {
-	return fmt.Sprintf("trace:%020d:%020d", uint64(nanos)^1<<63, n) // the sign turned, so that times before 1970 come first
+	return fmt.Sprintf("trace:%020d:%020d", uint64(nanos)^1<<63, n) // flip the sign bit, so that times before 1970 sort first
 }

@@ -2,11 +2,11 @@
 //
 //	header, Client ─ Authenticate ─▶ User ─ Impersonate ─▶ User ─ Authorize(Attributes) ─▶ allowed, reason
 //	                     │ 401                  │ 403                    │
-//	the program's own word, then      impersonate verbs       the authorizers in their order; of RBAC the
-//	what a proxy says, a certificate,                         ClusterRoleBindings of every namespace, then the
-//	a bearer token, anonymous                                 RoleBindings of the request's
+//	user set by the program, proxy,   impersonate verbs       the authorizers in their order; for RBAC the
+//	certificate, bearer token,                                ClusterRoleBindings first, then the RoleBindings
+//	anonymous                                                 of the request's namespace
 //
-// Roles and bindings are read from the store at every decision, so a change takes effect with the next request.
+// Roles and bindings are read from the store for every decision, so a change applies to the next request.
 package auth
 
 import (
@@ -23,15 +23,15 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// Mode is the way in which requests are authorized.
+// Mode selects how requests are authorized.
 type Mode int
 
 const (
-	AlwaysAllow Mode = iota // every request is cluster-admin, whatever credentials it carries
+	AlwaysAllow Mode = iota // every request has the rights of cluster-admin, whatever its credentials
 	RBAC                    // certificates, bearer tokens, anonymous requests and role-based access control
 )
 
-// Token is a bearer token and its user. Every such user is in system:authenticated beside the given groups.
+// Token is a bearer token and its user. In addition to the given groups, every such user belongs to system:authenticated.
 type Token struct {
 	Token string
 	User  resource.User
@@ -40,7 +40,7 @@ type Token struct {
 // User is the user that sends a request.
 type User = resource.User
 
-// Names that the API server gives a meaning (Kubernetes documentation, "User impersonation" and "RBAC").
+// Names with a special meaning to the API server (Kubernetes documentation, "User impersonation" and "RBAC").
 const (
 	anonymous       = "system:anonymous"
 	authenticated   = "system:authenticated"
@@ -51,33 +51,37 @@ const (
 // Options configure the authentication and authorization of an API server.
 type Options struct {
 	Mode Mode
-	// Tokens are the accepted bearer tokens beside those of service accounts. The default is DefaultTokens.
+	// Tokens are the accepted bearer tokens, in addition to those of service accounts. The default is DefaultTokens.
 	Tokens []Token
-	// Authorizers are consulted in this order (--authorization-mode): AlwaysAllow, AlwaysDeny, Node, RBAC. If they are set,
-	// requests are authenticated, whatever Mode is. If Authorizers is nil, Mode decides.
+	// Authorizers are the authorizers in the order in which they are consulted (--authorization-mode): AlwaysAllow, AlwaysDeny,
+	// Node, RBAC. If Authorizers is not nil, requests are authenticated, whatever Mode is; if it is nil, Mode decides.
 	Authorizers []string
-	// NoAnonymous answers a request without credentials with 401 (--anonymous-auth=false).
+	// NoAnonymous rejects requests without credentials with 401 (--anonymous-auth=false).
 	NoAnonymous bool
-	// RequestHeader configures which proxies may name users.
+	// RequestHeader configures which proxies may set the user of a request.
 	RequestHeader RequestHeader
-	// Audiences are those of the API server. The default is token.DefaultIssuer.
+	// Audiences are the API server's audiences. The default is token.DefaultIssuer.
 	Audiences []string
-	// Named puts the name of each authorizer before its reason to refuse a request, as servers since 1.37 do.
+	// Named puts the name of each authorizer before its reason for denying a request, like servers since 1.37, which also have
+	// other reasons for some requests of nodes.
 	Named bool
-	// Host is the API server. If it is nil, there are no tokens of service accounts.
+	// Host is the API server. If it is nil, tokens of service accounts are not accepted.
 	Host Host
 }
 
-// Host is the API server that an Auth works for.
+// Host provides the functions of an API server that its Auth needs.
 type Host interface {
-	// Account returns the service account of a token, and for which of the wanted audiences it is valid. It returns an error if the
-	// token of a service account is invalid, and nil and nil for any other text.
+	// Account returns the service account of a token, and those of the wanted audiences for which it is valid. If the token is
+	// invalid, it returns an error. If text is not a service account token, both results are nil.
 	Account(text string, wanted []string) (*token.Holder, error)
-	// Asked is called with each decision that Authorize makes.
+	// Asked is called for each decision of Authorize.
 	Asked(at Attributes, allowed bool)
+	// Indexed calls yield with each object whose indexed field (resource.Strategy.Index) has a value, in the order of their keys,
+	// until it returns false.
+	Indexed(storage, value string, yield func(*resource.Item) bool)
 }
 
-// Authenticates reports whether the credentials of requests are checked.
+// Authenticates reports whether the server checks the credentials of requests.
 func (o *Options) Authenticates() bool { return o.Mode != AlwaysAllow || o.Authorizers != nil }
 
 // Check returns an error if the options are invalid (pkg/kubeapiserver/options.BuiltInAuthorizationOptions).
@@ -108,16 +112,16 @@ const (
 	rbac        = "RBAC"
 )
 
-// Auth is the authentication and authorization of one API server. It is not safe for concurrent use: the Cluster's lock guards it.
+// Auth authenticates and authorizes requests to one API server. It is not safe for concurrent use: the Cluster's lock guards it.
 type Auth struct {
 	options     Options
 	authorizers []string
 	tokens      map[string]resource.User
 
-	granted map[string]string // mode of impersonation that users were last granted
+	granted map[string]string // impersonation mode that each user was last granted
 }
 
-// New returns an Auth. The options are right (Options.Check).
+// New returns an Auth. The options must be valid (see Options.Check).
 func New(o Options) *Auth {
 	if o.Authenticates() && o.Tokens == nil {
 		o.Tokens = DefaultTokens()
@@ -129,7 +133,7 @@ func New(o Options) *Auth {
 	if a.authorizers == nil {
 		a.authorizers = []string{map[Mode]string{AlwaysAllow: alwaysAllow, RBAC: rbac}[o.Mode]}
 	}
-	// BuiltInAuthenticationOptions.ApplyAuthorization: no anonymous requests under AlwaysAllow
+	// Under AlwaysAllow, there are no anonymous requests (BuiltInAuthenticationOptions.ApplyAuthorization).
 	if slices.Contains(o.Authorizers, alwaysAllow) {
 		a.options.NoAnonymous = true
 	}
@@ -139,7 +143,7 @@ func New(o Options) *Auth {
 	return a
 }
 
-// DefaultTokens returns an administrator and a user without rights: admintoken and alicetoken.
+// DefaultTokens returns the tokens of an administrator (admintoken) and of a user without rights (alicetoken).
 func DefaultTokens() []Token {
 	return []Token{
 		{"admintoken", resource.User{Name: "admin", UID: "admin-uid", Groups: []string{masters}}},
@@ -150,11 +154,11 @@ func DefaultTokens() []Token {
 // administrator is the user of all requests under AlwaysAllow.
 var administrator = resource.User{Name: "kubernetes-admin", Groups: []string{masters, authenticated}}
 
-// Authenticate returns the user of a request with the header from a client, which may be nil. The sources are, in this order: the
-// user that the program around the server sets, the user that a proxy names, the subject of the certificate, the user of the bearer
-// token, and system:anonymous. Authenticate returns a 401 if the program refuses the client, and for an unknown token or an
-// untrusted certificate unless another source identifies the client. warning is a warning for the client, or "". Under AlwaysAllow
-// every client whose user the program does not set is kubernetes-admin (pkg/kubeapiserver/authenticator).
+// Authenticate returns the user of a request with header h from client c, which may be nil. It tries these sources in order: the
+// user that the program running the server sets, the user that a proxy names, the subject of the certificate, the user of the
+// bearer token, and system:anonymous. It returns a 401 if the program rejects the client. It also does so if a token is unknown or
+// a certificate untrusted, unless another source identifies the client. warning is a warning for the client, or "". Under
+// AlwaysAllow every client whose user the program does not set is kubernetes-admin (pkg/kubeapiserver/authenticator).
 func (a *Auth) Authenticate(h wire.Header, c *Client) (u resource.User, warning string, s *status.Status) {
 	if c == nil {
 		c = &Client{}
@@ -189,8 +193,8 @@ func (a *Auth) Authenticate(h wire.Header, c *Client) (u resource.User, warning 
 	return resource.User{Name: anonymous, Groups: []string{unauthenticated}}, "", nil
 }
 
-// verdict is the result of checking a bearer token. audiences are the wanted ones for which it is valid: none if the token is
-// unknown, which err may explain.
+// verdict is the result of checking a bearer token. audiences are the wanted audiences for which the token is valid. If the token
+// is unknown, there are none, and err may explain why.
 type verdict struct {
 	user      resource.User
 	audiences []string
@@ -198,10 +202,10 @@ type verdict struct {
 	err       error
 }
 
-// holder checks a token and returns its user.
+// holder checks a bearer token and returns the verdict. wanted contains the wanted audiences.
 func (a *Auth) holder(text string, wanted []string) (v verdict) {
 	if u, ok := a.tokens[text]; ok {
-		v.user = u // such tokens are valid for the server's audiences only
+		v.user = u // such tokens are valid only for the server's audiences
 		v.audiences = slices.DeleteFunc(slices.Clone(wanted), func(name string) bool { return !slices.Contains(a.options.Audiences, name) })
 		return v
 	}
@@ -216,7 +220,7 @@ func (a *Auth) holder(text string, wanted []string) (v verdict) {
 	return verdict{withAuthenticatedGroup(u), t.Audiences, t.Warning, nil}
 }
 
-// withAuthenticatedGroup returns the user in system:authenticated, unless the user is anonymous or in system:unauthenticated
+// withAuthenticatedGroup adds the user to system:authenticated, unless the user is anonymous or in system:unauthenticated
 // (k8s.io/apiserver/pkg/authentication/group.AuthenticatedGroupAdder).
 func withAuthenticatedGroup(u resource.User) resource.User {
 	if u.Name != anonymous && !slices.Contains(u.Groups, unauthenticated) {
@@ -225,7 +229,7 @@ func withAuthenticatedGroup(u resource.User) resource.User {
 	return u
 }
 
-// bearer returns the token of an Authorization header, "" when it holds none (RFC 6750; the scheme in any case).
+// bearer returns the token of an Authorization header, or "" if it contains none. The scheme is case-insensitive (RFC 6750).
 func bearer(header string) string {
 	scheme, rest, _ := strings.Cut(strings.TrimSpace(header), " ")
 	if !strings.EqualFold(scheme, "bearer") {
@@ -235,14 +239,14 @@ func bearer(header string) string {
 	return token
 }
 
-// SpacedToken reports whether more than one space stands before the token of an Authorization header. Such a token does
-// not count; the client is warned.
+// SpacedToken reports whether more than one space precedes the token of an Authorization header. Such a token is ignored, and the
+// client gets a warning.
 func SpacedToken(h wire.Header) bool {
 	scheme, rest, _ := strings.Cut(strings.TrimSpace(h.Get("Authorization")), " ")
 	return strings.HasPrefix(rest, " ") && strings.EqualFold(scheme, "bearer")
 }
 
-// withGroup returns the groups with one more, unless it is there. It never changes its argument.
+// withGroup returns the groups with group added, unless they already contain it. It never modifies its argument.
 func withGroup(groups []string, group string) []string {
 	if slices.Contains(groups, group) {
 		return groups
@@ -250,32 +254,34 @@ func withGroup(groups []string, group string) []string {
 	return append(groups[:len(groups):len(groups)], group)
 }
 
-// Client describes the sender of a request beside the header: from its connection, and from the program around the server.
+// Client describes the sender of a request by its connection and by the settings of the program that runs the server, but not by
+// the header.
 type Client struct {
 	// User is the user that the program sets. If it is nil, the server authenticates the request.
 	User *resource.User
-	// Refused makes the server answer with a 401.
+	// Refused rejects the request with 401.
 	Refused bool
-	// Certificate is the client's certificate. It is nil if there is none, or there is no authority for clients' certificates.
+	// Certificate is the client's certificate. It is nil if the client presented none, or if the server has no authority for client
+	// certificates.
 	Certificate *Certificate
 }
 
-// Certificate is the result of verifying a client's certificate (Kubernetes documentation, "X.509 client certificates").
+// Certificate is the result of verifying a client certificate (Kubernetes documentation, "X.509 client certificates").
 type Certificate struct {
-	// User is the subject of a certificate that an authority for clients has signed: the common name and the organizations, which
-	// are groups. If it has no name, the certificate identifies no user.
+	// User is the subject of a certificate signed by an authority for clients: its common name is the user's name, and its
+	// organizations are the groups. If the name is empty, the certificate does not identify a user.
 	User resource.User
-	// Proxy reports that an authority for proxies has signed it: the header names the user.
+	// Proxy reports whether an authority for proxies signed the certificate, so that the header may name the user.
 	Proxy bool
-	// Untrusted reports that one of the consulted authorities has not signed it, or not for this time and use. Then a client
-	// without other credentials is refused instead of anonymous.
+	// Untrusted reports whether a consulted authority did not sign the certificate, or the certificate is not valid for this time
+	// and usage. A client without other credentials is then rejected instead of being anonymous.
 	Untrusted bool
 }
 
-// ReadTokens parses the file of kube-apiserver's --token-auth-file: a line per token, with the token, the name of its user, the
-// user's uid and, optionally, the user's groups in quotes: token,user,uid,"group1,group2". As in kube-apiserver, the last line of a
-// repeated token counts, and a line without a token is ignored: notes contain their line numbers
-// (k8s.io/apiserver/pkg/authentication/token/tokenfile).
+// ReadTokens parses the file of kube-apiserver's --token-auth-file. Each line contains a token, a user name, a uid and, optionally,
+// quoted groups: token,user,uid,"group1,group2". As in kube-apiserver, the last line of a repeated token applies, and a line
+// without a token is ignored; notes contains their line numbers (k8s.io/apiserver/pkg/authentication/token/tokenfile). ReadTokens
+// returns an error, with the line number, if a line has fewer than three fields or is not valid CSV.
 func ReadTokens(r io.Reader) (all []Token, notes []string, err error) {
 	in := csv.NewReader(r)
 	in.FieldsPerRecord = -1
@@ -286,7 +292,7 @@ func ReadTokens(r io.Reader) (all []Token, notes []string, err error) {
 			return all, notes, nil
 		}
 		if err != nil {
-			return nil, nil, err // it names the line
+			return nil, nil, err // err contains the line number
 		}
 		line, _ := in.FieldPos(0)
 		if len(record) < 3 {

@@ -52,12 +52,12 @@ func TestUsers(t *testing.T) {
 	u, _, _ = a.Authenticate(wire.Header{}, nil)
 	is.Equal(u, resource.User{Name: anonymous, Groups: []string{unauthenticated}})
 	u, _, s := New(Options{}).Authenticate(wire.Header{"Authorization": {"Bearer nope"}}, nil)
-	is.Equal(s, nil)                                                                               // AlwaysAllow looks at no credentials
+	is.Equal(s, nil)                                                                               // AlwaysAllow does not check credentials
 	is.Equal(u, resource.User{Name: "kubernetes-admin", Groups: []string{masters, authenticated}}) // every user is the administrator
-	is.Equal(DefaultTokens()[1].User.Groups, []string{"dev"})                                      // New leaves the given tokens alone
+	is.Equal(DefaultTokens()[1].User.Groups, []string{"dev"})                                      // New does not change the given tokens
 	own, _, s := New(Options{Mode: RBAC, Tokens: []Token{{"t", resource.User{Name: "u"}}}}).Authenticate(wire.Header{"Authorization": {"Bearer t"}}, nil)
 	is.Equal(s, nil)
-	is.Equal(own.Name, "u") // tokens that are given replace the default ones
+	is.Equal(own.Name, "u") // the given tokens replace the default ones
 }
 
 func get(user resource.User, resourceName, name string) Attributes {

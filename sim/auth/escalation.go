@@ -11,10 +11,10 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Escalation returns the 403 of a write that would grant more rights than the writer has: at is the write, already authorized, of a
-// role or binding; old is nil on create. It returns nil for every other resource. The verbs escalate (on roles) and bind (on the
-// role a binding refers to) lift the check (RBAC, "Privilege escalation prevention and bootstrapping"). A binding to a role that
-// does not exist is 404.
+// Escalation returns a 403 if a write would grant more rights than its user has. The first argument describes the write, which has
+// already been authorized; old is nil for a create. If the resource is neither a role nor a binding, Escalation returns nil. The
+// check does not apply to users with the verb escalate on the role or bind on the role that a binding refers to (RBAC, "Privilege
+// escalation prevention and bootstrapping"). If that role does not exist, Escalation returns a 404.
 func (a *Auth) Escalation(at Attributes, obj, old object.Object, objects resource.Reader) *status.Status {
 	if at.Group != rbacGroup || at.Subresource != "" || a.authorizers[0] == alwaysAllow ||
 		slices.Contains(at.User.Groups, masters) || onlyCollectorFields(obj, old) {
@@ -71,13 +71,13 @@ func (a *Auth) escalatingBinding(at Attributes, obj object.Object, objects resou
 	unnamed := status.NameParameter(name)
 	switch {
 	case kind == "Role" && at.Namespace == "":
-		return status.BadRequest("Namespace parameter required.") // an error of the store's lookup of the role
+		return status.BadRequest("Namespace parameter required.") // the real server's lookup of the role returns this error
 	case bind.Resource != "" && unnamed != nil:
 		return unnamed
 	case none != nil && bind.Resource == "":
 		return status.Plain("%s", none.granted())
 	case none != nil:
-		return status.NotFound(status.Resource{Group: at.Group, Resource: at.Resource}, name) // not the role's resource
+		return status.NotFound(status.Resource{Group: at.Group, Resource: at.Resource}, name) // the error names the resource of the binding, not of the role
 	}
 	if why := a.missing(at, rules, objects); why != "" {
 		return status.Forbidden(status.Resource{Group: at.Group, Resource: at.Resource}, obj.Name(), why)
@@ -85,7 +85,8 @@ func (a *Auth) escalatingBinding(at Attributes, obj object.Object, objects resou
 	return nil
 }
 
-// missing returns the text about the rules that the user of at does not hold in the namespace, "" if all are held.
+// missing returns an error text that lists the rules which the user of the request does not hold in its namespace, or "" if the
+// user holds all of them.
 func (a *Auth) missing(at Attributes, rules []Rule, objects resource.Reader) string {
 	held, wrong := a.rulesOf(at.User, at.Namespace, objects)
 	var lacking []Rule
@@ -111,7 +112,7 @@ func (a *Auth) missing(at Attributes, rules []Rule, objects resource.Reader) str
 	return text
 }
 
-// describe prints single rules, sorted. It merges rules for the same resource into one with all their verbs.
+// describe returns the text of each rule, sorted. It merges rules for the same resource into one with all their verbs.
 func describe(rules []Rule) []string {
 	at := map[string]int{}
 	var merged []Rule
@@ -134,7 +135,7 @@ func describe(rules []Rule) []string {
 	return slices.Compact(texts)
 }
 
-// onlyCollectorFields reports whether an update changes nothing but what the garbage collector changes.
+// onlyCollectorFields reports whether an update changes nothing but the fields that the garbage collector changes.
 func onlyCollectorFields(obj, old object.Object) bool {
 	return old != nil && object.SemanticEqual(withoutCollectorFields(obj), withoutCollectorFields(old))
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// expiry returns until when a certificate is good.
+// expiry returns the time at which a DER-encoded certificate expires.
 func expiry(der []byte) (time.Time, error) {
 	c, err := x509.ParseCertificate(der)
 	if err != nil {

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// expiry returns an error: a page is given no certificates, and what reads them weighs a quarter of a megabyte.
+// expiry returns an error. The web page never receives certificates, and the code that parses them would add a quarter of a
+// megabyte.
 func expiry([]byte) (time.Time, error) {
 	return time.Time{}, errors.New("certificates cannot be read in a page")
 }

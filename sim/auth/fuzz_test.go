@@ -7,7 +7,7 @@ import (
 	"github.com/kubesim/kubesim/sim/auth"
 )
 
-// FuzzReadTokens reads files of tokens as they come: no token is listed twice, and none is empty.
+// FuzzReadTokens checks that ReadTokens returns no token twice, and no empty token, for any input.
 func FuzzReadTokens(f *testing.F) {
 	for _, seed := range []string{"", "t,u,1", "t,u,1,\"a,b\"\nt,v,2", "t,u", "\"", ",u,1\n\nx,y,z,", "a,\"b\nc\",d"} {
 		f.Add(seed)

@@ -19,17 +19,18 @@ const (
 	extraPrefix          = "Impersonate-Extra-"
 )
 
-// Impersonate returns the user as whom the request at, sent by at.User with the header, is carried out. It is at.User if the header
-// has no Impersonate fields. There are two ways: constrained impersonation (KEP-5284), which needs the right
-// impersonate-on:MODE:VERB on the request itself, and the plain verb impersonate. The way that at.User was last granted is tried
-// first, by default the constrained one (impersonationModesTracker). If neither is granted, the 403 names the first missing right.
-func (a *Auth) Impersonate(at Attributes, h wire.Header, objects resource.Reader) (resource.User, *status.Status) {
+// Impersonate returns the user that a request impersonates. If the header has no Impersonate fields, that is the user of the
+// request. There are two modes: constrained impersonation (KEP-5284), which also requires the right impersonate-on:MODE:VERB on the
+// request itself, and the plain verb impersonate. The mode that this user was last granted is tried first; the default is the
+// constrained one (impersonationModesTracker). If neither is granted, the 403 names the first missing right. verb is the verb of the
+// right that allows the impersonation, or "" if there is none.
+func (a *Auth) Impersonate(at Attributes, h wire.Header, objects resource.Reader) (u resource.User, verb string, s *status.Status) {
 	if !isImpersonation(h) {
-		return at.User, nil
+		return at.User, "", nil
 	}
 	want, s := impersonatedUser(h)
 	if s != nil || want == nil {
-		return at.User, s
+		return at.User, "", s
 	}
 	modes := []string{constrainedMode(want), legacyMode}
 	if a.granted[at.User.Name] == legacyMode {
@@ -40,23 +41,26 @@ func (a *Auth) Impersonate(at Attributes, h wire.Header, objects resource.Reader
 		if mode == "" {
 			continue
 		}
-		p := impersonation{auth: a, requestor: at.User, verb: "impersonate", objects: objects}
+		p := impersonation{auth: a, requestor: at.User, verb: LegacyVerb, objects: objects}
 		p.prepare(mode, at)
 		if p.check(want); p.missing == nil {
 			a.granted[at.User.Name] = mode
-			return p.result(want), nil
+			return p.result(want), p.verb, nil
 		}
 		if first == nil {
 			first = p.missing
 		}
 	}
-	return resource.User{}, first
+	return resource.User{}, "", first
 }
 
-// legacyMode is impersonation by the plain verb.
-const legacyMode = "legacy"
+// legacyMode is the mode of impersonation by the plain verb, LegacyVerb.
+const (
+	legacyMode = "legacy"
+	LegacyVerb = "impersonate"
+)
 
-// prepare prepares an attempt in a mode, and checks whether the request at may be made in it.
+// prepare sets up an attempt in a mode. In a constrained mode it checks that the user may impersonate another one for this request.
 func (p *impersonation) prepare(mode string, at Attributes) {
 	if mode != legacyMode {
 		p.verb, p.group, p.constrained = "impersonate:"+mode, authenticationGroup, true
@@ -65,7 +69,7 @@ func (p *impersonation) prepare(mode string, at Attributes) {
 	}
 }
 
-// isImpersonation reports whether the header has any Impersonate field. Few requests have one.
+// isImpersonation reports whether the header has an Impersonate field. Most requests do not have one and need no further checks.
 func isImpersonation(h wire.Header) bool {
 	for name := range h { // order does not matter
 		if strings.HasPrefix(name, "Impersonate-") {
@@ -75,7 +79,7 @@ func isImpersonation(h wire.Header) bool {
 	return false
 }
 
-// impersonatedUser returns the user to impersonate, or nil if the header names none.
+// impersonatedUser returns the user to impersonate, or nil if the header does not name one.
 func impersonatedUser(h wire.Header) (*resource.User, *status.Status) {
 	u := &resource.User{Name: h.Get("Impersonate-User"), UID: h.Get("Impersonate-Uid"), Groups: h["Impersonate-Group"]}
 	for _, name := range object.SortedKeys(h) {
@@ -93,7 +97,7 @@ func impersonatedUser(h wire.Header) (*resource.User, *status.Status) {
 	return nil, nil
 }
 
-// constrainedMode returns the mode of constrained impersonation that fits the user, "" if none does.
+// constrainedMode returns the mode of constrained impersonation for the user, or "" if there is none.
 func constrainedMode(u *resource.User) string {
 	onlyName := u.UID == "" && len(u.Groups) == 0 && len(u.Extra) == 0
 	_, isNode := nodeName(u.Name)
@@ -109,18 +113,19 @@ func constrainedMode(u *resource.User) string {
 	return ""
 }
 
-// impersonation is one attempt: the requestor and the verb that every part of the wanted user needs.
+// impersonation is an attempt by requestor to impersonate another user. It requires the permission for verb on every attribute of
+// that user.
 type impersonation struct {
 	auth        *Auth
 	requestor   resource.User
 	verb        string
-	group       string // of the resources users, groups, nodes and serviceaccounts
+	group       string // group of the resources users, groups, nodes and serviceaccounts
 	constrained bool
 	objects     resource.Reader
-	missing     *status.Status // the 403 of the first right that the requestor does not have
+	missing     *status.Status // 403 for the first right that the requestor lacks
 }
 
-// check checks all rights that the requestor needs to become the user.
+// check checks that the requestor has all rights needed to impersonate the user.
 func (p *impersonation) check(u *resource.User) {
 	p.checkName(u)
 	if u.UID != "" {
@@ -167,7 +172,7 @@ func (p *impersonation) checkExtra(extra map[string][]string) {
 	}
 }
 
-// badExtra returns the error if constrained impersonation does not allow extra for any user, and otherwise "".
+// badExtra returns an error text if constrained impersonation does not allow the extra values for any user, and otherwise "".
 func badExtra(extra map[string][]string) string {
 	for _, key := range object.SortedKeys(extra) {
 		switch errs := field.DomainPrefixedPath(field.Root("extra.key"), key); {
@@ -184,7 +189,8 @@ func badExtra(extra map[string][]string) string {
 	return ""
 }
 
-// needs requires a right, unless one is missing already. If never is not empty, it is the reason why no user has the right.
+// needs checks that the requestor has a right, unless another one is already missing. If never is not empty, no user has the right,
+// for this reason.
 func (p *impersonation) needs(at Attributes, never string) {
 	at.User, at.Verb, at.IsResource = p.requestor, p.verb, true
 	switch {
@@ -196,7 +202,7 @@ func (p *impersonation) needs(at Attributes, never string) {
 	}
 }
 
-// result returns the user with the groups that every user of its kind is in.
+// result returns the user with the groups that are implied for service accounts and nodes.
 func (p *impersonation) result(want *resource.User) resource.User {
 	u := *want
 	if ns, _, ok := serviceAccount(u.Name); ok && len(u.Groups) == 0 {
@@ -211,7 +217,7 @@ func (p *impersonation) result(want *resource.User) resource.User {
 	return withAuthenticatedGroup(u)
 }
 
-// check returns the 403 of a request that is not allowed.
+// check returns a 403 if the requestor is not allowed to send the request.
 func (a *Auth) check(at Attributes, objects resource.Reader) *status.Status {
 	if ok, reason := a.Authorize(at, objects); !ok {
 		return Forbidden(at, reason)
@@ -219,7 +225,7 @@ func (a *Auth) check(at Attributes, objects resource.Reader) *status.Status {
 	return nil
 }
 
-// serviceAccount splits the user name of a service account.
+// serviceAccount splits the user name of a service account into namespace and name. ok is false for any other user name.
 func serviceAccount(user string) (namespace, name string, ok bool) {
 	rest, ok := strings.CutPrefix(user, serviceAccountPrefix)
 	if !ok {
@@ -229,7 +235,7 @@ func serviceAccount(user string) (namespace, name string, ok bool) {
 	return namespace, name, ok && len(field.DNS1123Label(namespace)) == 0 && len(field.DNS1123Subdomain(name)) == 0
 }
 
-// nodeName returns the node of a node's user name.
+// nodeName returns the name of the node in the user name of its kubelet. It returns false for any other user name.
 func nodeName(user string) (string, bool) {
 	name, ok := strings.CutPrefix(user, nodePrefix)
 	return name, ok && len(field.DNS1123Subdomain(name)) == 0

@@ -44,7 +44,7 @@ func TestImpersonate(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			is := is.New(t)
-			u, st := New(Options{Mode: RBAC}).Impersonate(get(c.by, "pods", "p"), c.header, s)
+			u, _, st := New(Options{Mode: RBAC}).Impersonate(get(c.by, "pods", "p"), c.header, s)
 			if c.text != "" {
 				is.True(st != nil)
 				is.Equal(st.Message, c.text) // why not
@@ -56,7 +56,7 @@ func TestImpersonate(t *testing.T) {
 	}
 }
 
-// A refusal names the way of impersonation that the user was granted last.
+// An error names the impersonation mode that the user was last granted.
 func TestImpersonationIsRemembered(t *testing.T) {
 	is := is.New(t)
 	s := store{}
@@ -64,11 +64,12 @@ func TestImpersonationIsRemembered(t *testing.T) {
 	s.put(clusterRoleBindingsKey, `{"metadata":{"name":"imp"},"roleRef":{"kind":"ClusterRole","name":"imp"},"subjects":[{"kind":"User","name":"alice"}]}`)
 	a := New(Options{Mode: RBAC})
 	refused := func() string {
-		_, st := a.Impersonate(get(alice, "pods", "p"), wire.Header{"Impersonate-User": {"carl"}}, s)
+		_, _, st := a.Impersonate(get(alice, "pods", "p"), wire.Header{"Impersonate-User": {"carl"}}, s)
 		return st.Message
 	}
 	is.Equal(refused(), `pods "p" is forbidden: User "alice" cannot impersonate-on:user-info:get resource "pods" in API group "" in the namespace "ns"`)
-	_, st := a.Impersonate(get(alice, "pods", "p"), wire.Header{"Impersonate-User": {"bob"}}, s)
+	_, verb, st := a.Impersonate(get(alice, "pods", "p"), wire.Header{"Impersonate-User": {"bob"}}, s)
+	is.Equal(verb, LegacyVerb)
 	is.Equal(st, nil)
 	is.Equal(refused(), `users "carl" is forbidden: User "alice" cannot impersonate resource "users" in API group "" at the cluster scope`)
 }

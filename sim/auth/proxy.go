@@ -12,17 +12,17 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// RequestHeader configures which proxies may name users in the header of requests, and in which fields (Kubernetes documentation,
-// "Authenticating Proxy"). The fields are kube-apiserver's flags.
+// RequestHeader configures which proxies may set the user of a request, and in which header fields (Kubernetes documentation,
+// "Authenticating Proxy"). Its fields correspond to kube-apiserver's flags.
 type RequestHeader struct {
-	// ClientCA are the certificates (PEM) of the authorities that sign certificates of proxies (--requestheader-client-ca-file). If
-	// it is nil, there are no proxies.
+	// ClientCA are the PEM certificates of the authorities that sign proxy certificates (--requestheader-client-ca-file). If it is
+	// nil, there are no proxies.
 	ClientCA []byte
-	// AllowedNames are the common names that a proxy may have (--requestheader-allowed-names). If it is nil, any name is allowed.
+	// AllowedNames are the allowed common names of proxies (--requestheader-allowed-names). If it is nil, any name is allowed.
 	AllowedNames []string
-	// The headers with the name, the uid, groups and extra values of the user (--requestheader-username-headers,
-	// --requestheader-uid-headers, --requestheader-group-headers, --requestheader-extra-headers-prefix): X-Remote-User,
-	// X-Remote-Uid, X-Remote-Group and X-Remote-Extra- are common. Values whose headers are nil are not read.
+	// The names of the headers that contain the user's name, uid, groups and extra values (--requestheader-username-headers,
+	// --requestheader-uid-headers, --requestheader-group-headers, --requestheader-extra-headers-prefix), commonly X-Remote-User,
+	// X-Remote-Uid, X-Remote-Group and X-Remote-Extra-. A value is not read if its list of headers is nil.
 	UsernameHeaders, UIDHeaders, GroupHeaders, ExtraHeaderPrefixes []string
 }
 
@@ -51,7 +51,7 @@ func (r *RequestHeader) Check() error {
 	return nil
 }
 
-// user returns the user that a proxy names, ok false for none
+// user returns the user that a proxy names. If the header does not name a user, ok is false
 // (k8s.io/apiserver/pkg/authentication/request/headerrequest).
 func (r *RequestHeader) user(h wire.Header) (u resource.User, ok bool) {
 	first := func(names []string) string {
@@ -83,7 +83,8 @@ func (r *RequestHeader) user(h wire.Header) (u resource.User, ok bool) {
 	return u, true
 }
 
-// addExtra adds the extra values in a header to a user. The key is the rest of the header's name, escaped as in a path.
+// addExtra adds the values of an extra header to a user. The key is the header's name without the prefix, and may be
+// percent-encoded.
 func addExtra(u *resource.User, key string, values []string) {
 	key = strings.ToLower(key)
 	if plain, err := url.PathUnescape(key); err == nil {

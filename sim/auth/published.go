@@ -12,16 +12,15 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Signers are the authorities whose certificates are trusted.
+// Signers are the authorities whose certificates the server trusts.
 type Signers struct {
-	// ClientCA is a bundle of PEM certificates, as of --client-ca-file: they sign the certificates of clients. It is nil if there
-	// are none.
+	// ClientCA is a bundle of PEM certificates that sign client certificates (--client-ca-file), or nil if there are none.
 	ClientCA []byte
-	// Proxies may name users.
+	// Proxies configures the proxies that may set the user of a request.
 	Proxies RequestHeader
 }
 
-// keys of the ConfigMap extension-apiserver-authentication.
+// Keys of the ConfigMap extension-apiserver-authentication.
 const (
 	clientCAKey      = "client-ca-file"
 	proxyCAKey       = "requestheader-client-ca-file"
@@ -32,13 +31,13 @@ const (
 	uidsKey          = "requestheader-uid-headers"
 )
 
-// slack is the time for which a certificate is published after it has expired.
+// slack is the time for which an expired certificate remains published.
 const slack = 5 * time.Minute
 
 // Publish returns the data of the ConfigMap extension-apiserver-authentication, from which aggregated API servers learn which
-// authorities and proxies to trust. It merges the published data with s, without certificates that had expired five minutes before
-// now, and so is empty if there is neither. It returns an error if the published data cannot be parsed (kube-apiserver,
-// clusterauthenticationtrust).
+// authorities and proxies to trust. It merges the published data with s, and omits certificates that expired more than five minutes
+// before now. The result is empty if neither contains certificates. Publish returns an error if the published data cannot be parsed
+// (kube-apiserver, clusterauthenticationtrust).
 func (s *Signers) Publish(published map[string]string, now time.Time) (map[string]string, error) {
 	data := map[string]string{}
 	ca, err := bundle(published[clientCAKey]+"\n"+string(s.ClientCA), now)
@@ -69,7 +68,7 @@ func (s *Signers) Publish(published map[string]string, now time.Time) (map[strin
 	return data, nil
 }
 
-// join prints n names as a JSON list: the names of the list published, and the others, each once.
+// join adds names to the published JSON list, without duplicates. It returns the new list and its length n.
 func join(published string, others []string) (text string, n int, err error) {
 	var names []string
 	if published != "" {
@@ -86,7 +85,7 @@ func join(published string, others []string) (text string, n int, err error) {
 	return string(object.JSON(once)), len(once), nil
 }
 
-// bundle prints the certificates in a PEM text that have not expired, each once, without what stands between them.
+// bundle returns the unexpired certificates in a PEM text, without duplicates and without other blocks.
 func bundle(text string, now time.Time) (string, error) {
 	var out []byte
 	var seen [][]byte

@@ -12,21 +12,23 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Attributes describe a request for authorization.
+// Attributes describe a request for its authorization.
 type Attributes struct {
 	User resource.User
 	Verb string
 
-	// Group to Name describe a request for a resource (IsResource). The resource need not exist.
+	// If IsResource is true, Group through Name describe the requested resource, which need not exist.
 	Group, Version, Resource, Subresource, Namespace, Name string
 	IsResource                                             bool
 
-	Path string // of any other request: "/version"
+	FieldSelector string // of a list, a watch or a deletecollection
+
+	Path string // path of any other request, such as "/version"
 
 	By resource.Author // the author of the request
 }
 
-// The resource part of the storage keys of RBAC objects.
+// The resource names in the storage keys of RBAC objects.
 const (
 	rolesKey               = "roles.rbac.authorization.k8s.io"
 	clusterRolesKey        = "clusterroles.rbac.authorization.k8s.io"
@@ -34,9 +36,9 @@ const (
 	clusterRoleBindingsKey = "clusterrolebindings.rbac.authorization.k8s.io"
 )
 
-// Authorize reports whether at is allowed, and why: the binding that allows it, or errors of bindings that might allow it. Members
-// of system:masters may do everything; for all others the first authorizer that has an opinion decides
-// (k8s.io/apiserver/pkg/authorization/union). If objects is nil, there are no roles.
+// Authorize reports whether the described request is allowed, and returns the reason: the binding that allows it, or the errors of
+// bindings that might allow it. Members of system:masters may do everything. For all other users the first authorizer with an
+// opinion decides (k8s.io/apiserver/pkg/authorization/union). If objects is nil, there are no roles.
 func (a *Auth) Authorize(at Attributes, objects resource.Reader) (allowed bool, reason string) {
 	allowed, reason = a.May(at, objects)
 	if host := a.options.Host; host != nil {
@@ -45,7 +47,7 @@ func (a *Auth) Authorize(at Attributes, objects resource.Reader) (allowed bool, 
 	return allowed, reason
 }
 
-// May is Authorize for a hypothetical request: Asked is not called.
+// May is like Authorize, but for a hypothetical request: it does not call Host.Asked.
 func (a *Auth) May(at Attributes, objects resource.Reader) (allowed bool, reason string) {
 	if slices.Contains(at.User.Groups, masters) {
 		return true, ""
@@ -58,6 +60,10 @@ func (a *Auth) May(at Attributes, objects resource.Reader) (allowed bool, reason
 			return true, ""
 		case alwaysDeny:
 			reason = "Everything is forbidden."
+		case node:
+			if allowed, reason = a.byNode(at, objects); allowed {
+				return true, reason
+			}
 		case rbac:
 			if allowed, reason = a.byRoles(at, objects); allowed {
 				return true, reason
@@ -73,7 +79,7 @@ func (a *Auth) May(at Attributes, objects resource.Reader) (allowed bool, reason
 	return false, strings.Join(reasons, "\n")
 }
 
-// byRoles is Authorize by roles and bindings.
+// byRoles implements Authorize for RBAC. It evaluates roles and bindings.
 func (a *Auth) byRoles(at Attributes, objects resource.Reader) (allowed bool, reason string) {
 	var errs []string
 	a.visitBindings(at.User, at.Namespace, objects, func(b *binding, s *subject, rules []Rule, none *noRole) bool {
@@ -94,20 +100,20 @@ func (a *Auth) byRoles(at Attributes, objects resource.Reader) (allowed bool, re
 	return allowed, reason
 }
 
-// ByRoles reports whether roles alone allow at, whichever authorizers are configured.
+// ByRoles reports whether RBAC alone would allow the request, regardless of the configured authorizers.
 func (a *Auth) ByRoles(at Attributes, objects resource.Reader) bool {
 	allowed, _ := a.byRoles(at, objects)
 	return allowed || slices.Contains(at.User.Groups, masters)
 }
 
-// Granted returns the rules that roles alone grant the user in the namespace, whichever authorizers are configured.
+// Granted returns the rules that RBAC alone grants the user in the namespace, regardless of the configured authorizers.
 func (a *Auth) Granted(user resource.User, namespace string, objects resource.Reader) []Rule {
 	rules, _ := a.rulesOf(user, namespace, objects)
 	return rules
 }
 
-// Rules returns the rules that apply to user in the namespace, and the errors of bindings, or "" if there are none. incomplete
-// reports that the user may have more rights than that.
+// Rules returns the rules that apply to the user in the namespace. incomplete reports whether the user may have further rights.
+// problem describes the bindings that could not be resolved; it is "" if there are none.
 func (a *Auth) Rules(user resource.User, namespace string, objects resource.Reader) (rules []Rule, incomplete bool, problem string) {
 	var errs []string
 	for _, name := range a.authorizers {
@@ -134,7 +140,8 @@ func (a *Auth) Rules(user resource.User, namespace string, objects resource.Read
 	return rules, incomplete, problem
 }
 
-// rulesOf returns the rules that bindings grant the user in the namespace, and the errors of some of them.
+// rulesOf returns the rules that bindings grant the user in the namespace. It also returns the references to roles that do not
+// exist.
 func (a *Auth) rulesOf(user resource.User, namespace string, objects resource.Reader) (rules []Rule, wrong []*noRole) {
 	a.visitBindings(user, namespace, objects, func(_ *binding, _ *subject, more []Rule, none *noRole) bool {
 		if none != nil {
@@ -151,7 +158,7 @@ func isNode(u resource.User) bool {
 	return strings.HasPrefix(u.Name, nodePrefix) && slices.Contains(u.Groups, "system:nodes")
 }
 
-// binding is a RoleBinding, or with namespace "" a ClusterRoleBinding.
+// binding is a RoleBinding or, if namespace is "", a ClusterRoleBinding.
 type binding struct {
 	name, namespace string
 	roleKind, role  string
@@ -169,7 +176,7 @@ func bindingOf(o object.Object) *binding {
 	return b
 }
 
-// describe names b as the reasons of decisions do.
+// describe returns the binding and the subject as the reason for a decision states them.
 func (b *binding) describe(s *subject) string {
 	kind, name, who := "ClusterRoleBinding", b.name, s.name
 	if b.namespace != "" {
@@ -181,10 +188,10 @@ func (b *binding) describe(s *subject) string {
 	return fmt.Sprintf("%s %q of %s %q to %s %q", kind, name, b.roleKind, b.role, s.kind, who)
 }
 
-// home returns the namespace of a ServiceAccount: its own, or that of the binding.
+// home returns the namespace of a ServiceAccount, which defaults to the namespace of the binding.
 func (s *subject) home(b *binding) string { return cmp.Or(s.namespace, b.namespace) }
 
-// applies returns the first subject of b that is the user, or nil.
+// applies returns the first subject of b that matches the user, or nil.
 func (b *binding) applies(u resource.User) *subject {
 	for i := range b.subjects {
 		s := &b.subjects[i]
@@ -206,8 +213,8 @@ func (b *binding) applies(u resource.User) *subject {
 	return nil
 }
 
-// visitBindings calls fn for each binding that applies to the user, ClusterRoleBindings first, in the order of names, with its
-// rules or its error, until fn returns false.
+// visitBindings calls fn for each binding that applies to the user, with its rules or its error, until fn returns false. It visits
+// ClusterRoleBindings before RoleBindings. The bindings of each kind are sorted by name.
 func (a *Auth) visitBindings(u resource.User, namespace string, objects resource.Reader,
 	fn func(b *binding, s *subject, rules []Rule, none *noRole) bool) {
 	if objects == nil {
@@ -227,7 +234,8 @@ func (a *Auth) visitBindings(u resource.User, namespace string, objects resource
 	}
 }
 
-// roleRules returns the rules of the role that a binding in the namespace refers to, or why there are none.
+// roleRules returns the rules of the role to which a binding in the namespace refers. If the role does not exist, it returns an
+// error.
 func roleRules(kind, namespace, name string, objects resource.Reader) ([]Rule, *noRole) {
 	var key string
 	switch kind {
@@ -246,13 +254,13 @@ func roleRules(kind, namespace, name string, objects resource.Reader) ([]Rule, *
 	return nil, &noRole{kind, name}
 }
 
-// noRole is a reference to a role that does not exist, or is of no kind that roles have.
+// noRole is a reference to a role that does not exist or whose kind is not supported.
 type noRole struct{ kind, name string }
 
-// decided names the role as the reasons of decisions do, where the error comes from a cache.
+// decided returns the error text for the reason of a decision. The real server reads the role from a cache.
 func (n *noRole) decided() string { return n.text("role", "clusterrole") }
 
-// granted names it as the API does, in refusals to grant rights that the writer does not have.
+// granted returns the error text for a rejected attempt to grant rights. The real server reads the role from the API.
 func (n *noRole) granted() string { return n.text("roles", "clusterroles") }
 
 func (n *noRole) text(role, clusterRole string) string {
@@ -265,10 +273,10 @@ func (n *noRole) text(role, clusterRole string) string {
 
 const rbacGroup = "rbac.authorization.k8s.io"
 
-// noHTML keeps user-made parts of a message from looking like HTML.
+// noHTML escapes user input, so that a message does not look like HTML.
 var noHTML = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-// Forbidden answers for a request that Authorize refused for the reason.
+// Forbidden returns the 403 for a request that Authorize denied for the given reason.
 func Forbidden(at Attributes, reason string) *status.Status {
 	why := fmt.Sprintf("User %q cannot %s path %q", at.User.Name, at.Verb, at.Path)
 	if at.IsResource {

@@ -7,12 +7,12 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// autoUpdate is the annotation of a role or binding that keeps API servers from changing it when it is "false".
+// autoUpdate is the annotation that, if it is "false", prevents API servers from updating a default role or binding.
 const autoUpdate = "rbac.authorization.kubernetes.io/autoupdate"
 
-// Reconcile returns the object that a starting API server writes for an existing default role or binding: with the missing rules,
-// subjects, selectors, labels and annotations of the default, and all of its own. It returns nil if there is nothing to change.
-// recreate reports that the object has to be deleted and created again, because it is bound to another role (component-helpers,
+// Reconcile returns the update that a starting API server makes to an existing default role or binding. It adds missing rules,
+// subjects, selectors, labels and annotations, and keeps all existing ones. If nothing changes, Reconcile returns nil. If a binding
+// refers to another role, recreate is true: the binding has to be deleted and created again (component-helpers,
 // auth/rbac/reconciliation).
 func Reconcile(existing, expected object.Object) (changed object.Object, recreate bool) {
 	if existing.String("metadata", "annotations", autoUpdate) == "false" {
@@ -47,13 +47,14 @@ func Reconcile(existing, expected object.Object) (changed object.Object, recreat
 	return o, false
 }
 
-// Default roles and bindings that were a part of another one in older releases, by name.
+// The role or binding that granted the rights of a default one in older releases, by the name of the default one.
 var (
 	roleOrigins    = map[string]string{"system:aggregate-to-admin": "admin", "system:aggregate-to-edit": "edit", "system:aggregate-to-view": "view"}
 	bindingOrigins = map[string]string{"system:public-info-viewer": "system:discovery"}
 )
 
-// Origin returns the name of the default role or binding that a missing one is made from, "" if it is made as it is by default.
+// Origin returns the name of the existing role or binding from which a missing default one is created. If it is created from the
+// default, Origin returns "".
 func Origin(expected object.Object) string {
 	if expected.Map("roleRef") != nil {
 		return bindingOrigins[expected.Name()]
@@ -62,8 +63,8 @@ func Origin(expected object.Object) string {
 }
 
 // Prime returns the object that a starting API server creates from the origin of a default role or binding before it reconciles the
-// defaults, so that changes and opt-outs in the origin hold for both. It is a role with the rules, or a binding with the subjects,
-// labels and annotations, of the origin. It returns nil if the origin has become an aggregated role already.
+// defaults, so that changes and opt-outs in the origin apply to both. A role has the origin's rules; a binding has its subjects,
+// labels and annotations. If the origin has already become an aggregated role, Prime returns nil.
 func Prime(origin, expected object.Object) object.Object {
 	if expected.Map("roleRef") == nil {
 		if origin.Map("aggregationRule") != nil {
@@ -88,7 +89,7 @@ func Prime(origin, expected object.Object) object.Object {
 	return o
 }
 
-// missing returns the elements of a list that another one lacks.
+// missing returns the expected elements that existing does not contain.
 func missing(existing, expected []any) (more []any) {
 	for _, v := range expected {
 		if !slices.ContainsFunc(existing, func(e any) bool { return object.SemanticEqual(e, v) }) {
@@ -98,7 +99,8 @@ func missing(existing, expected []any) (more []any) {
 	return more
 }
 
-// missingRules returns the expected rules that the rules of a role do not cover, each with one verb and one resource, or path.
+// missingRules returns the expected rules that the existing rules do not cover, split into rules with one verb and one resource or
+// path.
 func missingRules(existing, expected object.Object) (more []any) {
 	held := rulesOf(existing)
 	for _, r := range rulesOf(expected) {
@@ -111,7 +113,7 @@ func missingRules(existing, expected object.Object) (more []any) {
 	return more
 }
 
-// object returns the rule as a role has it.
+// object returns the rule as an item of a role's rules.
 func (r Rule) object() map[string]any {
 	o := map[string]any{}
 	for name, values := range map[string][]string{"verbs": r.Verbs, "apiGroups": r.APIGroups, "resources": r.Resources, "resourceNames": r.ResourceNames,

@@ -9,8 +9,8 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Review answers a review object of ctx.User in place: the kinds of authorization.k8s.io and authentication.k8s.io.
-// kind is the object's kind; a kind that is no review is left as it is. It returns why a review cannot be answered.
+// Review sets the results in a review object of authorization.k8s.io or authentication.k8s.io that ctx.User created. It does not
+// change objects of other kinds. If the review is invalid, it returns an error.
 func (a *Auth) Review(kind string, ctx *resource.Context, obj object.Object) *status.Status {
 	switch kind {
 	case "SelfSubjectAccessReview", "SubjectAccessReview", "LocalSubjectAccessReview":
@@ -37,6 +37,7 @@ func (a *Auth) reviewAccess(kind string, ctx *resource.Context, obj object.Objec
 		at.Verb, at.Group, at.Version = m.String("verb"), m.String("group"), m.String("version")
 		at.Resource, at.Subresource = m.String("resource"), m.String("subresource")
 		at.Namespace, at.Name = m.String("namespace"), m.String("name")
+		at.FieldSelector = fieldSelectorOf(m.At("fieldSelector"))
 	} else {
 		at.Verb, at.Path = spec.String("nonResourceAttributes", "verb"), spec.String("nonResourceAttributes", "path")
 	}
@@ -52,8 +53,23 @@ func (a *Auth) reviewAccess(kind string, ctx *resource.Context, obj object.Objec
 	return nil
 }
 
-// selectorProblems returns which of the selectors of a question are malformed, or only partly passed on. Selectors are not
-// evaluated here, so they do not change the answer.
+// fieldSelectorOf returns the requirements of a field selector in a review that are passed to authorizers, as text.
+func fieldSelectorOf(s object.Object) string {
+	if raw := s.String("rawSelector"); raw != "" {
+		return raw
+	}
+	var parts []string
+	for _, r := range s.Objects("requirements") {
+		if isPassedOn("fieldSelector", r) {
+			operator := map[string]string{"In": "=", "NotIn": "!="}[r.String("operator")]
+			parts = append(parts, r.String("key")+operator+r.Strings("values")[0])
+		}
+	}
+	return strings.Join(parts, ",")
+}
+
+// selectorProblems returns the evaluation error for selectors that are malformed or only partly passed to the authorizers.
+// Selectors are not evaluated here, so they do not affect the decision.
 func selectorProblems(asked object.Object) string {
 	var problems []string
 	for _, name := range []string{"fieldSelector", "labelSelector"} {
@@ -92,7 +108,7 @@ func parses(name, raw string) bool {
 	return err == nil
 }
 
-// isPassedOn reports whether authorizers get a requirement. They get only those field requirements that have one value.
+// isPassedOn reports whether a selector requirement is passed to authorizers. Field requirements with several values are not.
 func isPassedOn(name string, r object.Object) bool {
 	switch r.String("operator") {
 	case "In", "NotIn":
@@ -154,10 +170,10 @@ func (a *Auth) reviewToken(obj object.Object) *status.Status {
 		v = a.holder(text, wanted)
 	case a.options.NoAnonymous:
 		return nil
-	default: // no token at all, as in a request without one
+	default: // treated as a request without a token
 		v = verdict{user: resource.User{Name: anonymous, Groups: []string{unauthenticated}}, audiences: wanted}
 	}
-	if len(v.audiences) == 0 { // several authenticators are consulted: the error of those that do not know the token is first
+	if len(v.audiences) == 0 { // the authenticators that do not know the token report their error first
 		answer["error"] = "invalid bearer token"
 		if v.err != nil {
 			answer["error"] = "[invalid bearer token, " + v.err.Error() + "]"

@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// The answers are those of a real server (Kubernetes API reference, SubjectAccessReview and TokenReview).
+// The responses are those of a real server (Kubernetes API reference, SubjectAccessReview and TokenReview).
 func TestReview(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	a := New(Options{Mode: RBAC})

@@ -13,8 +13,8 @@ type Rule struct {
 	Verbs, APIGroups, Resources, ResourceNames, NonResourceURLs []string
 }
 
-// Needed returns the smallest rule that allows at, whatever the name of the object. (A rule that names objects does not allow to
-// create or list them.)
+// Needed returns the smallest rule that allows a request for all object names. It has no resource names, because such a rule would
+// not allow create or list.
 func Needed(at Attributes) Rule {
 	if !at.IsResource {
 		return Rule{Verbs: []string{at.Verb}, NonResourceURLs: []string{at.Path}}
@@ -42,7 +42,7 @@ func rulesOf(role object.Object) []Rule {
 	return rules
 }
 
-// Allows reports whether r alone allows at.
+// Allows reports whether the rule alone allows the request.
 func (r Rule) Allows(at Attributes) bool {
 	if !hasOrAll(r.Verbs, at.Verb) {
 		return false
@@ -54,7 +54,8 @@ func (r Rule) Allows(at Attributes) bool {
 		(len(r.ResourceNames) == 0 || slices.Contains(r.ResourceNames, at.Name))
 }
 
-// matchesResource supports the forms *, deployments, deployments/scale and */scale.
+// matchesResource reports whether the rule's resources match. They may have the forms *, deployments, deployments/scale and
+// */scale.
 func (r Rule) matchesResource(resource, subresource string) bool {
 	if subresource == "" {
 		return hasOrAll(r.Resources, resource)
@@ -62,7 +63,7 @@ func (r Rule) matchesResource(resource, subresource string) bool {
 	return hasOrAll(r.Resources, resource+"/"+subresource) || slices.Contains(r.Resources, "*/"+subresource)
 }
 
-// covers reports whether r grants all that sub does, where sub has one verb and one resource or path.
+// covers reports whether r grants everything that sub grants. sub must have exactly one verb, and one resource or path.
 func (r Rule) covers(sub Rule) bool {
 	if !hasOrAll(r.Verbs, sub.Verbs[0]) {
 		return false
@@ -75,7 +76,7 @@ func (r Rule) covers(sub Rule) bool {
 		(len(r.ResourceNames) == 0 || len(sub.ResourceNames) > 0 && slices.Contains(r.ResourceNames, sub.ResourceNames[0]))
 }
 
-// Split breaks r into rules of one group, resource, verb and name, or one path and verb, each.
+// Split splits r into rules that each have one group, resource, verb and name, or one path and verb.
 func (r Rule) Split() []Rule {
 	var out []Rule
 	for _, group := range r.APIGroups {
@@ -101,7 +102,7 @@ func (r Rule) Split() []Rule {
 	return out
 }
 
-// String returns r as the messages about escalation print it.
+// String returns r in the format that messages about privilege escalation use.
 func (r Rule) String() string {
 	var parts []string
 	for _, f := range []struct {
@@ -122,7 +123,7 @@ func hasOrAll(list []string, s string) bool {
 	return slices.Contains(list, s) || slices.Contains(list, "*")
 }
 
-// coversURL reports whether one of the urls is the path or, when it ends in *, a prefix of it.
+// coversURL reports whether one of the urls equals path or, if it ends in *, is a prefix of it.
 func coversURL(urls []string, path string) bool {
 	return slices.ContainsFunc(urls, func(u string) bool {
 		return u == path || strings.HasSuffix(u, "*") && strings.HasPrefix(path, strings.TrimRight(u, "*"))

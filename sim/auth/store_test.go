@@ -11,10 +11,10 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// store is a Reader of objects in the order in which they were put.
+// store is a resource.Reader. It returns objects in the order in which they were added.
 type store map[string][]*resource.Item
 
-// plain is the definition of everything in a store.
+// plain is the definition of all objects in a store.
 var plain = func() *resource.Definition {
 	d := &resource.Definition{Strategy: &resource.Strategy{}}
 	d.Hub = d
@@ -29,7 +29,7 @@ func (s store) put(storage, text string) {
 	s[storage] = append(s[storage], resource.NewItem(plain, o, 0, []byte(text)))
 }
 
-// fresh returns a store with the roles and bindings of a server that has just started.
+// fresh returns a store with the roles and bindings of a newly started server.
 func fresh(t *testing.T) store {
 	t.Helper()
 	made, err := boot.Store(boot.Options{Minor: schema.Default, At: time.Unix(0, 0), Last: 4004, Aggregate: true})
@@ -43,7 +43,7 @@ func fresh(t *testing.T) store {
 	s := store{}
 	for _, storage := range []string{rolesKey, clusterRolesKey, roleBindingsKey, clusterRoleBindingsKey} {
 		view.Range("/registry/"+storage+"/", "", func(kv *mvcc.KV) bool {
-			s.put(storage, string(kv.Value))
+			s.put(storage, string(kv.Value()))
 			return true
 		})
 	}

@@ -1,12 +1,13 @@
-// Package boot creates the objects that a kube-apiserver creates when it starts with an empty store: namespaces, RBAC's roles and
+// Package boot creates the objects that a kube-apiserver creates when it starts with an empty store: namespaces, RBAC roles and
 // bindings, priority classes, flow schemas and priority levels, APIServices, the Service kubernetes with its endpoints and its
-// address, the ServiceCIDR, the lease of its identity, and ConfigMaps.
+// address, the ServiceCIDR, the server's identity lease, and ConfigMaps.
 //
-//	data/1.36.jsonl.gz   as a real server has them, recorded by make boot-data
+//	data/1.36.jsonl      objects of a real server, recorded by make boot-data. The text is not compressed: an engine of the page
+//	      │              is, and then the second minor version takes almost no space
 //	      │ Servers, Authentication                once per process and Options
 //	      ▼
-//	template             printed objects with uids and revisions; it is known where times stand in them
-//	      │ At                                     once per second that a Cluster begins at
+//	template             JSON of the objects, with uids and revisions, and the positions of timestamps in it
+//	      │ At                                     once per second at which a Cluster starts
 //	      ▼
 //	mvcc.Store           a commit per object; every Cluster gets a fork, which shares its memory
 //
@@ -21,65 +22,68 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/schema"
 )
 
 // Options describe the servers that start.
 type Options struct {
-	// Minor is the Kubernetes minor of the server that starts first, one of schema.Known: "1.36".
+	// Minor is the Kubernetes minor version of the server that starts first, such as "1.36". It is one of schema.Known.
 	Minor string
-	// At is the time of the start. Objects show seconds of it.
+	// At is the start time. Timestamps in objects have a precision of seconds.
 	At time.Time
 	// Servers are the API servers that start together.
 	Servers []Server
-	// Port is where they listen, on their addresses.
+	// Port is the port on which the servers listen.
 	Port int
-	// Aggregate fills ClusterRoles that aggregate others, which in a real cluster a controller does soon.
+	// Aggregate sets the rules of aggregated ClusterRoles, as a controller does shortly after the start of a real cluster.
 	Aggregate bool
-	// ServiceCIDR is the range of addresses of services, of which the Service kubernetes has the first. The zero value is
-	// that of the data, 10.0.0.0/24.
+	// ServiceCIDR is the range of Service addresses. The Service kubernetes has its first address. The zero value stands for the
+	// range in the data, 10.0.0.0/24.
 	ServiceCIDR netip.Prefix
-	// Authentication is the data of the ConfigMap extension-apiserver-authentication (auth.Signers.Publish). If it is empty, there
-	// is no such ConfigMap.
+	// Authentication is the data of the ConfigMap extension-apiserver-authentication (auth.Signers.Publish). If it is empty, the
+	// ConfigMap is not created.
 	Authentication map[string]string
-	// Last is the revision of the last object; the first has one that is so much lower.
+	// Served lists the group versions that the servers serve, if these are not those of a default server. Each has an APIService.
+	Served []schema.GVK
+	// Last is the revision of the last object. The other objects have the revisions before it.
 	Last uint64
 }
 
-// Server is one API server as others find it.
+// Server is the published location of an API server.
 type Server struct {
-	Host    string // name of its machine
+	Host    string // name of the machine
 	Address string // IP address
 }
 
-// Defaults of a Server and of Options.Port: an address for documentation (RFC 5737) and kube-apiserver's --secure-port.
+// The defaults of Server and of Options.Port: an address for documentation (RFC 5737), and kube-apiserver's --secure-port.
 const (
 	Host        = "kubesim"
 	AddressBase = "192.0.2."
 	Port        = 6443
 )
 
-// made caches the last results, newest first. Tests make one Cluster after the other with the same Options.
+// made caches the most recent results, newest first, because tests often create many Clusters with the same Options.
 var made struct {
 	sync.Mutex
 	templates memo[*template]
 	stores    memo[*mvcc.Store]
 }
 
-// madeMax is the largest number of cached results of each kind.
+// madeMax is the maximum number of cached results of each kind.
 const madeMax = 4
 
-// Store returns a store of its own in which the servers have just started.
+// Store returns a new store in which the servers have just started. Later writes to it do not affect other stores.
 func Store(o Options) (*mvcc.Store, error) {
 	made.Lock()
 	defer made.Unlock()
-	key := fmt.Sprintf("%s %v %d %q %v %q %d", o.Minor, o.Aggregate, o.Port, o.Servers, o.ServiceCIDR, o.Authentication, o.Last)
+	key := fmt.Sprintf("%s %v %d %q %v %q %v %d", o.Minor, o.Aggregate, o.Port, o.Servers, o.ServiceCIDR, o.Authentication, o.Served, o.Last)
 	store := made.stores.get(fmt.Sprint(o.At.Unix(), " ", key), func() *mvcc.Store {
 		return made.templates.get(key, func() *template { return newTemplate(o) }).store(o.At)
 	})
 	return store.Fork(0)
 }
 
-// memo is a few values by their keys.
+// memo is a small cache, most recently used entry first.
 type memo[V any] []memoEntry[V]
 
 type memoEntry[V any] struct {
@@ -87,7 +91,7 @@ type memoEntry[V any] struct {
 	value V
 }
 
-// get returns the value of a key, which create makes if it is not there.
+// get returns the cached value of a key. If there is none, it calls create and caches the result.
 func (m *memo[V]) get(key string, create func() V) V {
 	var e memoEntry[V]
 	if i := slices.IndexFunc(*m, func(e memoEntry[V]) bool { return e.key == key }); i >= 0 {

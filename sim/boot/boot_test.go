@@ -12,6 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/pack"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
 )
@@ -21,7 +22,7 @@ func options() Options {
 		Servers: []Server{{Host, AddressBase + "1"}}}
 }
 
-// all returns the objects of a store by their keys.
+// all returns the objects of a store by key.
 func all(is *is.I, o Options) map[string]object.Object {
 	store, err := Store(o)
 	is.NoErr(err)
@@ -29,7 +30,7 @@ func all(is *is.I, o Options) map[string]object.Object {
 	is.NoErr(err)
 	found := map[string]object.Object{}
 	view.Range("", "", func(kv *mvcc.KV) bool {
-		obj, err := object.Parse(kv.Value)
+		obj, err := object.Parse(kv.Value())
 		is.NoErr(err)
 		found[kv.Key] = obj
 		return true
@@ -37,7 +38,7 @@ func all(is *is.I, o Options) map[string]object.Object {
 	return found
 }
 
-// The stored objects are as a server prints them, and their metadata agrees with the store.
+// The stored objects have the format of a server, and their metadata matches the store.
 func TestStore(t *testing.T) {
 	for _, minor := range schema.Known() {
 		t.Run(minor, func(t *testing.T) {
@@ -56,20 +57,20 @@ func TestStore(t *testing.T) {
 			uids := map[string]bool{}
 			rev := store.Compacted()
 			is.NoErr(store.Events(rev, func(e *mvcc.Event) bool {
-				obj, err := object.Parse(e.KV.Value)
+				obj, err := object.Parse(e.KV.Value())
 				is.NoErr(err)
 				d := kinds[schema.ParseGVK(obj.APIVersion(), obj.Kind())]
 				is.True(d != nil && d.Hub == d)                                               // it is served, and stored in this version
-				is.Equal(string(codec.Append(nil, obj, d.Layout())), string(e.KV.Value))      // as it is printed
+				is.Equal(string(codec.Append(nil, obj, d.Layout())), string(e.KV.Value()))    // as it is printed
 				is.Equal(e.Key, d.Key(obj.Namespace(), obj.Name()))                           // where it is looked for
 				is.Equal(obj.String("metadata", "resourceVersion"), fmt.Sprint(e.Rev))        // its revision
 				is.Equal(obj.String("metadata", "creationTimestamp"), "2026-01-02T03:04:05Z") // its time
-				is.True(!strings.Contains(string(e.KV.Value), "0001-01"))                     // no other time
-				is.True(!strings.Contains(string(e.KV.Value), noUID))
+				is.True(!strings.Contains(string(e.KV.Value()), "0001-01"))                   // no other time
+				is.True(!strings.Contains(string(e.KV.Value()), noUID))
 				is.True(!uids[obj.UID()]) // a uid of its own
 				uids[obj.UID()] = true
 				item := resource.ItemOf(d, e.KV)
-				is.Equal(string(item.Line()), string(e.KV.Value)+"\n")
+				is.Equal(string(item.Bytes()), string(e.KV.Value()))
 				for name, want := range obj.Labels() {
 					value, _ := item.Label(name)
 					is.Equal(value, want)
@@ -87,7 +88,7 @@ func TestStoreIsForked(t *testing.T) {
 	is := is.New(t)
 	a, err := Store(options())
 	is.NoErr(err)
-	a.Put("/registry/x", []byte("{}"), nil)
+	a.Put("/registry/x", pack.New([]byte("{}")), nil)
 	b, err := Store(options())
 	is.NoErr(err)
 	is.Equal(a.Rev(), b.Rev()+1)

@@ -1,9 +1,7 @@
 package boot
 
 import (
-	"bytes"
 	"cmp"
-	"compress/gzip"
 	"crypto/tls"
 	"encoding/json"
 	"fmt"
@@ -18,8 +16,8 @@ import (
 	"github.com/matryer/is"
 )
 
-// TestTarget compares the data with what a fresh real server at KUBESIM_TARGET holds (make boot-data starts one); with
-// KUBESIM_RECORD it writes the data instead. The server must have been started with --client-ca-file.
+// TestTarget compares the data with the objects of a fresh real server at KUBESIM_TARGET (make boot-data starts one). If
+// KUBESIM_RECORD is set, it writes the data instead. The server must have been started with --client-ca-file.
 func TestTarget(t *testing.T) {
 	url := os.Getenv("KUBESIM_TARGET")
 	if url == "" {
@@ -29,20 +27,12 @@ func TestTarget(t *testing.T) {
 	r := real{is, url, os.Getenv("KUBESIM_TOKEN"), &http.Client{Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: os.Getenv("KUBESIM_INSECURE") != ""}}}}
 	lines := r.objects()
-	file := "data/" + r.minor() + ".jsonl.gz"
+	file := "data/" + r.minor() + ".jsonl"
 	if os.Getenv("KUBESIM_RECORD") != "" {
-		var packed bytes.Buffer
-		z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-		is.NoErr(err)
-		_, err = z.Write([]byte(strings.Join(lines, "\n") + "\n"))
-		is.NoErr(err)
-		is.NoErr(z.Close())
-		is.NoErr(os.WriteFile(file, packed.Bytes(), 0o644))
+		is.NoErr(os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o644))
 		return
 	}
-	packed, err := os.ReadFile(file)
-	is.NoErr(err)
-	known := unpack(packed)
+	known := recorded(r.minor())
 	for _, line := range lines {
 		if !slices.Contains(known, line) {
 			t.Errorf("the real server has what is not recorded: %s", line)
@@ -100,7 +90,7 @@ func (r real) objects() []string {
 	return lines
 }
 
-// collections returns the paths of all lists of stored objects, each in the version that the server prefers.
+// collections returns the paths of all lists of stored objects, each in the server's preferred version.
 func (r real) collections() []string {
 	type resources struct {
 		Resources []struct {
@@ -144,8 +134,8 @@ var (
 	theName    = regexp.MustCompile(`"name":"(apiserver-[a-z0-9]+)"`)
 )
 
-// normal puts fixed values in the place of values that differ between two servers. Times, uids and revisions have the same length
-// as their replacements.
+// normal replaces values that differ between servers with fixed ones. Replacements of times, uids and revisions have the same
+// length as the originals.
 func normal(lines []string) []string {
 	all := strings.Join(lines, "\n")
 	replace := func(of *regexp.Regexp, by string) {

@@ -12,11 +12,12 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// adapted are the kinds that differ from server to server.
+// adapted are the kinds of objects that depend on the servers.
 var adapted = map[string]bool{"ConfigMap": true, "Service": true, "Endpoints": true, "EndpointSlice": true, "Lease": true,
 	"ServiceCIDR": true, "IPAddress": true}
 
-// adapt returns what the servers of o make in the place of a recorded object: with their addresses, and one lease each.
+// adapt returns the objects that the servers of o create instead of a recorded object: with their own addresses, and with one lease
+// per server.
 func (o Options) adapt(x own) []own {
 	switch {
 	case x.obj.Kind() == "ConfigMap" && x.obj.String("data", "client-ca-file") == "" && x.obj.Map("data")["client-ca-file"] != nil:
@@ -30,7 +31,7 @@ func (o Options) adapt(x own) []own {
 			owned["f:"+name] = map[string]any{}
 		}
 		entry := first(x.obj, "metadata", "managedFields")
-		fields := maps.Clone(entry.Map("fieldsV1")) // which copies of the object share
+		fields := maps.Clone(entry.Map("fieldsV1")) // copies of the object share fieldsV1
 		fields["f:data"], entry["fieldsV1"] = owned, fields
 	case x.obj.Kind() == "Service":
 		first(x.obj, "spec", "ports")["targetPort"] = int64(o.Port)
@@ -66,7 +67,7 @@ func (o Options) adapt(x own) []own {
 	return []own{x}
 }
 
-// serviceAddress returns the cluster IP of the Service kubernetes, "" for that of the data.
+// serviceAddress returns the cluster IP of the Service kubernetes, or "" if it is the one in the data.
 func (o Options) serviceAddress() string {
 	if !o.ServiceCIDR.IsValid() {
 		return ""
@@ -74,10 +75,10 @@ func (o Options) serviceAddress() string {
 	return o.ServiceCIDR.Masked().Addr().Next().String()
 }
 
-// first returns the first object of a list.
+// first returns the first object in the list at the path.
 func first(obj object.Object, path ...string) object.Object { return object.As(obj.List(path...)[0]) }
 
-// aggregate gives aggregating ClusterRoles their rules, as the first controller that comes does.
+// aggregate sets the rules of aggregated ClusterRoles, as the controller does.
 func aggregate(all []own) {
 	var roles []object.Object
 	for _, x := range all {
@@ -100,14 +101,14 @@ func aggregate(all []own) {
 	}
 }
 
-// aggregated is the managedFields entry of the controller that fills a ClusterRole.
+// aggregated returns the managedFields entry of the controller that aggregates ClusterRoles.
 func aggregated(entries []any) map[string]any {
 	m := object.Copy(entries[0]).(map[string]any)
 	m["manager"], m["operation"], m["fieldsV1"] = "clusterrole-aggregation-controller", "Apply", map[string]any{"f:rules": map[string]any{}}
 	return m
 }
 
-// leases returns the identity of each server (KEP-1965).
+// leases returns the identity leases of the servers (KEP-1965).
 func (o Options) leases(x own) []own {
 	var all []own
 	for _, s := range o.Servers {
@@ -122,14 +123,14 @@ func (o Options) leases(x own) []own {
 	return all
 }
 
-// IdentityLabel is the label of the leases of API servers; its value is the kind of server.
+// IdentityLabel is the label of API server leases. Its value is the kind of server.
 const IdentityLabel = "apiserver.kubernetes.io/identity"
 
-// LeaseName returns the name of the lease of an API server on a machine.
+// LeaseName returns the name of an API server's lease on a machine.
 func LeaseName(host string) string { return "apiserver-" + identity(host) }
 
-// identity returns the name of a server on a machine, for the name of its lease (pkg/server.NewConfig): it differs by machine and
-// by kind of server.
+// identity returns the identity of an API server on a machine, which is part of the name of its lease (pkg/server.NewConfig). It
+// depends on the machine and the kind of server.
 func identity(host string) string {
 	var text []byte
 	for _, part := range []string{host, "kube-apiserver"} {

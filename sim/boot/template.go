@@ -2,11 +2,9 @@ package boot
 
 import (
 	"bytes"
-	"compress/gzip"
 	"embed"
 	"fmt"
 	"hash/fnv"
-	"io"
 	"math/rand/v2"
 	"strings"
 	"time"
@@ -19,7 +17,7 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// Placeholders in the data for values that differ between servers.
+// Placeholders in the data for values that vary between clusters.
 const (
 	noUID   = "00000000-0000-0000-0000-000000000000"
 	noRev   = `"resourceVersion":"0000"`
@@ -27,21 +25,21 @@ const (
 	noClock = "T00:00:00"
 )
 
-// template is the objects of a start at no time.
+// template contains the objects of a start without timestamps.
 type template struct {
-	first  uint64 // revision before the first object
-	size   int    // bytes of all objects
-	things []thing
+	first   uint64 // revision before the first object
+	size    int    // total size of all objects in bytes
+	objects []templateObject
 }
 
-// thing is one object and where times stand in its bytes.
-type thing struct {
+// templateObject is an object and the positions of timestamps in its bytes.
+type templateObject struct {
 	key   string
 	item  *resource.Item
 	times []int
 }
 
-// must returns v. An error would be a mistake in the embedded data, so must panics.
+// must returns v. It panics if there is an error, which only damaged embedded data could cause.
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic("boot: " + err.Error())
@@ -49,22 +47,17 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// unpack returns the lines of a data file.
-func unpack(packed []byte) []string {
-	text := must(io.ReadAll(must(gzip.NewReader(bytes.NewReader(packed)))))
+// recorded returns the recorded lines of a minor version.
+func recorded(minor string) []string {
+	text, err := data.ReadFile("data/" + minor + ".jsonl")
+	if err != nil {
+		text = must(data.ReadFile("data/" + schema.Default + ".jsonl"))
+	}
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 }
 
-// recorded returns the lines of a minor.
-func recorded(minor string) []string {
-	packed, err := data.ReadFile("data/" + minor + ".jsonl.gz")
-	if err != nil {
-		packed = must(data.ReadFile("data/" + schema.Default + ".jsonl.gz"))
-	}
-	return unpack(packed)
-}
-
-// Objects returns the objects of a kind that servers of a minor make, by name, without times, uids and revisions.
+// Objects returns the objects of one kind that servers of a minor version create, without timestamps, uids and revisions. The
+// result is keyed by name.
 func Objects(minor, kind string) map[string]object.Object {
 	found := map[string]object.Object{}
 	for _, line := range recorded(minor) {
@@ -82,11 +75,12 @@ type Policy struct {
 	object.Object
 }
 
-// policies are the kinds of default roles and bindings, in the order in which a server that starts looks at them.
+// policies are the kinds of default roles and bindings, in the order in which a starting server processes them.
 var policies = []struct{ kind, storage string }{{"ClusterRole", "clusterroles"}, {"ClusterRoleBinding", "clusterrolebindings"},
 	{"Role", "roles"}, {"RoleBinding", "rolebindings"}}
 
-// Policies returns the roles and bindings that servers of a minor make, without times, uids, revisions and managedFields.
+// Policies returns the roles and bindings that servers of a minor version create, without timestamps, uids, revisions and
+// managedFields.
 func Policies(minor string) (all []Policy) {
 	lines := recorded(minor)
 	for _, p := range policies {
@@ -115,6 +109,9 @@ func newTemplate(o Options) *template {
 	for _, line := range recorded(o.Minor) {
 		all = append(all, o.adapt(read(hubs, line))...)
 	}
+	if o.Served != nil {
+		all = o.services(all)
+	}
 	if o.Aggregate {
 		aggregate(all)
 	}
@@ -125,15 +122,15 @@ func newTemplate(o Options) *template {
 	return t
 }
 
-// own is one object of a server.
+// own is an object that a server creates when it starts.
 type own struct {
 	d    *resource.Definition
-	obj  object.Object // of most only kind and metadata, see read
-	line []byte        // the printed object; nil if obj, which was changed, is the whole object
+	obj  object.Object // usually only kind and metadata; see read
+	line []byte        // JSON of the object; nil if obj was changed and is complete
 }
 
-// read parses a line: the whole object if it is adapted or has selectable fields, and otherwise only the part before its
-// managedFields, which saves most of the time.
+// read parses a line. If the object is adapted or has selectable fields, it parses the whole line. Otherwise it parses only the
+// part before the managedFields, which saves most of the time.
 func read(hubs map[schema.GVK]*resource.Definition, line string) own {
 	head, _, _ := strings.Cut(line, `,"managedFields":`)
 	obj := must(object.Parse([]byte(head + "}}")))
@@ -144,7 +141,7 @@ func read(hubs map[schema.GVK]*resource.Definition, line string) own {
 	return own{d, obj, []byte(line)}
 }
 
-// add puts an object into the template.
+// add adds an object to the template.
 func (t *template) add(x own, rev uint64) {
 	key := x.d.Key(x.obj.Namespace(), x.obj.Name())
 	if x.line == nil {
@@ -153,7 +150,7 @@ func (t *template) add(x own, rev uint64) {
 	line := bytes.Replace(x.line, []byte(noRev), fmt.Appendf(nil, `"resourceVersion":"%d"`, rev), 1)
 	line = bytes.Replace(line, []byte(noUID), uid(key), 1)
 	line = bytes.ReplaceAll(line, []byte(noUID), uid(key+"/process"))
-	made := thing{key: key, item: resource.NewItem(x.d, x.obj, rev, line)}
+	made := templateObject{key: key, item: resource.NewItem(x.d, x.obj, rev, line)}
 	for at := 0; ; at += len(noDate) {
 		i := bytes.Index(line[at:], []byte(noDate))
 		if i < 0 {
@@ -162,11 +159,11 @@ func (t *template) add(x own, rev uint64) {
 		at += i
 		made.times = append(made.times, at)
 	}
-	t.size += len(line) + 1
-	t.things = append(t.things, made)
+	t.size += len(line)
+	t.objects = append(t.objects, made)
 }
 
-// uid returns the uid of the object at a key (RFC 9562, version 4).
+// uid returns the uid of the object with the given key (RFC 9562, version 4).
 func uid(key string) []byte {
 	h := fnv.New64a()
 	h.Write([]byte(key))
@@ -175,14 +172,14 @@ func uid(key string) []byte {
 	return fmt.Appendf(nil, "%08x-%04x-4%03x-%04x-%012x", a>>32, a>>16&0xffff, a&0xfff, b>>48&0x3fff|0x8000, b&0xffffffffffff)
 }
 
-// store returns a store in which all objects were created at a time.
+// store returns a store in which all objects were created at the given time.
 func (t *template) store(at time.Time) *mvcc.Store {
 	s := mvcc.New(t.first)
 	text := []byte(at.UTC().Format("2006-01-02T15:04:05"))
 	memory := make([]byte, 0, t.size)
-	for _, x := range t.things {
+	for _, x := range t.objects {
 		from := len(memory)
-		memory = append(append(memory, x.item.Bytes...), '\n')
+		memory = append(memory, x.item.Bytes()...)
 		line := memory[from:len(memory):len(memory)]
 		for _, i := range x.times {
 			n := len(noDate)
@@ -192,10 +189,10 @@ func (t *template) store(at time.Time) *mvcc.Store {
 			copy(line[i:], text[:n])
 		}
 		item := x.item.Reprinted(line)
-		s.Put(x.key, item.Bytes, item)
+		s.Put(x.key, item.Text(), item)
 	}
 	return s
 }
 
-//go:embed data/*.jsonl.gz
+//go:embed data/*.jsonl
 var data embed.FS

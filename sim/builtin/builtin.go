@@ -1,11 +1,11 @@
-// Package builtin holds what the schema data cannot say about Kubernetes' own kinds: defaults written in Go, validation,
-// what happens to status and generation, field selectors, Table columns. A package per API group lists its kinds; here
-// they come together.
+// Package builtin defines the behaviour of Kubernetes' own kinds that the schema data does not contain: defaults written
+// in Go, validation, handling of status and generation, field selectors, and Table columns. One package per API group
+// lists its kinds. Package builtin combines them.
 //
 //	schema.Set.Resources() ── names, scope, verbs, structure ─────────┐
 //	core.Kinds, apps.Kinds, … ── strategy, defaults, gates, columns ──┴─▶ Definitions ─▶ resource.Table
 //
-// A resource without a kind is served all the same, without rules of its own.
+// A resource without a Kind is also served, but has no specific rules.
 package builtin
 
 import (
@@ -15,6 +15,7 @@ import (
 	"github.com/kubesim/kubesim/sim/builtin/admissionregistration"
 	"github.com/kubesim/kubesim/sim/builtin/apiextensions"
 	"github.com/kubesim/kubesim/sim/builtin/apiregistration"
+	"github.com/kubesim/kubesim/sim/builtin/apiserverinternal"
 	"github.com/kubesim/kubesim/sim/builtin/apps"
 	"github.com/kubesim/kubesim/sim/builtin/authentication"
 	"github.com/kubesim/kubesim/sim/builtin/authorization"
@@ -38,30 +39,31 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// kinds returns the kinds of all groups, made anew.
+// kinds returns new Kinds of all groups.
 func kinds() []kind.Kind {
 	return slices.Concat(core.Kinds(), apps.Kinds(), batch.Kinds(), autoscaling.Kinds(), policy.Kinds(), networking.Kinds(),
 		discovery.Kinds(), storage.Kinds(), rbac.Kinds(), scheduling.Kinds(), coordination.Kinds(), node.Kinds(),
 		admissionregistration.Kinds(), certificates.Kinds(), flowcontrol.Kinds(), devices.Kinds(), apiextensions.Kinds(),
-		apiregistration.Kinds(), authentication.Kinds(), authorization.Kinds(), storagemigration.Kinds())
+		apiregistration.Kinds(), authentication.Kinds(), authorization.Kinds(), storagemigration.Kinds(),
+		apiserverinternal.Kinds())
 }
 
 var cached sync.Map // *schema.Set → func() []*resource.Definition
 
-// Definitions returns the definitions of all resources that an API server of the minor serves by default, in the order
-// of discovery. They are made once per process and shared.
+// Definitions returns the definitions of all resources that an API server of the set's minor version serves by default, in the
+// order of discovery. They are created once per process and shared.
 func Definitions(set *schema.Set) []*resource.Definition {
 	made, _ := cached.LoadOrStore(set, sync.OnceValue(func() []*resource.Definition {
 		server, err := kind.Server(set.Minor(), nil)
 		if err != nil {
-			panic(err) // the schema data names its minor
+			panic(err) // the schema data contains its minor
 		}
 		return DefinitionsFor(set, server)
 	}))
 	return made.(func() []*resource.Definition)()
 }
 
-// DefinitionsFor is Definitions for a server that may have other feature gates. They are made anew with each call.
+// DefinitionsFor is like Definitions, but for a server that may have other feature gates. Each call creates new definitions.
 func DefinitionsFor(set *schema.Set, server resource.Server) []*resource.Definition {
 	return kind.Define(set, server, kinds())
 }

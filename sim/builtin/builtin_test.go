@@ -10,15 +10,15 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// TestSubresources: what kinds say is about subresources that are served, and a resource with a status subresource either
-// has HasStatus or says what its main resource resets.
+// TestSubresources checks that kinds refer only to subresources that are served, and that a resource with a status
+// subresource has HasStatus or declares the fields that its main resource resets.
 func TestSubresources(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	defs := map[string]*resource.Definition{} // as the newest minor has them that serves them
+	defs := map[string]*resource.Definition{} // from the newest minor version that serves each of them
 	var all []*resource.Definition
 	for _, minor := range schema.Minors() {
-		set, err := schema.Load(minor)
+		set, err := schema.LoadAll(minor)
 		is.NoErr(err)
 		all = append(all, Definitions(set)...)
 	}
@@ -42,13 +42,13 @@ func TestSubresources(t *testing.T) {
 			is.True(d.Sub(sub) != nil) // the subresource is served
 		}
 		for sub := range k.Bodies { // order does not matter
-			is.True(d.Sub(sub) != nil && k.Connect[sub] != nil) // a subresource with a body of its own
+			is.True(d.Sub(sub) != nil && k.Connect[sub] != nil) // a subresource with its own body
 		}
 	}
 }
 
-// TestEveryKindHasRules looks for resources of the schema data for which no group's package has a literal: they would be stored
-// without defaults and without validation.
+// TestEveryKindHasRules searches for resources of the schema data that no package declares. They would be stored without
+// defaults and without validation.
 func TestEveryKindHasRules(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -57,7 +57,7 @@ func TestEveryKindHasRules(t *testing.T) {
 		has[k.Storage] = true
 	}
 	for _, minor := range schema.Minors() {
-		set, err := schema.Load(minor)
+		set, err := schema.LoadAll(minor)
 		is.NoErr(err)
 		for _, d := range Definitions(set) {
 			if !has[d.Storage] {
@@ -68,5 +68,5 @@ func TestEveryKindHasRules(t *testing.T) {
 	}
 }
 
-// served are all kinds as a 1.36 serves them.
+// served returns all kinds as a 1.36 server serves them.
 var served = kindtest.Served(kinds)

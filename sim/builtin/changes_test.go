@@ -9,7 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// A new generation is a difference in the real server's memory.
+// TestSpecChanged checks that the generation increases if and only if the real server's in-memory objects differ.
 func TestSpecChanged(t *testing.T) {
 	t.Parallel()
 	kinds := served()
@@ -37,6 +37,6 @@ func TestSpecChanged(t *testing.T) {
 			is.NoErr(err)
 			return obj
 		}
-		is.Equal(kinds[c.storage].Strategy.SpecChanged(parse(c.obj), parse(c.old)), c.want) // as c.name says
+		is.Equal(kinds[c.storage].Strategy.SpecChanged(parse(c.obj), parse(c.old)), c.want) // see c.name
 	}
 }

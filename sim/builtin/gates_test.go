@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// typeAt follows a path of the table into a type, and returns nil if there is no such field.
+// typeAt returns the type at a path of a gate, or nil if there is no such field.
 func typeAt(t *schema.Type, path string) *schema.Type {
 	for _, name := range strings.Split(strings.TrimSuffix(path, "?"), ".") {
 		if name == "*" {
@@ -26,12 +26,12 @@ func typeAt(t *schema.Type, path string) *schema.Type {
 	return t
 }
 
-// Every path of a gate is a field of the kind in some minor.
+// TestGatePaths checks that every path of a gate is a field of the kind in some minor.
 func TestGatePaths(t *testing.T) {
 	is := is.New(t)
 	types := map[string][]*schema.Type{}
 	for _, minor := range schema.Minors() {
-		set, err := schema.Load(minor)
+		set, err := schema.LoadAll(minor)
 		is.NoErr(err)
 		for _, d := range Definitions(set) {
 			if d.Hub == d {

@@ -1,7 +1,7 @@
-// Package cel is the Common Expression Language as the API server uses it: rules of custom resources
+// Package cel implements the API server's uses of the Common Expression Language: rules of custom resources
 // (x-kubernetes-validations) and expressions of admission policies.
 //
-// It wraps two packages: expr, which has everything about rules that does not need evaluation, and celgo, which evaluates them with
-// cel-go. cel-go is half of a wasm file. Only this package depends on its presence: with the build tag nocel rules and expressions
-// are refused (unlinked.go).
+// It wraps two packages: expr, which implements everything that does not require evaluation, and celgo, which evaluates rules
+// and expressions with cel-go. Because cel-go makes up half of a wasm file, it can be excluded with the build tag nocel. Rules
+// and expressions are then rejected (unlinked.go). Only this package depends on the tag.
 package cel

@@ -4,10 +4,11 @@ package cel
 
 import (
 	"github.com/kubesim/kubesim/sim/cel/celgo"
+	"github.com/kubesim/kubesim/sim/cel/expr"
 	"github.com/kubesim/kubesim/sim/field"
 )
 
-// Supported reports whether this build evaluates expressions.
+// Supported reports whether this build can evaluate expressions.
 const Supported = true
 
 // The types of package celgo.
@@ -17,15 +18,17 @@ type (
 	Program  = celgo.Program
 )
 
-// CompileVersion is celgo.CompileVersion.
-func CompileVersion(env Environment, schema map[string]any, known Known, p field.Path, wrong map[string]bool) (*Rules, field.ErrorList) {
+// CompileVersion calls celgo.CompileVersion.
+func CompileVersion(env expr.Environment, schema map[string]any, known expr.Known, p field.Path, wrong map[string]bool) (*Rules, field.ErrorList) {
 	return celgo.CompileVersion(env, schema, known, p, wrong)
 }
 
-// NewCompiler is celgo.NewCompiler.
-func NewCompiler(env Environment, d Declarations) *Compiler { return celgo.NewCompiler(env, d) }
+// NewCompiler calls celgo.NewCompiler.
+func NewCompiler(env expr.Environment, d expr.Declarations) *Compiler {
+	return celgo.NewCompiler(env, d)
+}
 
-// CheckDeviceSelector is celgo.CheckDeviceSelector.
-func CheckDeviceSelector(env Environment, expression string) (problem *Error, complex bool) {
+// CheckDeviceSelector calls celgo.CheckDeviceSelector.
+func CheckDeviceSelector(env expr.Environment, expression string) (problem *expr.Error, complex bool) {
 	return celgo.CheckDeviceSelector(env, expression)
 }

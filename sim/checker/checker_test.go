@@ -14,7 +14,7 @@ func thing(name string, rev uint64, label, uid string) *Object {
 	return &Object{Name: name, Rev: rev, UID: uid, Labels: map[string]string{"l": label}, Digest: rev}
 }
 
-// gone returns how a watch shows that an object went away: as it was, at another revision.
+// gone returns the object in the DELETED event of a watch: unchanged except for the revision.
 func gone(o *Object, rev uint64) *Object {
 	c := *o
 	c.Rev = rev
@@ -27,14 +27,15 @@ func mark(rev uint64, end bool) Event {
 	return Event{Type: Bookmark, Rev: rev, InitialEnd: end, Step: 1000}
 }
 
-// right is a history in which every promise is kept:
+// right returns a history in which every promise is kept:
 //
 //	log    11 +a x ─ 12 +b y ─ 13 a x ─ 14 b x ─ 15 -a ─ 16 +a x ─ 17 b y
 //	1      a@11 b@12 (12)      a@13 ─── b@14 (14)  -a ──── +a ──── b@17 (17)     everything, from the state at 12
 //	2                          a@13 ─── +b ────── -a ──── +a ──── -b             l=x, after 12
 //	3                 a@11 b@12 a@13 ── b@14 ─ …                                 everything, without bookmarks
 //
-// A commit happens at a step of ten times its revision; its call is sent one step before and answered one after.
+// A commit happens at a step of ten times its revision; its call is sent one step before and gets its response one step
+// after.
 func right() *History {
 	a11, b12, a13, b14 := thing("a", 11, "x", "u1"), thing("b", 12, "y", "u2"), thing("a", 13, "x", "u1"), thing("b", 14, "x", "u2")
 	a16, b17 := thing("a", 16, "x", "u3"), thing("b", 17, "y", "u2")
@@ -79,7 +80,7 @@ func right() *History {
 	return h
 }
 
-// change changes an event of a stream without changing data that it shares with other events.
+// change modifies an event of a stream without modifying data that it shares with other events.
 func change(s *Stream, i int, f func(ev *Event, o *Object)) {
 	ev := s.Events[i]
 	if ev.Object != nil {
@@ -179,7 +180,7 @@ func TestPlanted(t *testing.T) {
 			t.Parallel()
 			is := is.New(t)
 			h := right()
-			is.Equal(len(Check(h)), 0) // the history as it is keeps all promises
+			is.Equal(len(Check(h)), 0) // the unmodified history keeps all promises
 			c.plant(h, h.Streams[0], h.Streams[1])
 			found := slices.ContainsFunc(Check(h), func(v Violation) bool { return v.Promise == c.promise })
 			is.True(found) // the check named after the promise finds the bug
@@ -187,7 +188,7 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
-// Every promise is broken by some row of TestPlanted, and says so in words.
+// TestPromises checks the text of a violation, and that each promise has a description.
 func TestPromises(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -198,11 +199,12 @@ func TestPromises(t *testing.T) {
 	is.Equal(fmt.Sprint(found[i]), `Reliable: between two events of a watch no event is missing: watch 1 (c: things/  rv=""): `+
 		`MODIFIED things b at 14 is missing between 13 and 17`)
 	for _, p := range Promises {
-		is.True(p.Text != "" && !strings.HasSuffix(p.Text, ".")) // a promise has words
+		is.True(p.Text != "" && !strings.HasSuffix(p.Text, ".")) // a promise has a description
 	}
 }
 
-// ReadEvent and ReadAnswer parse the server's bytes into comparable objects: kind, apiVersion and the revision do not change the digest.
+// TestRead checks that ReadEvent and ReadAnswer parse the server's bytes into comparable objects: kind, apiVersion and
+// the revision do not change the digest.
 func TestRead(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -217,10 +219,10 @@ func TestRead(t *testing.T) {
 	is.Equal(c.Objects[0], s.Events[0].Object) // the item of the list is the object of the event
 	is.Equal(c.Rev, uint64(9))
 	is.Equal(c.Next, "t")
-	is.True((&Call{Verb: "get"}).ReadAnswer(200, []byte(`{"kind":`)) != nil) // half an answer
+	is.True((&Call{Verb: "get"}).ReadAnswer(200, []byte(`{"kind":`)) != nil) // a truncated response
 }
 
-// FuzzRead checks that arbitrary answers and events are parsed or refused.
+// FuzzRead checks that arbitrary responses and events are either parsed or rejected.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"type":"ADDED","object":{"metadata":{"name":"a","resourceVersion":"7"}}}`))
 	f.Add([]byte(`{"kind":"List","metadata":{"resourceVersion":"9"},"items":[{"metadata":null},3]}`))
@@ -236,7 +238,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// Rebuild makes a log from watches without selectors that is as complete as the store's.
+// TestRebuild checks that Rebuild reconstructs a complete log from watches without selectors.
 func TestRebuild(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -246,7 +248,7 @@ func TestRebuild(t *testing.T) {
 	h.Calls, h.Streams = h.Calls[2:], h.Streams[1:2]
 	Rebuild(h, []*Call{{Scope: all.Scope, Rev: 12, Objects: []*Object{h.Commits[0].Object, h.Commits[1].Object}}}, []*Stream{log})
 	is.Equal(len(h.Commits), 5)
-	is.Equal(Check(h), nil) // everything that was seen fits
+	is.Equal(Check(h), nil) // all received data is consistent
 	h.Calls[7].Objects = h.Calls[7].Objects[:1]
-	is.Equal(Check(h)[0].Promise, "AtomicList") // and a list that leaves something out does not
+	is.Equal(Check(h)[0].Promise, "AtomicList") // an incomplete list is not
 }

@@ -1,20 +1,22 @@
-// Package checker checks the answers and events that clients received from an API server against the log of its store.
+// Package checker checks the responses and events that clients have received from an API server against the log of its
+// store.
 //
 //	the store's log   Commit 4001 ─ 4002 ─ 4003 ─ 4004 ─ 4005
 //	                    │      │      │      │      │
-//	a Call            list ─▶ [objects] at 4002          get ─▶ object at 4005        every request, with when it
-//	a Stream                  ADDED 4003 ─ MODIFIED 4004 ─ BOOKMARK 4004 ─ …          was sent and answered
+//	a Call            list ─▶ [objects] at 4002          get ─▶ object at 4005        every request, with the time
+//	a Stream                  ADDED 4003 ─ MODIFIED 4004 ─ BOOKMARK 4004 ─ …          of the request and the response
 //	                    └──────────── History ───────────┘
 //	                                 │ Index
 //	                              Evidence ─▶ Ordered, Unique, Reliable, … ─▶ Violations
 //
-// Each check is a function named after the promise that it checks; Promises lists them with the promise in words. A
-// violation names the promise, the stream or call and the revisions. The promises come from the API concepts
-// ("Efficient detection of changes", "Resource versions"), in the words of etcd's guarantees for watches. Two more are
-// kube-apiserver's own: initial events end exactly once, and a selector turns changes into ADDED and DELETED.
+// Each check is a function with the name of the promise that it checks; Promises lists all promises with their
+// descriptions. A violation contains the promise, the stream or call, and the revisions. The promises come from the API
+// concepts ("Efficient detection of changes", "Resource versions") and are worded like etcd's guarantees for watches.
+// Two additional promises are specific to kube-apiserver: initial events end exactly once, and a selector turns changes
+// into ADDED and DELETED.
 //
-// A History consists of plain values. The simulator's History contains the store's own log. For a server whose store cannot be read,
-// Rebuild makes the log from watches that received everything.
+// A History consists of plain values. The simulator's History contains the log of the store. For a server whose store
+// cannot be read, Rebuild reconstructs the log from watches that received all events.
 package checker
 
 import (
@@ -23,10 +25,10 @@ import (
 	"github.com/kubesim/kubesim/sim/selector"
 )
 
-// ID names an object of a cluster.
+// ID identifies an object of a cluster.
 type ID struct{ Resource, Namespace, Name string }
 
-// Key returns namespace/name, or the name alone of an object without a namespace: lists are sorted by it.
+// Key returns namespace/name, or the name if the object has no namespace. Lists are sorted by key.
 func (id ID) Key() string {
 	if id.Namespace == "" {
 		return id.Name
@@ -34,16 +36,16 @@ func (id ID) Key() string {
 	return id.Namespace + "/" + id.Name
 }
 
-// String returns resource namespace/name.
+// String returns "resource namespace/name".
 func (id ID) String() string { return id.Resource + " " + id.Key() }
 
-// Object is the part of an object that the checks compare.
+// Object contains the fields of an object that the checks compare.
 type Object struct {
 	Namespace, Name, UID string
 	Rev                  uint64 // metadata.resourceVersion
 	Labels               map[string]string
 	Terminating          bool   // it has a deletionTimestamp
-	Digest               uint64 // of everything except kind, apiVersion and resourceVersion
+	Digest               uint64 // a digest of everything except kind, apiVersion and resourceVersion
 }
 
 // key returns the key of the object's ID.
@@ -53,19 +55,19 @@ func (o *Object) key() string { return ID{Namespace: o.Namespace, Name: o.Name}.
 type Commit struct {
 	ID
 	Rev    uint64
-	Object *Object // nil if it was deleted
-	Step   int64   // when it happened, on the scale of Call.Called; 0 if unknown
+	Object *Object // nil if the object was deleted
+	Step   int64   // the step of the commit, on the scale of Call.Called; 0 if unknown
 }
 
 // Scope is the scope of a list or a watch.
 type Scope struct {
 	Resource  string
-	Namespace string // empty for all
-	Name      string // of the one object that a field selector names; empty for all
-	Selector  string // of labels
+	Namespace string // all namespaces if empty
+	Name      string // the name in a field selector; all names if empty
+	Selector  string // a label selector
 }
 
-// Call is one request and its answer.
+// Call is one request and its response.
 type Call struct {
 	N      int
 	Client string
@@ -77,23 +79,23 @@ type Call struct {
 	Match    string // resourceVersionMatch
 	Limit    int
 	Continue string
-	Based    uint64 // resourceVersion that a write names as its precondition, 0 if there is none
+	Based    uint64 // the resourceVersion that a write requires, or 0
 
-	Called, Returned int64 // when it was sent and answered, in steps; Returned is 0 without an answer
+	Called, Returned int64 // the steps of the request and of the response; Returned is 0 without a response
 	Code             int
-	Reason           string // of an error's Status
-	Broken           bool   // the answer did not arrive whole
+	Reason           string // the reason in the Status of an error
+	Broken           bool   // the response did not arrive completely
 
-	Rev     uint64    // of the list, or of the object in the answer
-	Objects []*Object // of the list, or the one object
-	Next    string    // continue token, of an answer or of a 410
+	Rev     uint64    // the revision of the list or of the object in the response
+	Objects []*Object // the items of the list, or the single object
+	Next    string    // the continue token in the response, which may be a 410
 }
 
-// Done reports whether the call was answered and succeeded.
+// Done reports whether the call got a successful response.
 func (c *Call) Done() bool { return c.Returned != 0 && !c.Broken && c.Code >= 200 && c.Code < 300 }
 
-// Unknown reports whether the answer does not show what the server did: there is no answer, it broke off, or it is a server
-// error (5xx).
+// Unknown reports whether a client cannot know if the server has executed the call: there is no response, it is
+// incomplete, or it is a server error (5xx).
 func (c *Call) Unknown() bool { return c.Returned == 0 || c.Broken || c.Code >= 500 }
 
 // Write reports whether the call is a write.
@@ -115,9 +117,9 @@ type Stream struct {
 	Version   string // the resourceVersion parameter
 	Initial   bool   // initial events were requested, explicitly or by default
 	Bookmarks bool
-	Called    int64 // when it was asked for
+	Called    int64 // the step of the request
 	Events    []Event
-	Ended     bool // the server has ended it, or the client stopped reading
+	Ended     bool // the server has ended it, or the client has stopped reading
 }
 
 func (s *Stream) String() string {
@@ -137,11 +139,11 @@ const (
 // Event is one event of a Stream.
 type Event struct {
 	Type       string
-	Object     *Object // of ADDED, MODIFIED and DELETED
-	Rev        uint64  // of the object or bookmark
-	InitialEnd bool    // a bookmark with k8s.io/initial-events-end
-	Code       int     // of an ERROR
-	Step       int64   // when it was received
+	Object     *Object // for ADDED, MODIFIED and DELETED
+	Rev        uint64  // the revision of the object or bookmark
+	InitialEnd bool    // a bookmark with the annotation k8s.io/initial-events-end
+	Code       int     // the status code of an ERROR
+	Step       int64   // the step at which it was received
 }
 
 func (e *Event) String() string {
@@ -151,7 +153,7 @@ func (e *Event) String() string {
 	return fmt.Sprintf("%s at %d", e.Type, e.Rev)
 }
 
-// History is the log of a store together with the calls and streams of its clients.
+// History contains the log of a store, and the calls and streams of its clients.
 type History struct {
 	From    uint64   // the log begins after this revision
 	Before  []Commit // the objects at that revision
@@ -159,12 +161,12 @@ type History struct {
 	Calls   []*Call
 	Streams []*Stream
 
-	// Unreadable lists the errors of answers and events that could not be parsed.
+	// Unreadable contains the errors for responses and events that could not be parsed.
 	Unreadable []string
 
-	// Settled means that no events are pending: a stream that has not ended has delivered everything.
+	// Settled means that no events are pending: each stream that has not ended has delivered all events.
 	Settled bool
-	// Expiring are resources whose objects go away by themselves.
+	// Expiring are resources whose objects expire.
 	Expiring []string
 }
 
@@ -176,23 +178,23 @@ func (h *History) End() uint64 {
 	return h.From
 }
 
-// Violation is a promise that was broken.
+// Violation describes a broken promise.
 type Violation struct {
-	Promise string // its name
-	Text    string // the promise in words
-	What    string // where it was broken: the stream or call, and the revisions
+	Promise string // the name of the promise
+	Text    string // the description of the promise
+	What    string // the violation: the stream or call, and the revisions
 }
 
-// Error returns all of it in one line.
+// Error implements error. It returns the violation in one line.
 func (v Violation) Error() string { return v.Promise + ": " + v.Text + ": " + v.What }
 
-// labels parses label selectors, each once.
+// labels caches parsed label selectors.
 type labels map[string]selector.Labels
 
 func (m labels) of(text string) selector.Labels {
 	s, ok := m[text]
 	if !ok {
-		s, _ = selector.ParseLabels(text) // an invalid one is refused by the server, and matches everything here
+		s, _ = selector.ParseLabels(text) // the server rejects an invalid selector; here it matches all objects
 		m[text] = s
 	}
 	return s

@@ -15,7 +15,7 @@ func parsed(text string) object.Object {
 	return o
 }
 
-// Objects are the same if all but their resourceVersion is.
+// Objects have the same digest if they differ only in resourceVersion.
 func ExampleObjectOf() {
 	one, err := checker.ObjectOf(parsed(`{"metadata":{"name":"a","resourceVersion":"7"},"data":{"color":"red"}}`))
 	if err != nil {
@@ -35,7 +35,7 @@ func ExampleEventOf() {
 	// Output: BOOKMARK 9 true <nil>
 }
 
-// A promise is checked over evidence; Check does so with all of them.
+// A check finds the violations of one promise in the evidence; Check checks all promises.
 func ExampleIndex() {
 	a := &checker.Object{Name: "a", Rev: 5}
 	h := &checker.History{From: 4,

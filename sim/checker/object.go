@@ -2,8 +2,8 @@ package checker
 
 import "cmp"
 
-// Monotone checks that no stream shows an object older than it has shown it before, and that the reads of one client
-// that ask for the newest state do not go back.
+// Monotone checks that no stream shows an older revision of an object after a newer one, and that a client's reads of
+// the newest state do not go back to an older revision.
 func Monotone(e *Evidence, report Report) {
 	for _, v := range e.streams {
 		last := map[ID]uint64{}
@@ -34,8 +34,8 @@ func Monotone(e *Evidence, report Report) {
 	}
 }
 
-// eachObserved yields every object that clients received, with the stream or call that returned it. deleted means that the object is in its
-// last state before the deletion, with the revision of the deletion.
+// eachObserved calls yield for each object that clients have received, with the stream or call that returned it. If
+// deleted is true, the object is in its last state before the deletion, with the revision of the deletion.
 func (e *Evidence) eachObserved(yield func(where string, id ID, o *Object, deleted bool)) {
 	for _, v := range e.streams {
 		for ev := range visibleEvents(v.Events) {
@@ -52,8 +52,8 @@ func (e *Evidence) eachObserved(yield func(where string, id ID, o *Object, delet
 	}
 }
 
-// removed reports whether a patch or update took off the last finalizer: its answer shows the object without it at the
-// revision before, which is in no log.
+// removed reports whether a patch or update removed the last finalizer. The response then shows the object without the
+// finalizer at the previous revision, a state that is not in the log.
 func (e *Evidence) removed(c *Call) bool {
 	if c.Verb != "patch" && c.Verb != "update" {
 		return false
@@ -68,7 +68,7 @@ func (e *Evidence) removed(c *Call) bool {
 	return false
 }
 
-// origin returns the object in the log that was shown as o, or nil.
+// origin returns the object in the log that corresponds to a received object, or nil.
 func (e *Evidence) origin(id ID, o *Object, deleted bool) *Object {
 	rev := o.Rev
 	if deleted {
@@ -81,7 +81,8 @@ func (e *Evidence) origin(id ID, o *Object, deleted bool) *Object {
 	return logged
 }
 
-// UIDConsistent checks the uids in the log, and compares the uids that clients received with it.
+// UIDConsistent checks that an object's uid in the log does not change and is not used for another object, and that
+// clients have received the same uids.
 func UIDConsistent(e *Evidence, report Report) {
 	owner := map[string]ID{}
 	for _, list := range [][]Commit{e.Before, e.Commits} {
@@ -107,7 +108,7 @@ func UIDConsistent(e *Evidence, report Report) {
 	})
 }
 
-// Faithful checks that every object that clients received is in the log unchanged.
+// Faithful checks that each object that clients have received is in the log unchanged.
 func Faithful(e *Evidence, report Report) {
 	e.eachObserved(func(where string, id ID, o *Object, deleted bool) {
 		switch logged := e.origin(id, o, deleted); {

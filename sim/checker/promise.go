@@ -2,17 +2,17 @@ package checker
 
 import "fmt"
 
-// Promise is a guarantee of a server to its clients, and its check.
+// Promise is a guarantee of a server to its clients, with a check.
 type Promise struct {
 	Name  string
 	Text  string
 	Check func(*Evidence, Report)
 }
 
-// Report reports one violation of a promise.
+// Report reports a violation of a promise.
 type Report func(format string, args ...any)
 
-// Promises are the promises that Check checks.
+// Promises are all promises that Check checks.
 var Promises = []Promise{
 	{"Readable", "what a server sends can be read", Readable},
 	{"Ordered", "a watch delivers events in the order of their revisions", Ordered},
@@ -32,10 +32,10 @@ var Promises = []Promise{
 	{"NoLostUpdate", "a write that names the revision it is based on replaces that revision and no other", NoLostUpdate},
 }
 
-// violationsMax is the maximal number of reported violations of one promise.
+// violationsMax is the maximum number of reported violations per promise.
 const violationsMax = 5
 
-// Check checks all promises.
+// Check checks all promises and returns the violations.
 func Check(h *History) []Violation {
 	e := Index(h)
 	var out []Violation
@@ -50,7 +50,7 @@ func Check(h *History) []Violation {
 	return out
 }
 
-// Readable checks that all answers and events could be parsed.
+// Readable checks that all responses and events could be parsed.
 func Readable(e *Evidence, report Report) {
 	for _, text := range e.Unreadable {
 		report("%s", text)

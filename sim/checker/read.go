@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// token is a continue token; it means something in its scope only.
+// token is a continue token. It is valid only in its scope.
 type token struct {
 	scope Scope
 	text  string
 }
 
-// page is the meaning of a continue token.
+// page is the page of a list to which a continue token leads.
 type page struct {
-	rev   uint64 // of the list; 0 for the newest
-	after string // key after which it continues
+	rev   uint64 // the revision of the list; 0 for the newest
+	after string // the key after which the list continues
 }
 
-// turnPages determines the page of each continue token.
+// turnPages determines the page for each continue token.
 func (e *Evidence) turnPages() {
 	e.pages = map[token]page{}
 	for _, c := range e.Calls {
@@ -32,7 +32,8 @@ func (e *Evidence) turnPages() {
 	}
 }
 
-// AtomicList checks that each list, page of a list, and initial state of a stream equals the log's state at its revision.
+// AtomicList checks that each list, page of a list, and initial state of a stream equals the state of the log at its
+// revision.
 func AtomicList(e *Evidence, report Report) {
 	for _, c := range e.Calls {
 		if c.Verb != "list" || !c.Done() {
@@ -46,7 +47,7 @@ func AtomicList(e *Evidence, report Report) {
 			}
 		}
 		if c.Rev < e.From {
-			continue // before the history begins
+			continue // before the beginning of the history
 		}
 		if c.Rev > e.newest(c.Returned) {
 			report("%s: the list is at %d, the store has only reached %d", c, c.Rev, e.newest(c.Returned))
@@ -68,14 +69,14 @@ func AtomicList(e *Evidence, report Report) {
 	}
 }
 
-// atomicPage checks the objects of one page, and whether there is to be another one.
+// atomicPage checks the objects of one page, and whether there should be another page.
 func (e *Evidence) atomicPage(report Report, c *Call, p page) {
 	want := e.state(&c.Scope, c.Rev)
 	for len(want) > 0 && p.after != "" && want[0].key() <= p.after {
 		want = want[1:]
 	}
 	if c.Next != "" && len(c.Objects) > 0 && len(want) > len(c.Objects) {
-		want = want[:len(c.Objects)] // a page may be short only when a token says that more follows
+		want = want[:len(c.Objects)] // a page may be shorter only if a token shows that more objects follow
 	}
 	if differs(want, c.Objects) {
 		report("%s: the list at %d is %s, the state is %s", c, c.Rev, names(c.Objects), names(want))
@@ -91,7 +92,7 @@ func (e *Evidence) atomicPage(report Report, c *Call, p page) {
 	}
 }
 
-// after counts the objects behind a key, whatever their labels.
+// after returns the number of objects after a key, regardless of their labels.
 func (e *Evidence) after(s *Scope, rev uint64, key string) (n int) {
 	whole := Scope{Resource: s.Resource, Namespace: s.Namespace}
 	for _, o := range e.state(&whole, rev) {
@@ -108,7 +109,7 @@ func differs(want, got []*Object) bool {
 	})
 }
 
-// names prints objects as key@revision.
+// names formats objects as key@revision.
 func names(list []*Object) string {
 	out := make([]string, len(list))
 	for i, o := range list {
@@ -117,8 +118,9 @@ func names(list []*Object) string {
 	return "[" + strings.Join(out, " ") + "]"
 }
 
-// Fresh checks that a read which asks for the newest state sees every write that was answered before it was sent, that
-// one not older than a revision is not, and that one at a revision is at it.
+// Fresh checks the revisions of reads. A read of the newest state must include every write that got a response before
+// the read was sent. A read with NotOlderThan must not be older than its revision, and a read with Exact must be at its
+// revision.
 func Fresh(e *Evidence, report Report) {
 	floor := e.floors()
 	for i, c := range e.Calls {
@@ -134,7 +136,7 @@ func Fresh(e *Evidence, report Report) {
 		case c.Version == "0":
 			low = 0
 		default:
-			legacy := c.Match == "" && c.Limit > 0 && c.Scope.Name == "" // a limit on one object is none
+			legacy := c.Match == "" && c.Limit > 0 && c.Scope.Name == "" // a limit does not apply to a single object
 			low, exact = n, c.Verb == "list" && (c.Match == "Exact" || legacy)
 		}
 		switch {
@@ -155,7 +157,7 @@ func found(c *Call) string {
 	return "the object at " + strconv.FormatUint(c.Rev, 10)
 }
 
-// floors returns for each call the newest revision that was known before it was sent.
+// floors returns, for each call, the newest revision that was known before the call was sent.
 func (e *Evidence) floors() []uint64 {
 	out := make([]uint64, len(e.Calls))
 	for i, c := range e.Calls {
@@ -163,7 +165,7 @@ func (e *Evidence) floors() []uint64 {
 			out[i] = e.newest(c.Called - 1)
 			continue
 		}
-		for _, p := range e.Calls { // the steps of commits are unknown, so only revisions in earlier answers count
+		for _, p := range e.Calls { // the steps of commits are unknown, so use only the revisions in earlier responses
 			if p.Returned != 0 && p.Returned < c.Called && p.Done() && p.Verb != "delete" && p.Verb != "deletecollection" {
 				out[i] = max(out[i], p.Rev)
 			}
@@ -172,7 +174,7 @@ func (e *Evidence) floors() []uint64 {
 	return out
 }
 
-// possible reports whether a get returned the state of the object at some revision from low until its answer.
+// possible reports whether a get returned the state of the object at some revision between low and its response.
 func (e *Evidence) possible(c *Call, low uint64) bool {
 	high := e.newest(c.Returned)
 	return same(c, e.at(c.ID, low)) || slices.ContainsFunc(e.versions[c.ID], func(v version) bool {

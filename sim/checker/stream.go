@@ -6,21 +6,21 @@ import (
 	"strconv"
 )
 
-// parsedStream is a stream taken apart:
+// parsedStream is a stream split into its parts:
 //
 //	ADDED a ─ ADDED b ─ BOOKMARK 4002 end ─ MODIFIED 4003 ─ BOOKMARK 4003 ─ ERROR
 //	└──── initial ────┘     start 4002      └─────── live ───────┘
 type parsedStream struct {
 	*Stream
 	initial []Event
-	live    []Event // events and bookmarks, no errors
-	marks   int     // bookmarks that end the initial events
-	start   uint64  // revision after which live events begin
+	live    []Event // events and bookmarks, without errors
+	marks   int     // the number of bookmarks that end the initial events
+	start   uint64  // the revision after which live events begin
 	known   bool    // start is known
-	part    bool    // the stream broke off before the initial events ended
+	part    bool    // the stream ended before the end of the initial events
 }
 
-// parseStream splits a stream into its parts.
+// parseStream splits the events of a stream into the initial events and the live ones. Error events are omitted.
 func (e *Evidence) parseStream(s *Stream) *parsedStream {
 	v := &parsedStream{Stream: s}
 	events := slices.DeleteFunc(slices.Clone(s.Events), func(ev Event) bool { return ev.Type == Error })
@@ -50,9 +50,9 @@ func (e *Evidence) parseStream(s *Stream) *parsedStream {
 	return v
 }
 
-// guess finds where the initial events of a stream without bookmarks end: at the state of a revision that they show and
-// whose later events follow, the newest such revision. A stream that fits nowhere is taken to begin where it fits best;
-// that breaks promises.
+// guess determines the end of the initial events of a stream without bookmarks. It looks for the newest revision whose
+// state equals the initial events and whose later events follow. If no revision fits completely, it uses the one that
+// fits best; the checks then find broken promises.
 func (e *Evidence) guess(v *parsedStream, events []Event) {
 	low, _ := strconv.ParseUint(v.Version, 10, 64)
 	if v.Version == "" && e.timed() {
@@ -76,7 +76,7 @@ func (e *Evidence) guess(v *parsedStream, events []Event) {
 	}
 }
 
-// fit returns the number of events that match a stream that begins with the state of a revision.
+// fit returns the number of events that match a stream beginning with the state at a revision.
 func (e *Evidence) fit(v *parsedStream, events []Event, rev uint64) int {
 	n := 0
 	for _, o := range e.state(&v.Scope, rev) {
@@ -106,7 +106,7 @@ func (v *parsedStream) changes(yield func(i int, ev *Event) bool) {
 	}
 }
 
-// visibleEvents yields events that show an object.
+// visibleEvents yields events that contain an object.
 func visibleEvents(events []Event) iter.Seq[*Event] {
 	return func(yield func(*Event) bool) {
 		for i := range events {
@@ -122,7 +122,7 @@ func (v *parsedStream) id(ev *Event) ID {
 	return ID{v.Scope.Resource, ev.Object.Namespace, ev.Object.Name}
 }
 
-// revs returns the revisions of the live events, and where each was received first.
+// revs returns the revisions of the live events, and the index at which each was first received.
 func (v *parsedStream) revs() map[uint64]int {
 	out := map[uint64]int{}
 	for i, ev := range v.changes {

@@ -2,8 +2,8 @@ package checker
 
 import "slices"
 
-// Ordered checks that revisions do not go down within a stream, bookmarks included. Initial events are in the order of
-// keys and not looked at.
+// Ordered checks that revisions do not decrease within a stream, including bookmarks. It ignores initial events, which
+// are sorted by key.
 func Ordered(e *Evidence, report Report) {
 	for _, v := range e.streams {
 		last := uint64(0)
@@ -37,12 +37,12 @@ func Unique(e *Evidence, report Report) {
 	}
 }
 
-// Reliable checks that between the first and the last event of a stream there are all that the log has.
+// Reliable checks that a stream contains all events of the log between its first and its last event.
 func Reliable(e *Evidence, report Report) {
 	for _, v := range e.streams {
 		revs := v.revs()
 		first, last := uint64(0), uint64(0)
-		for rev := range revs { // order does not matter: the least and the greatest are taken
+		for rev := range revs { // the order does not matter: only the minimum and the maximum are used
 			if first == 0 || rev < first {
 				first = rev
 			}
@@ -59,7 +59,8 @@ func Reliable(e *Evidence, report Report) {
 	}
 }
 
-// Resumable checks where a stream takes up: the first event is the first one after the revision that it began with.
+// Resumable checks the beginning of a stream: the first event must be the first one after the revision at which the
+// watch began.
 func Resumable(e *Evidence, report Report) {
 	for _, v := range e.streams {
 		first := uint64(0)
@@ -80,15 +81,15 @@ func Resumable(e *Evidence, report Report) {
 	}
 }
 
-// Bookmarkable checks that a bookmark comes behind all events up to its revision, before all later ones, and that it
-// names no revision of the future.
+// Bookmarkable checks that a bookmark follows all events up to its revision and precedes all later ones, and that its
+// revision is not newer than the store.
 func Bookmarkable(e *Evidence, report Report) {
 	for _, v := range e.streams {
 		if !v.known {
 			continue
 		}
 		revs := v.revs()
-		delivered := v.start // up to here an earlier bookmark was right
+		delivered := v.start // bookmarks up to here have been checked
 		if v.marks > 0 {
 			if end := v.mark(); end.Rev > e.newest(end.Step) {
 				report("%s: %s: the store has only reached %d", v, end, e.newest(end.Step))
@@ -147,8 +148,8 @@ func Filtered(e *Evidence, report Report) {
 	}
 }
 
-// InitialEventsEnd checks that exactly one bookmark ends the initial events of a watch that requested them with bookmarks, that other
-// watches have none, and that the initial events before it are in the order of keys.
+// InitialEventsEnd checks that exactly one bookmark ends the initial events of a watch that requested them with
+// bookmarks, that other watches have no such bookmark, and that the initial events before it are sorted by key.
 func InitialEventsEnd(e *Evidence, report Report) {
 	for _, v := range e.streams {
 		early := slices.ContainsFunc(v.Events, func(ev Event) bool {
@@ -175,7 +176,7 @@ func InitialEventsEnd(e *Evidence, report Report) {
 	}
 }
 
-// Delivered checks, in a history that has settled, that a stream which has not ended is complete.
+// Delivered checks, in a settled history, that each stream that has not ended is complete.
 func Delivered(e *Evidence, report Report) {
 	for _, v := range e.streams {
 		if !e.Settled || v.Ended || !v.known {

@@ -12,7 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// ObjectOf returns the Object of a JSON object.
+// ObjectOf converts a JSON object to an Object. It returns an error if the resourceVersion is not a number.
 func ObjectOf(obj object.Object) (*Object, error) {
 	o := &Object{Namespace: obj.Namespace(), Name: obj.Name(), UID: obj.UID(), Labels: obj.Labels(),
 		Terminating: obj.DeletionTimestamp() != ""}
@@ -32,22 +32,22 @@ func ObjectOf(obj object.Object) (*Object, error) {
 	return o, nil
 }
 
-// ReadAnswer is TakeAnswer of a body that has not been read.
+// ReadAnswer is like TakeAnswer, but parses the body first. A body that cannot be parsed makes the call Broken.
 func (c *Call) ReadAnswer(code int, body []byte) error {
 	obj, _ := object.Parse(body)
 	return c.TakeAnswer(code, obj)
 }
 
-// TakeAnswer fills in the result of a call from the body of its answer. If obj is nil, the body could not be parsed and the call is
-// Broken.
+// TakeAnswer sets the result of a call from the body of its response. If obj is nil, the body could not be parsed and
+// the call is Broken.
 func (c *Call) TakeAnswer(code int, obj object.Object) (err error) {
 	c.Code = code
 	switch {
-	case code == 429 || code == 204: // plain text, and nothing
+	case code == 429 || code == 204: // the body is plain text or empty
 		return nil
 	case obj == nil:
 		c.Broken = true
-		return fmt.Errorf("checker: %s: the body of %d is no JSON object", c, code)
+		return fmt.Errorf("checker: %s: the body of %d is not a JSON object", c, code)
 	case obj.Kind() == "Status":
 		c.Next, c.Reason = obj.String("metadata", "continue"), obj.String("reason")
 		return nil
@@ -86,7 +86,8 @@ func (c *Call) readList(list object.Object) error {
 // initialEventsEnd is the annotation of the bookmark that ends the initial events (KEP-3157).
 const initialEventsEnd = "k8s.io/initial-events-end"
 
-// ReadEvent adds one frame of a watch, received at a step, to the stream.
+// ReadEvent parses one frame of a watch, received at a step, and appends it to the stream. It returns an error if the
+// frame cannot be parsed.
 func (s *Stream) ReadEvent(frame []byte, step int64) error {
 	f, err := object.Parse(frame)
 	if err != nil {
@@ -101,7 +102,7 @@ func (s *Stream) ReadEvent(frame []byte, step int64) error {
 	return nil
 }
 
-// EventOf makes the Event of one frame of a watch.
+// EventOf converts a frame of a watch to an Event. It returns an error if the frame is not a valid event.
 func EventOf(frame object.Object) (ev Event, err error) {
 	ev.Type = frame.String("type")
 	obj := object.Object(frame.Map("object"))
@@ -123,9 +124,9 @@ func EventOf(frame object.Object) (ev Event, err error) {
 	return ev, err
 }
 
-// Rebuild makes the log of a history from lists, and from streams without selectors that begin at the revisions of the lists, one of each
-// per resource. It is for servers whose store cannot be read. The steps of such commits are unknown. The streams must have been
-// read to their end, because the log has only the commits that they delivered.
+// Rebuild reconstructs the log of a history from one list and one stream per resource, for servers whose store cannot
+// be read. The streams must have no selectors, begin at the revisions of the lists, and have been read to their end,
+// because the log contains only the commits that they delivered. The steps of these commits are unknown.
 func Rebuild(h *History, lists []*Call, full []*Stream) {
 	h.From, h.Before, h.Commits = math.MaxUint64, nil, nil
 	for _, l := range lists {

@@ -2,8 +2,8 @@ package checker
 
 import "slices"
 
-// Accounted checks that each successful write is in the log, that no two creates claim the same commit, and that each commit is in an
-// answer or can come from a write whose answer does not name a commit.
+// Accounted checks that each successful write is in the log, that no two creates claim the same commit, and that each
+// commit is in a response or can be the result of a write whose response does not contain it.
 func Accounted(e *Evidence, report Report) {
 	claimed := map[uint64]*Call{}
 	for _, c := range e.Calls {
@@ -44,7 +44,7 @@ func Accounted(e *Evidence, report Report) {
 	}
 }
 
-// explained reports whether a commit that no answer names may come from one of the calls.
+// explained reports whether one of the calls may have caused a commit that no response contains.
 func (e *Evidence) explained(c *Commit, calls, wide []*Call) bool {
 	during := func(w *Call) bool {
 		return c.Step == 0 || w.Called <= c.Step && (w.Returned == 0 || c.Step <= w.Returned)
@@ -52,18 +52,18 @@ func (e *Evidence) explained(c *Commit, calls, wide []*Call) bool {
 	if c.Object == nil && slices.Contains(e.Expiring, c.Resource) {
 		return true
 	}
-	return slices.ContainsFunc(calls, func(w *Call) bool { // a patch or update that takes the last finalizer off removes the object, too
+	return slices.ContainsFunc(calls, func(w *Call) bool { // a patch or update that removes the last finalizer also removes the object
 		return during(w) && (w.Unknown() || w.Done() && (ends(c) && w.Verb == "delete" || c.Object == nil && w.Verb != "create"))
 	}) || slices.ContainsFunc(wide, func(w *Call) bool {
 		return ends(c) && during(w) && w.Scope.Resource == c.Resource && (w.Unknown() || w.Done())
 	})
 }
 
-// ends reports whether a commit removes an object or begins to.
+// ends reports whether a commit deletes an object or begins its deletion.
 func ends(c *Commit) bool { return c.Object == nil || c.Object.Terminating }
 
-// NoLostUpdate checks that a write based on a revision directly follows it, without another write in between. A PUT that created its
-// object is skipped: for kinds that allow that, the server ignores the revision.
+// NoLostUpdate checks that a write based on a revision directly follows that revision, without another write in
+// between. It skips a PUT that created its object: kinds that allow this ignore the revision.
 func NoLostUpdate(e *Evidence, report Report) {
 	for _, c := range e.Calls {
 		switch {
@@ -81,14 +81,14 @@ func NoLostUpdate(e *Evidence, report Report) {
 	}
 }
 
-// deletedFrom checks that a delete removed, or began to remove, the revision that it named.
+// deletedFrom checks that a delete deleted, or began to delete, the object at the revision that it specified.
 func (e *Evidence) deletedFrom(report Report, c *Call) {
 	for i, v := range e.versions[c.ID] {
 		if v.rev != c.Based {
 			continue
 		}
 		if v.obj != nil && v.obj.Terminating {
-			return // it had begun before
+			return // the deletion had begun earlier
 		}
 		if i+1 < len(e.versions[c.ID]) {
 			if next := e.versions[c.ID][i+1].obj; next == nil || next.Terminating {

@@ -12,14 +12,14 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// Convert makes an object of type t from values that were merged rather than read, as the result of a strategic merge
-// patch is. The real server goes from the values to the Go struct without JSON between them, by rules of its own:
+// Convert converts merged values, such as the result of a strategic merge patch, to an object of type t. The real server converts
+// the values to the Go struct without JSON as an intermediate form, and by different rules than decoding:
 //
-//   - fields are taken in the order of the struct, and the first that does not fit is the error;
-//   - integers are cut to the size of the field, whole floats become integers, and null is like absent;
-//   - unknown fields are reported in alphabetical order, without the keys of the maps on the way to them.
+//   - fields are converted in the order of the struct, and the first one that does not fit is the error;
+//   - integers are truncated to the size of the field, integral floats become integers, and null is the same as absent;
+//   - unknown fields are reported in alphabetical order; their paths omit map keys.
 //
-// apiVersion and kind are values like others. It changes m.
+// apiVersion and kind are treated like other values. Convert changes m.
 func Convert(m map[string]any, t *schema.Type) (obj object.Object, unknown []string, err error) {
 	c := &converter{}
 	v, err := c.value(m, t)
@@ -38,7 +38,7 @@ type converter struct {
 	unknown []string
 }
 
-// value brings v, which is not null, into a form that JSON of type t may have.
+// value converts v, which is not null, to type t. It returns an error if v does not fit.
 func (c *converter) value(v any, t *schema.Type) (any, error) {
 	switch t.Kind {
 	case schema.Struct:
@@ -126,7 +126,8 @@ func (c *converter) list(v any, t *schema.Type) (any, error) {
 	return list, nil
 }
 
-// bytes takes base64 or a list of numbers.
+// bytes checks a value for a field of bytes, which is base64 or a list of numbers, and returns it. It returns an error for other
+// values.
 func (c *converter) bytes(v any) (any, error) {
 	s, ok := v.(string)
 	if !ok {
@@ -138,7 +139,7 @@ func (c *converter) bytes(v any) (any, error) {
 	return s, nil
 }
 
-// scalar converts between numbers; everything else must have the type already.
+// scalar converts v to type t if both are numbers. Any other value must already have the right type, or scalar returns an error.
 func scalar(v any, t *schema.Type) (any, error) {
 	switch v := v.(type) {
 	case string:
@@ -171,7 +172,7 @@ func scalar(v any, t *schema.Type) (any, error) {
 	return nil, errors.New("unrecognized type: " + scalarKind(t))
 }
 
-// cut keeps the lower bits of an integer.
+// cut truncates an integer to a field of 8 bits (unsigned) or 32 bits (signed). For any other size it returns n.
 func cut(n int64, bits int) int64 {
 	switch bits {
 	case 8:

@@ -12,31 +12,32 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// DecodeJSON reads an object of type t the way the API server reads it into a Go struct: names match exactly, null is like absent,
-// the last of repeated fields wins, and values are brought into the form in which they are printed. strict reports fields that were
-// dropped or overwritten (`unknown field "spec.foo"`), in order of appearance, at most 100. If t is nil, any JSON object is read
-// unchanged, and strict reports its repeated fields.
+// DecodeJSON decodes an object of type t like the API server decodes it into a Go struct: names match exactly, null is the same as
+// absent, the last of several fields with the same name wins, and values are normalized to the form in which they are encoded.
+// strict has an error for each field that was dropped or overwritten (`unknown field "spec.foo"`), in order of appearance, at most
+// 100. If t is nil, DecodeJSON decodes any JSON object unchanged, and strict has only the repeated fields.
 //
-// An empty list or map is kept where the printed object would leave it out, so that managedFields [] differs from an absent field.
-// Where the printed object would show it, it becomes null, as in the real server's storage.
+// An empty list or map of a field that is omitted when empty is kept, so that managedFields [] differs from an absent field. In a
+// field that is always encoded, it becomes null, as in the real server's storage.
 func DecodeJSON(data []byte, t *schema.Type) (obj object.Object, strict []string, err error) {
 	return decode(string(data), t)
 }
 
 func decode(text string, t *schema.Type) (obj object.Object, strict []string, err error) {
-	return newDecoder(text, nil).document(t)
+	d := newDecoder(text, nil)
+	return d.document(t)
 }
 
-// newDecoder returns the decoder of a text that may have parts of an item that was read, nil for none.
-func newDecoder(text string, before *resource.Item) *decoder {
-	d := &decoder{Scanner: json.Scanner{Text: text, Own: len(text) > shareLimit}, where: make(path, 0, 8)}
+// newDecoder returns a decoder for text. before is an item whose parsed parts may occur again in text, or nil.
+func newDecoder(text string, before *resource.Item) decoder {
+	d := decoder{Scanner: json.Scanner{Text: text, Own: len(text) > shareLimit}, where: make(path, 0, 8)}
 	if before != nil {
 		d.before = before.Parsed()
 	}
 	return d
 }
 
-// document reads an object and checks that nothing follows it.
+// document decodes an object of type t. It returns an error if anything but space follows it.
 func (d *decoder) document(t *schema.Type) (obj object.Object, strict []string, err error) {
 	var v any
 	if t != nil {
@@ -54,7 +55,7 @@ func (d *decoder) document(t *schema.Type) (obj object.Object, strict []string, 
 	return m, d.strict, nil
 }
 
-// finish returns the error in the text, if any, after its value was read.
+// finish checks that nothing follows the value and returns the decoder's error, if any.
 func (d *decoder) finish() error {
 	d.End()
 	switch {
@@ -66,34 +67,34 @@ func (d *decoder) finish() error {
 	return d.first
 }
 
-// CheckJSON is DecodeJSON for a value of any type, of which only the mistakes are wanted.
+// CheckJSON decodes a value of any type and returns only the strict errors and the error (see DecodeJSON).
 func CheckJSON(data []byte, t *schema.Type) (strict []string, err error) {
 	d := newDecoder(string(data), nil)
 	d.value(t, nil, false)
 	return d.strict, d.finish()
 }
 
-// shareLimit is the size of documents whose strings stay parts of the document: copies of small strings cost more
-// than the memory that a part holds back.
+// shareLimit is the size of documents up to which decoded strings are substrings of the document. Copying small strings would cost
+// more than the memory that the substrings retain.
 const shareLimit = 8 << 10
 
-// decoder reads one document into the form of a schema.Type.
+// decoder decodes one document into the form of a schema.Type.
 type decoder struct {
 	json.Scanner
 
-	before *resource.Parsed // values that may occur again; nil if there are none
-	parts  *resource.Parsed // collects the values of a stored item, which are immutable; nil if a request body is read
+	before *resource.Parsed // parts whose values need not be decoded again, or nil
+	parts  *resource.Parsed // collects the parts of a stored item, which are immutable; nil for a request body
 
 	where path
 
-	first   error    // the error of the first value of a wrong type, after which decoding continues
-	fatal   error    // the error of a value that reads itself (a time, a quantity): nothing else counts
+	first   error    // the error of the first value with a wrong type; decoding continues after it
+	fatal   error    // the error of a value with its own UnmarshalJSON (a time, a quantity): it supersedes all others
 	strict  []string // unknown and repeated fields
-	unknown []string // the paths of the unknown ones
-	lenient int      // inside values that do not report unknown fields
+	unknown []string // the paths of the unknown fields
+	lenient int      // depth of values in which unknown fields are not reported
 }
 
-// root reads an object without a type.
+// root decodes an object of a custom resource, without a type. Any JSON but an object or null is an error.
 func (d *decoder) root() any {
 	if c := d.Next(); c != '{' && c != 'n' {
 		return d.mismatch(&schema.Type{GoType: "map[string]interface {}"}, nil)
@@ -101,8 +102,8 @@ func (d *decoder) root() any {
 	return d.untyped()
 }
 
-// value reads a value of type t. old is the value of an earlier field of the same name: structs and maps are merged into it. nil
-// stands for the zero value, and for the nil pointer if pointer is true.
+// value decodes a value of type t. old is the value of an earlier field of the same name, into which structs and maps are merged,
+// or nil. If pointer is true, a nil result means a nil pointer, and otherwise the zero value.
 func (d *decoder) value(t *schema.Type, old any, pointer bool) any {
 	c := d.Next()
 	if d.fatal != nil {
@@ -156,7 +157,8 @@ func (d *decoder) value(t *schema.Type, old any, pointer bool) any {
 	return d.mismatch(t, old)
 }
 
-// null returns the value of a field that is null.
+// null returns the value of a field of type t whose JSON is null. old is the value of an earlier field of the same name, which some
+// types keep.
 func (d *decoder) null(t *schema.Type, old any, pointer bool) any {
 	if pointer {
 		return nil
@@ -178,13 +180,13 @@ func (d *decoder) null(t *schema.Type, old any, pointer bool) any {
 	return old
 }
 
-// readField is a field that was read and its value; nil for a field that is to be left out.
+// readField is a decoded field and its value. The value is nil if the field must be omitted.
 type readField struct {
 	field *schema.Field
 	value any
 }
 
-// structure reads the fields of a Go struct. They are collected first, so that the map is made in the right size.
+// structure decodes a Go struct. It collects the fields first, so that the map is allocated with the right size.
 func (d *decoder) structure(t *schema.Type, old any) map[string]any {
 	var room [16]readField
 	read := room[:0]
@@ -233,7 +235,7 @@ func (d *decoder) structure(t *schema.Type, old any) map[string]any {
 	return m
 }
 
-// field reads the value of a field of t. old is the value of an earlier field of the same name.
+// field decodes the value of field f of t. old is the value of an earlier field of the same name.
 func (d *decoder) field(t *schema.Type, f *schema.Field, old any) any {
 	d.where = append(d.where, step{name: f.Name, field: f, owner: t})
 	v := d.value(f.Type, old, f.Pointer)
@@ -241,8 +243,8 @@ func (d *decoder) field(t *schema.Type, f *schema.Field, old any) any {
 	return v
 }
 
-// find returns the field with the name. It looks behind the last field first, where at is: documents mostly have the
-// order of the struct.
+// find returns the field with the name, or nil. It first searches at index *at, after the previous field, because most documents
+// have the order of the struct, and advances *at.
 func find(t *schema.Type, name string, at *int) *schema.Field {
 	for i := *at; i < min(*at+16, len(t.Fields)); i++ {
 		if t.Fields[i].Name == name {
@@ -253,7 +255,7 @@ func find(t *schema.Type, name string, at *int) *schema.Field {
 	return t.Field(name)
 }
 
-// needless reports whether a field that is no pointer prints the same without v.
+// needless reports whether a non-pointer field with value v can be omitted without a change of the encoded object.
 func needless(f *schema.Field, v any) bool {
 	switch f.Type.Kind {
 	case schema.Struct:
@@ -265,7 +267,8 @@ func needless(f *schema.Field, v any) bool {
 	return false
 }
 
-// dictionary reads a Go map. It merges into the map of an earlier field, but elements are always new.
+// dictionary decodes a Go map. If an earlier field has the same name, it adds the entries to the map old of that field; entries
+// with equal keys are replaced, not merged.
 func (d *decoder) dictionary(t *schema.Type, old any) map[string]any {
 	m, _ := old.(map[string]any)
 	seen := m
@@ -291,7 +294,7 @@ func (d *decoder) dictionary(t *schema.Type, old any) map[string]any {
 	return m
 }
 
-// list reads a Go slice. Elements are decoded over those of an earlier one.
+// list decodes a Go slice. If an earlier field has the same name, it merges the elements into those of old.
 func (d *decoder) list(t *schema.Type, old any) []any {
 	before, _ := old.([]any)
 	out := []any{}
@@ -316,7 +319,7 @@ func (d *decoder) list(t *schema.Type, old any) []any {
 
 func isNumber(c byte) bool { return c == '-' || c >= '0' && c <= '9' }
 
-// numeric reads a number for a Go integer or float.
+// numeric decodes a Go integer or float. If the number does not fit the type, it records the error and returns old.
 func (d *decoder) numeric(t *schema.Type, old any) any {
 	text := d.Number()
 	if d.Bad {
@@ -335,7 +338,7 @@ func (d *decoder) numeric(t *schema.Type, old any) any {
 
 func fits(n int64, bits int) bool {
 	switch bits {
-	case 8: // of a byte
+	case 8: // a byte
 		return n >= 0 && n <= math.MaxUint8
 	case 32:
 		return n >= math.MinInt32 && n <= math.MaxInt32
@@ -343,7 +346,7 @@ func fits(n int64, bits int) bool {
 	return true
 }
 
-// base64 reads bytes.
+// base64 decodes a base64 string and returns it in canonical form. If the string is invalid, it records the error and returns old.
 func (d *decoder) base64(old any) any {
 	data, err := base64.StdEncoding.DecodeString(d.String())
 	if err != nil {
@@ -357,7 +360,7 @@ func (d *decoder) base64(old any) any {
 
 var byteType = &schema.Type{Kind: schema.List, GoType: "[]uint8", Elem: &schema.Type{Kind: schema.Int, Bits: 8, GoType: "uint8"}}
 
-// byteList reads bytes that are written as an array of numbers.
+// byteList decodes bytes that are written as an array of numbers, and returns them as base64.
 func (d *decoder) byteList() any {
 	list := d.list(byteType, nil)
 	data := make([]byte, len(list))

@@ -8,19 +8,19 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// step is one step of the way from the document to a value: a field of a struct, a key of a map, an element.
+// step is one step of the path from the document to a value: a struct field, a map key or a list element.
 type step struct {
 	name    string
 	index   int
 	element bool
 
-	field *schema.Field // of a field of a struct
-	owner *schema.Type  // the struct
+	field *schema.Field // the struct field, or nil for a map key or a list element
+	owner *schema.Type  // the struct that contains field
 }
 
 type path []step
 
-// String returns the way as unknown fields are reported: spec.containers[0].
+// String returns the path in the form of errors about unknown fields: spec.containers[0].
 func (p path) String() string {
 	var b strings.Builder
 	for i, s := range p {
@@ -36,8 +36,8 @@ func (p path) String() string {
 	return b.String()
 }
 
-// context returns the struct and the fields that errors of encoding/json name. Keys and elements are not part of it,
-// but the names of embedded structs are.
+// context returns the struct name and the field path for an encoding/json error message. The path omits map keys and list elements
+// and includes embedded structs.
 func (p path) context() (structName, fields string) {
 	var names []string
 	for _, s := range p {
@@ -49,8 +49,8 @@ func (p path) context() (structName, fields string) {
 	return structName, strings.Join(names, ".")
 }
 
-// embeddedNames are the Go names of structs that are embedded in others, by the name of the outer one. If an embedded struct embeds
-// another one, a field has as many names as Inline has numbers.
+// embeddedNames maps the name of a Go struct to the names of the structs that are embedded in it. If an embedded struct embeds
+// another one, a field is in as many of them as Field.Inline has numbers.
 var embeddedNames = map[string][]string{
 	"ConfigMapEnvSource":            {"LocalObjectReference"},
 	"ConfigMapKeySelector":          {"LocalObjectReference"},
@@ -71,7 +71,7 @@ var embeddedNames = map[string][]string{
 	"Volume":                        {"VolumeSource"},
 }
 
-// embedded returns the Go names of the embedded structs around a field.
+// embedded returns the Go names of the embedded structs that contain a field.
 func embedded(owner *schema.Type, f *schema.Field) []string {
 	if n := len(f.Inline); n > 0 {
 		names := embeddedNames[owner.GoType[strings.LastIndexByte(owner.GoType, '.')+1:]]
@@ -80,12 +80,15 @@ func embedded(owner *schema.Type, f *schema.Field) []string {
 	if f.Proto == 0 && (f.Name == "kind" || f.Name == "apiVersion") {
 		return []string{"TypeMeta"}
 	}
+	if owner.Name == unversioned {
+		return []string{metaName(owner)}
+	}
 	return nil
 }
 
-// typeError is a JSON value that does not fit a Go type.
+// typeError is the error for a JSON value that does not fit a Go type (json.UnmarshalTypeError).
 type typeError struct {
-	value      string // its description: "string", "number 1.5"
+	value      string // description of the value: "string", "number 1.5"
 	goType     string
 	structName string
 	fields     string
@@ -99,7 +102,7 @@ func (e *typeError) Error() string {
 	return "json: cannot unmarshal " + e.value + into + e.goType
 }
 
-// mismatch reads over a value that does not fit and remembers the error. It returns old.
+// mismatch skips a value that does not fit, records the error, and returns old.
 func (d *decoder) mismatch(t *schema.Type, old any) any {
 	what := jsonType(d.Next())
 	if d.Skip(); !d.Bad {
@@ -108,7 +111,7 @@ func (d *decoder) mismatch(t *schema.Type, old any) any {
 	return old
 }
 
-// jsonType returns how an error calls the value that begins with c.
+// jsonType returns the name that error messages use for the type of a value that begins with c.
 func jsonType(c byte) string {
 	switch c {
 	case '{':
@@ -123,7 +126,7 @@ func jsonType(c byte) string {
 	return "number"
 }
 
-// wrong remembers a value of a wrong type.
+// wrong records the error for a value of a wrong type if it is the first such error. what describes the value.
 func (d *decoder) wrong(what, goType string) {
 	if d.first == nil {
 		d.first = d.typeError(what, goType)
@@ -135,17 +138,18 @@ func (d *decoder) typeError(what, goType string) *typeError {
 	return &typeError{value: what, goType: goType, structName: structName, fields: fields}
 }
 
-// stop remembers the error of a value that reads itself.
+// stop records the error of a value whose Go type has its own UnmarshalJSON, if it is the first such error.
 func (d *decoder) stop(err error) {
 	if d.fatal == nil {
 		d.fatal = err
 	}
 }
 
-// maxStrict is how many unknown and repeated fields are reported.
+// maxStrict is the maximum number of unknown and repeated fields that are reported.
 const maxStrict = 100
 
-// report remembers an unknown or repeated field, and whether it had not done so before.
+// report records an unknown or repeated field at the path at. It returns false if the field was already recorded, or must not be
+// reported.
 func (d *decoder) report(problem, at string) bool {
 	if d.lenient > 0 || len(d.strict) >= maxStrict {
 		return false
@@ -158,7 +162,7 @@ func (d *decoder) report(problem, at string) bool {
 	return true
 }
 
-// to returns the path to a key of the object that is read.
+// to returns the path of a key of the object that is being decoded.
 func (d *decoder) to(key string) string {
 	if len(d.where) == 0 {
 		return key

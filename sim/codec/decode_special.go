@@ -17,10 +17,10 @@ var (
 	int32Type  = &schema.Type{Kind: schema.Int, Bits: 32, GoType: "int32"}
 )
 
-// microLayout is how metav1.MicroTime is written.
+// microLayout is the time layout of metav1.MicroTime.
 const microLayout = "2006-01-02T15:04:05.000000Z07:00"
 
-// special reads a value whose Go type reads itself. Its errors end the decoding at once.
+// special decodes a value whose Go type has its own UnmarshalJSON. An error in such a value supersedes all other errors.
 func (d *decoder) special(t *schema.Type, c byte) any {
 	switch t.Kind {
 	case schema.Quantity:
@@ -54,7 +54,7 @@ func (d *decoder) special(t *schema.Type, c byte) any {
 	return object.AsWritten(d.Keep(d.Text[start:d.Pos]), v)
 }
 
-// onlyString reads a string; any other value is an error.
+// onlyString decodes a string. For any other value it records an error and returns false.
 func (d *decoder) onlyString(c byte) (string, bool) {
 	if c == '"' {
 		return d.String(), !d.Bad
@@ -65,7 +65,7 @@ func (d *decoder) onlyString(c byte) (string, bool) {
 	return "", false
 }
 
-// quantity reads a number or a string; escapes in the string are not resolved.
+// quantity decodes a quantity, which is a number or a string. It does not resolve escapes in the string.
 func (d *decoder) quantity() any {
 	text := d.Skip()
 	if d.Bad {
@@ -82,7 +82,7 @@ func (d *decoder) quantity() any {
 	return d.Keep(s)
 }
 
-// time reads a timestamp; the zero time is nil.
+// time decodes a timestamp. It returns nil for the zero time.
 func (d *decoder) time(c byte, layout string) any {
 	s, ok := d.onlyString(c)
 	if !ok {
@@ -96,7 +96,7 @@ func (d *decoder) time(c byte, layout string) any {
 	switch {
 	case t.IsZero():
 		return nil
-	case layout == time.RFC3339 && len(s) == len("2006-01-02T15:04:05Z") && s[len(s)-1] == 'Z': // as it is printed
+	case layout == time.RFC3339 && len(s) == len("2006-01-02T15:04:05Z") && s[len(s)-1] == 'Z': // in canonical form
 		return d.Keep(s)
 	}
 	return t.UTC().Format(layout)
@@ -132,14 +132,14 @@ func (d *decoder) intOrString(c byte) any {
 	return n
 }
 
-// The three Go types behind Any that are a schema or something else.
+// These are two of the three union types of apiextensions, which hold either a schema or another value.
 const (
 	schemaOrBool    = "v1.JSONSchemaPropsOrBool"
 	schemaOrStrings = "v1.JSONSchemaPropsOrStringArray"
 )
 
-// union reads a schema or the value that may stand in its place. The Go types decode the inner value on their own: unknown fields
-// in it are not reported, and its errors end the decoding.
+// union decodes a schema or the other value of a union type. The Go types decode the inner value separately: unknown fields in it
+// are not reported, and its first error supersedes all others.
 func (d *decoder) union(t *schema.Type, c byte) any {
 	if c != '{' && (c != '[' || t.GoType == schemaOrBool) {
 		return d.unionLiteral(t, c)
@@ -167,8 +167,8 @@ func (d *decoder) union(t *schema.Type, c byte) any {
 	return v
 }
 
-// unionLiteral reads a value that is neither an object nor a list. In a JSONSchemaPropsOrBool it returns a bool, and any other
-// value is an error. In the other union types it returns nil.
+// unionLiteral decodes a value that is neither an object nor a list. For a JSONSchemaPropsOrBool it returns a bool, and any other
+// value is an error. For the other union types it returns nil.
 func (d *decoder) unionLiteral(t *schema.Type, c byte) any {
 	text := d.Skip()
 	if t.GoType != schemaOrBool || d.Bad {
@@ -187,7 +187,7 @@ func (d *decoder) nullUnion(t *schema.Type) any {
 	return nil
 }
 
-// untyped reads a value as it is, and reports repeated fields and a number that is too large.
+// untyped decodes a value without a type. It records repeated fields, and an error for a number that is too large for a float64.
 func (d *decoder) untyped() any {
 	start := d.Pos
 	d.Repeats, d.Huge = false, ""

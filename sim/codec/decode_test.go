@@ -12,7 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// TestDecodePrinted reads bodies and prints them: the output is that of a Go struct.
+// TestDecodePrinted decodes bodies and encodes the result, which must equal the JSON of a Go struct.
 func TestDecodePrinted(t *testing.T) {
 	for _, c := range []struct{ name, group, kind, in, want string }{
 		{"empty", "", "ConfigMap", `{}`, `{"metadata":{}}`},
@@ -60,7 +60,7 @@ func TestDecodePrinted(t *testing.T) {
 	}
 }
 
-// checkReread checks that an object that is printed and read again has the same value, and does not change.
+// checkReread checks that an object has the same value after it is encoded and decoded, and does not change.
 func checkReread(t *testing.T, obj object.Object, kind *schema.Type) {
 	t.Helper()
 	is := is.New(t)
@@ -91,7 +91,7 @@ func TestDecodeErrors(t *testing.T) {
 		{"", "ConfigMap", `{"kind":5}`, `json: cannot unmarshal number into Go struct field ConfigMap.TypeMeta.kind of type string`},
 		{"", "ConfigMap", `{"metadata":{"creationTimestamp":"yesterday"}}`, `parsing time "yesterday" as "2006-01-02T15:04:05Z07:00": cannot parse "yesterday" as "2006"`},
 		{"", "ConfigMap", `{"metadata":{"creationTimestamp":5}}`, `json: cannot unmarshal number into Go struct field ObjectMeta.metadata.creationTimestamp of type string`},
-		{"", "ConfigMap", `{"data":5,"metadata":{"creationTimestamp":{}}}`, `json: cannot unmarshal object into Go struct field ObjectMeta.metadata.creationTimestamp of type string`}, // reads itself: trumps what came before
+		{"", "ConfigMap", `{"data":5,"metadata":{"creationTimestamp":{}}}`, `json: cannot unmarshal object into Go struct field ObjectMeta.metadata.creationTimestamp of type string`}, // UnmarshalJSON of its own: its error supersedes the earlier one
 		{"", "Pod", `{"spec":{"volumes":[{"hostPath":"x"}]}}`, `json: cannot unmarshal string into Go struct field Volume.spec.volumes.VolumeSource.hostPath of type v1.HostPathVolumeSource`},
 		{"", "Service", `{"spec":{"ports":[{"targetPort":1.5}]}}`, `json: cannot unmarshal number 1.5 into Go struct field ServicePort.spec.ports.targetPort of type int32`},
 		{"", "Service", `{"spec":{"ports":[{"targetPort":true}]}}`, `json: cannot unmarshal bool into Go struct field ServicePort.spec.ports.targetPort of type int32`},
@@ -109,7 +109,7 @@ func TestDecodeErrors(t *testing.T) {
 		is := is.New(t)
 		_, _, err := DecodeJSON([]byte(c.in), typeOf(t, c.group, "v1", c.kind))
 		is.True(err != nil)           // refused
-		is.Equal(err.Error(), c.want) // with Go's words
+		is.Equal(err.Error(), c.want) // Go's message
 	}
 }
 
@@ -119,11 +119,11 @@ func TestStrictErrors(t *testing.T) {
 		{"ConfigMap", `{"metadata":{"Labels":{}},"Data":{}}`, `unknown field "metadata.Labels"|unknown field "Data"`},
 		{"Pod", `{"spec":{"containers":[{"name":"a","foo":1},{"name":"a","name":"b"}]}}`, `unknown field "spec.containers[0].foo"|duplicate field "spec.containers[1].name"`},
 		{"ConfigMap", `{"a":1,"a":2,"q\"":3}`, `unknown field "a"|unknown field "q\""`},
-		{"ConfigMap", `{"metadata":{"managedFields":[{"fieldsV1":{"a":{},"a":{}}}]}}`, ``}, // raw JSON is not looked into
+		{"ConfigMap", `{"metadata":{"managedFields":[{"fieldsV1":{"a":{},"a":{}}}]}}`, ``}, // raw JSON is not checked
 	} {
 		is := is.New(t)
 		_, strict, err := DecodeJSON([]byte(c.in), typeOf(t, "", "v1", c.kind))
-		is.NoErr(err)                               // strict errors are no errors
+		is.NoErr(err)                               // strict errors are not errors
 		is.Equal(strings.Join(strict, "|"), c.want) // in order of appearance
 	}
 	is := is.New(t)
@@ -151,7 +151,7 @@ func TestDecodeUntyped(t *testing.T) {
 	is.Equal(string(object.JSON(map[string]any(obj))), `{"data":1e999}`)                                // which is kept as it is
 }
 
-// Raw values are printed without spaces; the store, and protobuf, have them as they were written.
+// Raw values are encoded without spaces for clients. The store and protobuf have them as they were written.
 func TestRawValues(t *testing.T) {
 	is := is.New(t)
 	kind := typeOf(t, "apps", "v1", "ControllerRevision")
@@ -167,10 +167,10 @@ func TestRawValues(t *testing.T) {
 	is.Equal(back["data"], obj["data"]) // through protobuf
 	plain, _, err := DecodeYAML([]byte(`{"data": `+text+`,"revision":1}`), kind)
 	is.NoErr(err)
-	is.Equal(plain["data"], map[string]any{"a": "<", "b": int64(1)}) // YAML is turned into JSON first
+	is.Equal(plain["data"], map[string]any{"a": "<", "b": int64(1)}) // YAML is converted to JSON first
 }
 
-// TestSyntax compares the scanner with encoding/json on damaged documents.
+// TestSyntax compares the scanner with encoding/json for damaged documents.
 func TestSyntax(t *testing.T) {
 	const noise = "{}[]:,\"\\0-+.eEtfn \x00\x1f\xff"
 	r := rand.New(rand.NewSource(1))

@@ -13,8 +13,8 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// DecodeYAML reads the first document of a YAML text like DecodeJSON. Repeated keys are one strict error, the first
-// one, with the text of the YAML library: StrictError takes it as it is, Warnings takes it apart.
+// DecodeYAML decodes the first document of a YAML stream like DecodeJSON. The first strict error contains all repeated keys, in the
+// wording of the YAML library. StrictError uses it unchanged; Warnings splits it into lines.
 func DecodeYAML(data []byte, t *schema.Type) (obj object.Object, strict []string, err error) {
 	text, err := YAMLToJSON(data)
 	if err != nil {
@@ -27,11 +27,11 @@ func DecodeYAML(data []byte, t *schema.Type) (obj object.Object, strict []string
 	return obj, append(repeatedKeys(data), strict...), nil
 }
 
-// YAMLToJSON returns the first document of a YAML text as JSON; the last of repeated keys wins.
+// YAMLToJSON converts the first document of a YAML stream to JSON. If a key is repeated, the last value is used.
 func YAMLToJSON(data []byte) ([]byte, error) { return yaml.YAMLToJSON(data) }
 
-// Answered reads an object that another server has answered with: JSON, or YAML if it does not begin as an object of
-// JSON does. Only its kind and apiVersion are checked.
+// Answered decodes an object in another server's response. The response is JSON, or YAML if it does not begin with "{". Answered
+// validates only kind and apiVersion; other fields may have any type. It decodes null as an empty object.
 func Answered(data []byte) (object.Object, error) {
 	data, _, err := answerJSON(data)
 	if err != nil {
@@ -42,13 +42,13 @@ func Answered(data []byte) (object.Object, error) {
 		return nil, err
 	}
 	m, ok := v.(map[string]any)
-	if !ok { // null
+	if !ok { // the response is null
 		m = map[string]any{}
 	}
 	return m, nil
 }
 
-// answerJSON returns the text of an answer as JSON, and the kind that it names.
+// answerJSON converts a response to JSON and returns the JSON and the kind in it.
 func answerJSON(data []byte) ([]byte, schema.GVK, error) {
 	if !bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
 		text, err := YAMLToJSON(data)
@@ -61,16 +61,16 @@ func answerJSON(data []byte) ([]byte, schema.GVK, error) {
 	return data, gvk, err
 }
 
-// everywhere are the kinds that a typed client knows in every group and version, inEachVersion those in each version that it
-// has of a group (apimachinery, meta/v1.AddToGroupVersion).
+// A typed client can decode the kinds in everywhere in every group and version, and the kinds in inEachVersion in each version of a
+// group that it supports (apimachinery, meta/v1.AddToGroupVersion).
 var (
 	everywhere    = []string{"Status", "APIVersions", "APIGroup", "APIGroupList", "APIResourceList"}
 	inEachVersion = []string{"WatchEvent", "ListOptions", "GetOptions", "DeleteOptions", "CreateOptions", "UpdateOptions", "PatchOptions"}
 )
 
-// AnsweredAs reads an answer as the kind want with the structure t, as a typed client does: an answer without a kind is of the
-// kind that was asked for, and one of another kind is an error. versions are the versions that the client knows of the kind;
-// the answer may not be of another than want.
+// AnsweredAs decodes a response as kind want with structure t, like a typed client. If the response has no kind, it is assumed to
+// be want; any other kind is an error. versions are the versions of the kind that the client supports. They only determine the
+// message: a response in a version other than want's is always an error.
 func AnsweredAs(data []byte, want schema.GVK, t *schema.Type, versions ...string) (object.Object, error) {
 	text, gvk, err := answerJSON(data)
 	if err != nil {
@@ -100,7 +100,7 @@ func AnsweredAs(data []byte, want schema.GVK, t *schema.Type, versions ...string
 	return obj, err
 }
 
-// repeatedKeys returns the error of the YAML library about repeated keys.
+// repeatedKeys returns the YAML library's error about repeated keys as a strict error, or nil if no key is repeated.
 func repeatedKeys(data []byte) []string {
 	if _, err := yaml.YAMLToJSONStrict(data); err != nil {
 		return []string{err.Error()}
@@ -108,13 +108,13 @@ func repeatedKeys(data []byte) []string {
 	return nil
 }
 
-// StrictError returns the error text for strict errors under fieldValidation=Strict.
+// StrictError returns the error message for strict errors under fieldValidation=Strict.
 func StrictError(strict []string) string {
 	return "strict decoding error: " + strings.Join(strict, ", ")
 }
 
-// Warnings returns the warnings for strict errors under fieldValidation=Warn: one for each, and one for each line of the YAML
-// library.
+// Warnings returns the warnings for strict errors under fieldValidation=Warn: one for each error, and one for each line of the YAML
+// library's error.
 func Warnings(strict []string) []string {
 	var out []string
 	for _, s := range strict {
@@ -133,16 +133,16 @@ func Warnings(strict []string) []string {
 	return out
 }
 
-// Level is the treatment of unknown and repeated fields: the fieldValidation parameter.
+// Level determines how unknown and repeated fields are treated: the fieldValidation parameter.
 type Level int
 
 const (
-	Ignore Level = iota // dropped in silence
-	Warn                // dropped with a warning for each
-	Strict              // refused
+	Ignore Level = iota // fields are dropped without a warning
+	Warn                // fields are dropped with a warning for each
+	Strict              // the request is rejected
 )
 
-// ParseLevel reads fieldValidation. Empty means Warn.
+// ParseLevel parses the parameter fieldValidation. An empty value is Warn. It returns false for an invalid value.
 func ParseLevel(s string) (Level, bool) {
 	switch s {
 	case "Ignore":
@@ -155,5 +155,5 @@ func ParseLevel(s string) (Level, bool) {
 	return Warn, false
 }
 
-// JSONToYAML turns JSON into YAML, with the fields in the order of their names.
+// JSONToYAML converts JSON to YAML, with fields sorted by name.
 func JSONToYAML(data []byte) ([]byte, error) { return yaml.JSONToYAML(data) }

@@ -1,4 +1,4 @@
-// Package codec turns the bytes of requests into objects and objects into the bytes of answers.
+// Package codec decodes the bodies of requests into objects and encodes objects into the bodies of responses.
 //
 //	body ── Decoder.Object ──┬─ JSON      DecodeJSON ───┐
 //	                         ├─ YAML      DecodeYAML ───┼─▶ object.Object, strict errors, or a *status.Status
@@ -6,15 +6,15 @@
 //
 //	object.Object ── Append ─▶ canonical JSON ─┬─ Body: JSON, indented JSON, YAML
 //	                                           ├─ Proto: protobuf
-//	                                           ├─ List, AppendFrame: lists and watch events of such bytes
-//	                                           └─ Table, AppendPartial: other views, as Negotiate found out
+//	                                           ├─ List, Frame: lists and watch events of such bytes
+//	                                           └─ Table, AppendPartial: other representations, chosen by Negotiate
 //
-// Everything is driven by schema.Type: the order of fields, which empty fields are printed, the form of values and the texts of
-// errors are those of the Go structs behind the API (API concepts, "Resource representation"). One decoder reads every kind in a
-// single pass and without reflection:
+// All encoding and decoding is controlled by schema.Type: the order of fields, which empty fields are encoded, the form of values
+// and the error messages are those of the Go structs behind the API (API concepts, "Resource representation"). One decoder decodes
+// every kind in a single pass and without reflection:
 //
 //	scanner   the grammar of JSON; nesting is limited
-//	decoder   a value of a Type, merged into that of an earlier field of the same name; remembers the first wrong type,
-//	          the error of a value that reads itself (time, quantity), unknown and repeated fields
-//	path      the way to the current value, for the texts of both kinds of errors
+//	decoder   a value of a Type, merged into that of an earlier field of the same name; records the first wrong type,
+//	          the error of a value with its own UnmarshalJSON (time, quantity), and unknown and repeated fields
+//	path      the path of the current value, for error messages
 package codec

@@ -9,15 +9,15 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// Append prints an object of type t as json.Encoder prints the Go struct, without the line break: fields in the order of
-// the struct, zero values where the struct always has them, map keys sorted. Fields that t does not have are not
-// printed. With a nil t everything is printed with sorted keys, as custom resources are.
+// Append encodes an object of type t like json.Encoder encodes the Go struct, but without the newline: fields are in the order of
+// the struct, zero values are included if the struct always has them, and map keys are sorted. Fields that t does not have are
+// omitted. If t is nil, everything is encoded with sorted keys, as for custom resources.
 func Append(dst []byte, obj object.Object, t *schema.Type) []byte {
 	return AppendAfter(dst, obj, t, nil)
 }
 
-// AppendAfter is Append for the next state of an object whose previous state is before, which may be nil. Fields and sets of
-// managedFields that both states share are copied from the text of before.
+// AppendAfter is Append for the next state of an object. before is its previous parsed state, or nil. The JSON of fields and of
+// managedFields sets that both states share is copied from before.
 func AppendAfter(dst []byte, obj object.Object, t *schema.Type, before *resource.Parsed) []byte {
 	if t == nil {
 		return object.AppendJSON(dst, map[string]any(obj))
@@ -26,8 +26,7 @@ func AppendAfter(dst []byte, obj object.Object, t *schema.Type, before *resource
 	return p.appendStruct(dst, obj, t)
 }
 
-// AppendSent prints an object that never was in the store as Append does, but with empty lists and maps where the client
-// sent them.
+// AppendSent encodes an object that was never stored, like Append, but keeps the empty lists and maps that the client sent.
 func AppendSent(dst []byte, obj object.Object, t *schema.Type) []byte {
 	if t == nil {
 		return Append(dst, obj, nil)
@@ -35,31 +34,31 @@ func AppendSent(dst []byte, obj object.Object, t *schema.Type) []byte {
 	return (&printer{origin: sent}).appendStruct(dst, obj, t)
 }
 
-// AppendStored prints an object as Append does, but with raw values as they were written. This is the form in the store.
+// AppendStored encodes an object for the store, like Append, but with raw values as they were written.
 func AppendStored(dst []byte, obj object.Object, t *schema.Type) []byte {
 	return (&printer{origin: stored, json: StoredAsJSON(t)}).appendStruct(dst, obj, t)
 }
 
-// origin is where a printed object comes from.
+// origin is the source and destination of an object that is encoded. It determines the form of empty lists and raw values.
 type origin uint8
 
 const (
-	store  origin = iota // which is protobuf for built-in kinds, and knows no empty lists
-	sent                 // from a client
-	stored               // store, for the store itself
+	store  origin = iota // an object from the store: protobuf for built-in kinds, which cannot represent empty lists
+	sent                 // an object as the client sent it
+	stored               // like store, but encoded for the store itself
 )
 
-// printer prints one object.
+// printer encodes one object.
 type printer struct {
 	origin origin
 	before *resource.Parsed // the parsed previous state of the object, or nil
-	json   bool             // the store keeps the object as JSON
+	json   bool             // the real server stores the object as JSON
 }
 
-// appendStruct prints a Go struct.
+// appendStruct encodes a Go struct.
 func (p *printer) appendStruct(dst []byte, m map[string]any, t *schema.Type) []byte {
 	start := len(dst)
-	fields, left := t.Fields, len(m) // fields that were not met yet
+	fields, left := t.Fields, len(m) // number of members of m that are not encoded yet
 	for i := range fields {
 		f := &fields[i]
 		var v any
@@ -80,11 +79,11 @@ func (p *printer) appendStruct(dst []byte, m map[string]any, t *schema.Type) []b
 	if len(dst) == start {
 		return append(dst, "{}"...)
 	}
-	dst[start] = '{' // of the first comma
+	dst[start] = '{' // replaces the first comma
 	return append(dst, '}')
 }
 
-// isPrinted reports whether a field that is not always printed is, with value v.
+// isPrinted reports whether a field that may be omitted is encoded if its value is v.
 func isPrinted(f *schema.Field, v any) bool {
 	switch f.PrintRule() {
 	case schema.NotEmpty:
@@ -95,15 +94,16 @@ func isPrinted(f *schema.Field, v any) bool {
 	return v != nil
 }
 
-// jsonPackages are the packages whose kinds the real server stores as JSON: those of the servers that it embeds.
+// jsonPackages are the packages whose kinds the real server stores as JSON: those of its embedded servers.
 var jsonPackages = []string{"io.k8s.apiextensions-apiserver.", "io.k8s.kube-aggregator."}
 
-// StoredAsJSON reports whether the real server stores objects of a type as JSON, which has empty lists.
+// StoredAsJSON reports whether the real server stores objects of a type as JSON, which can represent empty lists.
 func StoredAsJSON(t *schema.Type) bool {
 	return slices.ContainsFunc(jsonPackages, func(p string) bool { return strings.HasPrefix(t.Name, p) })
 }
 
-// given returns v as the store gives it back: most built-in kinds are stored as protobuf, which knows no empty list.
+// given returns v in the form in which the store returns it: an empty list becomes nil, because most built-in kinds are stored as
+// protobuf, which cannot represent it.
 func (p *printer) given(f *schema.Field, v any) any {
 	if p.origin != sent && !p.json && !f.Pointer && (f.Type.Kind == schema.List || f.Type.Kind == schema.Map) && object.Blank(v) {
 		return nil
@@ -169,7 +169,7 @@ func (p *printer) appendValue(dst []byte, v any, t *schema.Type, pointer bool) [
 	return object.AppendJSON(dst, v)
 }
 
-// reuse returns the text of a value that the object before has, too.
+// reuse returns the JSON of a value that obj shares with its previous state. It returns false if they do not share the value.
 func (p *printer) reuse(v map[string]any) (text string, ok bool) {
 	if p.before == nil {
 		return "", false
@@ -192,7 +192,7 @@ func (p *printer) appendMap(dst []byte, m map[string]any, t *schema.Type) []byte
 		}
 		dst = append(object.AppendString(dst, k), ':')
 		if m[k] == nil && t.Elem.Kind == schema.Bytes && p.origin == store {
-			dst = append(dst, `""`...) // a map in protobuf has a value for each key
+			dst = append(dst, `""`...) // a protobuf map has a value for each key
 			continue
 		}
 		dst = p.appendValue(dst, m[k], t.Elem, t.ElemPointer)
@@ -211,7 +211,7 @@ func (p *printer) appendList(dst []byte, list []any, elem *schema.Type, pointer 
 	return append(dst, ']')
 }
 
-// appendZero prints the zero value of t.
+// appendZero encodes the zero value of t.
 func (p *printer) appendZero(dst []byte, t *schema.Type) []byte {
 	if t.Kind == schema.Struct {
 		return p.appendStruct(dst, nil, t)
@@ -219,7 +219,8 @@ func (p *printer) appendZero(dst []byte, t *schema.Type) []byte {
 	return object.AppendJSON(dst, Zero(t))
 }
 
-// Zero returns the zero value of t as JSON. A struct is empty: Append adds the fields that are always printed.
+// Zero returns the zero value of t in decoded form. For a struct, it is an empty object: Append adds the fields that are always
+// encoded.
 func Zero(t *schema.Type) any {
 	switch t.Kind {
 	case schema.Struct:

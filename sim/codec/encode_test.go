@@ -9,7 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// pieces is a struct with a field of every presence.
+// pieces returns a struct with fields of all print rules.
 func pieces() *schema.Type {
 	text := &schema.Type{Kind: schema.String, GoType: "string"}
 	number := &schema.Type{Kind: schema.Int, Bits: 32, GoType: "int32"}
@@ -70,7 +70,7 @@ func TestAppendDoesNotAllocate(t *testing.T) {
 	is.NoErr(err)
 	buf := make([]byte, 0, 4096)
 	is.Equal(string(Append(buf, obj, pod)), podJSON)                                    // canonical text stays as it is
-	is.Equal(testing.AllocsPerRun(20, func() { buf = Append(buf[:0], obj, pod) }), 0.0) // printing needs no memory of its own
+	is.Equal(testing.AllocsPerRun(20, func() { buf = Append(buf[:0], obj, pod) }), 0.0) // encoding does not allocate
 }
 
 func TestUnions(t *testing.T) {
@@ -91,10 +91,10 @@ func TestUnions(t *testing.T) {
 		obj, strict, err := DecodeJSON([]byte(c.in), props)
 		if c.err != "" {
 			is.True(err != nil)          // refused
-			is.Equal(err.Error(), c.err) // with the text of the type
+			is.Equal(err.Error(), c.err) // the message of the type
 			continue
 		}
-		is.NoErr(err)                                     // a schema or the value that may stand in its place
+		is.NoErr(err)                                     // a schema or the other value of the union
 		is.Equal(len(strict), 0)                          // unknown fields inside are not reported
 		is.Equal(string(Append(nil, obj, props)), c.want) // printed as it came
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// FuzzDecode checks that the decoder does not panic, that it accepts the same texts as encoding/json, and that an object that is
-// printed and read again does not change.
+// FuzzDecode checks that the decoder does not panic, that it accepts the same input as encoding/json, and that an object does not
+// change if it is encoded and decoded again.
 func FuzzDecode(f *testing.F) {
 	pod := typeOf(f, "", "v1", "Pod")
 	kinds := []*schema.Type{
@@ -45,7 +45,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzYAML checks that no YAML body makes the decoder panic.
+// FuzzYAML checks that the decoder does not panic for any YAML body.
 func FuzzYAML(f *testing.F) {
 	f.Add([]byte("kind: ConfigMap\ndata: {a: b, a: c}\n"))
 	f.Add([]byte("a: &a [*a]\n"))

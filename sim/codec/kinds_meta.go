@@ -9,14 +9,18 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// SaysVersion reports whether a body of a media type has an apiVersion. A protobuf body always has one.
-func SaysVersion(data []byte, mediaType string) bool {
-	b := &body{data: data}
+// SaysVersion reports whether a body of the media type contains an apiVersion. For protobuf, it always returns true.
+func (d *Decoder) SaysVersion(data []byte, mediaType string) bool {
+	b := &body{data: data, cbor: d.CBOR}
 	return b.open(mediaType) != nil || b.proto || b.gvk.Version != ""
 }
 
-// typeMeta finds kind and apiVersion in a JSON text. It is the one place where names match in any case, as in
-// encoding/json.
+// KindOf returns the kind and apiVersion in the JSON of an object. It returns an error if they are malformed; missing ones are
+// empty.
+func KindOf(data []byte) (schema.GVK, error) { return typeMeta(string(data)) }
+
+// typeMeta returns the kind and apiVersion in JSON. The names of these two fields are case-insensitive here, as in encoding/json,
+// but nowhere else.
 func typeMeta(text string) (schema.GVK, error) {
 	d := &decoder{Scanner: json.Scanner{Text: text}}
 	var apiVersion, kind string
@@ -48,12 +52,12 @@ func typeMeta(text string) (schema.GVK, error) {
 	return parseGVK(strings.Clone(apiVersion), strings.Clone(kind))
 }
 
-// typeMetaType has the name that encoding/json gives to the struct with which kind and apiVersion are read.
+// typeMetaType has the type name that encoding/json reports for the struct that holds kind and apiVersion.
 var typeMetaType = &schema.Type{
 	GoType: `struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`,
 }
 
-// metaString reads the value of a field of typeMetaType.
+// metaString decodes the value of a field of typeMetaType.
 func (d *decoder) metaString(name, old string) string {
 	d.where = append(d.where, step{name: name, field: &schema.Field{Proto: 1}, owner: &schema.Type{}})
 	v := d.value(stringType, old, false)
@@ -62,7 +66,7 @@ func (d *decoder) metaString(name, old string) string {
 	return s
 }
 
-// parseGVK takes an apiVersion apart.
+// parseGVK returns the kind in the group and version of apiVersion. It returns an error if apiVersion is malformed.
 func parseGVK(apiVersion, kind string) (schema.GVK, error) {
 	if apiVersion == "/" {
 		apiVersion = ""
@@ -77,8 +81,8 @@ func parseGVK(apiVersion, kind string) (schema.GVK, error) {
 	return schema.GVK{Group: group, Version: version, Kind: kind}, nil
 }
 
-// InternalType returns the Go type into which the server converts every version of a kind ("apps.Deployment"). Kinds that
-// moved from one group to another are one type.
+// InternalType returns the Go type to which the server converts every version of a kind ("apps.Deployment"). A kind that has moved
+// from one group to another has the same type in both.
 func InternalType(gvk schema.GVK) string {
 	pkg, _, _ := strings.Cut(gvk.Group, ".")
 	kind := strings.TrimSuffix(gvk.Kind, "List")
@@ -99,7 +103,7 @@ func InternalType(gvk schema.GVK) string {
 	return pkg + "." + gvk.Kind
 }
 
-// accepts reports whether an endpoint takes a body of another version as it is: evictions are read in either version of
+// accepts reports whether an endpoint accepts a body in another version unconverted: evictions are accepted in either version of
 // policy.
 func accepts(want, gvk schema.GVK) bool {
 	return want.Group == "policy" && want.Kind == "Eviction" && gvk.Group == "policy"

@@ -16,8 +16,7 @@ func testDecoder(tb testing.TB) *Decoder {
 		tb.Fatal(err)
 	}
 	return &Decoder{
-		Kinds:        set.Kind,
-		Unserved:     set.Release().CanRead,
+		Schema:       set,
 		Unstructured: func(gvk schema.GVK) bool { return gvk.Group == "example.com" },
 		Meta:         set.Kind(schema.GVK{Version: "v1", Kind: "Pod"}).Field("metadata").Type,
 	}
@@ -25,7 +24,7 @@ func testDecoder(tb testing.TB) *Decoder {
 
 var configMap = schema.GVK{Version: "v1", Kind: "ConfigMap"}
 
-// TestRefusedBodies holds texts that were recorded from a v1.36 server.
+// TestRefusedBodies contains messages that were recorded from a v1.36 server.
 func TestRefusedBodies(t *testing.T) {
 	const unrecognized = `the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json parse error: `
 	const target = `json: cannot unmarshal %s into Go value of type struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" } (%s)`
@@ -54,7 +53,7 @@ func TestRefusedBodies(t *testing.T) {
 		is := is.New(t)
 		_, _, _, s := testDecoder(t).Object([]byte(c.in), "application/json", configMap, Strict)
 		is.True(s != nil)           // refused
-		is.Equal(s.Message, c.want) // in the words of the server
+		is.Equal(s.Message, c.want) // the server's message
 		is.Equal(s.Code, 400)       // as a bad request
 	}
 }
@@ -76,10 +75,10 @@ func TestOtherVersions(t *testing.T) {
 		"the API version in the data (extensions/v1beta1) does not match the expected API version (apps/v1)") // known, not served
 	is.Equal(read(`{"kind":"HorizontalPodAutoscaler","apiVersion":"autoscaling/v2"}`, scaler),
 		"the API version in the data (autoscaling/v2) does not match the expected API version (autoscaling/v1)") // served elsewhere
-	is.Equal(read(`{"kind":"Eviction","apiVersion":"policy/v1beta1"}`, eviction), "policy/v1beta1") // evictions may
+	is.Equal(read(`{"kind":"Eviction","apiVersion":"policy/v1beta1"}`, eviction), "policy/v1beta1") // evictions may differ
 	is.Equal(read(`{"kind":"Eviction"}`, eviction), "policy/v1")                                    // apiVersion of the endpoint
 	is.Equal(read(`null`, deployment), "apps/v1")                                                   // null is an empty object
-	is.Equal(read(`{"Kind":"Deployment","APIVERSION":"apps/v1"}`, deployment), "apps/v1")           // names of these two match in any case
+	is.Equal(read(`{"Kind":"Deployment","APIVERSION":"apps/v1"}`, deployment), "apps/v1")           // these two names are case-insensitive
 }
 
 func TestLevels(t *testing.T) {
@@ -91,7 +90,7 @@ func TestLevels(t *testing.T) {
 	is.Equal(strings.Join(warnings, "|"), `line 7: key "k" already set in map|unknown field "extra"`) // a warning for each line
 	is.Equal(obj.String("data", "k"), "2")                                                            // the last one wins
 	_, _, warnings, s = d.Object([]byte(in), "application/yaml", configMap, Ignore)
-	is.True(s == nil && len(warnings) == 0) // dropped in silence
+	is.True(s == nil && len(warnings) == 0) // dropped without a warning
 	_, _, _, s = d.Object([]byte(in), "application/yaml", configMap, Strict)
 	is.Equal(s.Message, "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: strict decoding error: yaml: unmarshal errors:\n  line 7: key \"k\" already set in map, unknown field \"extra\"") // refused
 	for text, want := range map[string]Level{"": Warn, "Warn": Warn, "Strict": Strict, "Ignore": Ignore} {
@@ -158,10 +157,10 @@ func TestDeleteOptions(t *testing.T) {
 		obj, s := d.DeleteOptions([]byte(c.in), "application/json")
 		if c.err != "" {
 			is.True(s != nil)          // refused
-			is.Equal(s.Message, c.err) // with the decoder's words alone
+			is.Equal(s.Message, c.err) // the decoder's message without a prefix
 			continue
 		}
 		is.True(s == nil)
-		is.Equal(string(Append(nil, obj, d.Kinds(schema.GVK{Version: "v1", Kind: "DeleteOptions"}))), c.want) // of any group
+		is.Equal(string(Append(nil, obj, d.Schema.Kind(schema.GVK{Version: "v1", Kind: "DeleteOptions"}))), c.want) // of any group
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"iter"
+	"slices"
 	"strconv"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -11,18 +12,18 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// ListMeta is the metadata of a list, as metav1.ListMeta.
+// ListMeta is the metadata of a list, like metav1.ListMeta.
 type ListMeta struct {
 	ResourceVersion string
 	Continue        string
-	Remaining       *int64 // remainingItemCount; nil is unknown
+	Remaining       *int64 // remainingItemCount; nil if unknown
 }
 
-// List prints a list of a built-in kind. The items are stored objects: canonical JSON that begins with kind and
-// apiVersion, which items of a list do not show.
+// List encodes a list of a built-in kind. The items are stored objects: canonical JSON that begins with kind and apiVersion, which
+// List omits.
 //
 //	{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"123"},"items":[{"metadata":{…},…},…]}
-func List(listKind, apiVersion string, meta ListMeta, items iter.Seq[[]byte]) Text {
+func List(listKind, apiVersion string, meta ListMeta, items iter.Seq[Piece]) Text {
 	c := composer{own: appendHead(nil, listKind, apiVersion)}
 	c.own = meta.appendJSON(append(c.own, `,"metadata":`...))
 	c.own = append(c.own, `,"items":[`...)
@@ -31,15 +32,15 @@ func List(listKind, apiVersion string, meta ListMeta, items iter.Seq[[]byte]) Te
 			c.own = append(c.own, ',')
 		}
 		c.own = append(c.own, '{')
-		c.add(StripTypeMeta(item))
+		c.add(item.withoutTypeMeta())
 	}
 	c.own = append(c.own, ']', '}')
 	return c.end()
 }
 
-// CustomList prints a list of a custom kind: keys are sorted, items are whole and metadata.continue is always there, as
-// unstructured lists are printed.
-func CustomList(listKind, apiVersion string, meta ListMeta, items iter.Seq[[]byte]) Text {
+// CustomList encodes a list of custom resources like an unstructured list: keys are sorted, items have kind and apiVersion, and
+// metadata.continue is always present.
+func CustomList(listKind, apiVersion string, meta ListMeta, items iter.Seq[Piece]) Text {
 	c := composer{own: object.AppendString([]byte(`{"apiVersion":`), apiVersion)}
 	c.own = append(c.own, `,"items":[`...)
 	for item := range items {
@@ -58,7 +59,7 @@ func CustomList(listKind, apiVersion string, meta ListMeta, items iter.Seq[[]byt
 	return c.end()
 }
 
-// appendHead begins an object.
+// appendHead appends the beginning of an object: an opening brace, kind and apiVersion.
 func appendHead(dst []byte, kind, apiVersion string) []byte {
 	dst = object.AppendString(append(dst, `{"kind":`...), kind)
 	return object.AppendString(append(dst, `,"apiVersion":`...), apiVersion)
@@ -79,7 +80,7 @@ func (m ListMeta) appendJSON(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// separate adds a comma unless nothing was added since start.
+// separate appends a comma unless nothing was appended since start.
 func separate(dst []byte, start int) []byte {
 	if len(dst) > start {
 		return append(dst, ',')
@@ -92,8 +93,8 @@ var (
 	headVersion = []byte(`","apiVersion":"`)
 )
 
-// StripTypeMeta returns a canonical object without its opening brace, kind and apiVersion, to be put after a "{". Objects that
-// begin otherwise lose only the brace. Kinds and versions have no escapes.
+// StripTypeMeta returns the JSON of an object without its opening brace, kind and apiVersion, to be appended to a "{". If it does
+// not begin with kind and apiVersion, only the brace is removed. Kinds and versions contain no escapes.
 func StripTypeMeta(obj []byte) []byte {
 	if rest, ok := bytes.CutPrefix(obj, headKind); ok {
 		if i := bytes.IndexByte(rest, '"'); i >= 0 {
@@ -107,27 +108,27 @@ func StripTypeMeta(obj []byte) []byte {
 	return bytes.TrimPrefix(obj, []byte{'{'})
 }
 
-// AppendFrame prints one event of a watch as JSON; obj is the printed object.
+// Frame encodes one watch event as JSON. obj is the encoded object.
 //
-//	{"type":"ADDED","object":{…}}⏎
-func AppendFrame(dst []byte, eventType string, obj []byte) []byte {
-	dst = object.AppendString(append(dst, `{"type":`...), eventType)
-	dst = append(append(dst, `,"object":`...), obj...)
-	return append(dst, '}', '\n')
+//	{"type":"ADDED","object": │ {…} │ }⏎
+func Frame(eventType string, obj Piece) Text {
+	head := object.AppendString(append(make([]byte, 0, 40), `{"type":`...), eventType)
+	return Text{PieceOf(append(head, `,"object":`...)), obj, PieceOf(frameEnd)}
 }
 
-// AppendProtoFrame prints one event of a watch as protobuf; envelope is the result of AppendEnvelope for the object.
+var frameEnd = []byte("}\n")
+
+// ProtoFrame encodes one watch event as protobuf; envelope is the result of Envelope for the object.
 //
 //	length (4 bytes, big-endian) │ WatchEvent { type = 1, object = 2 RawExtension { raw = 1: envelope } }
-func AppendProtoFrame(dst []byte, eventType string, envelope []byte) []byte {
-	at := len(dst)
-	dst = append(dst, 0, 0, 0, 0)
-	dst = protowire.AppendTag(dst, 1, protowire.BytesType)
-	dst = protowire.AppendString(dst, eventType)
-	dst = protowire.AppendTag(dst, 2, protowire.BytesType)
-	dst = protowire.AppendVarint(dst, uint64(1+protowire.SizeBytes(len(envelope))))
-	dst = protowire.AppendTag(dst, 1, protowire.BytesType)
-	dst = protowire.AppendBytes(dst, envelope)
-	binary.BigEndian.PutUint32(dst[at:], uint32(len(dst)-at-4))
-	return dst
+func ProtoFrame(eventType string, envelope Text) Text {
+	n := envelope.Len()
+	head := protowire.AppendTag(make([]byte, 4, 40), 1, protowire.BytesType)
+	head = protowire.AppendString(head, eventType)
+	head = protowire.AppendTag(head, 2, protowire.BytesType)
+	head = protowire.AppendVarint(head, uint64(1+protowire.SizeBytes(n)))
+	head = protowire.AppendTag(head, 1, protowire.BytesType)
+	head = protowire.AppendVarint(head, uint64(n))
+	binary.BigEndian.PutUint32(head, uint32(len(head)-4+n))
+	return slices.Concat(TextOf(head), envelope)
 }

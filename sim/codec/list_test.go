@@ -17,11 +17,11 @@ var (
 func TestList(t *testing.T) {
 	is := is.New(t)
 	n := int64(3)
-	is.Equal(string(List("PodList", "v1", ListMeta{ResourceVersion: "12"}, slices.Values([][]byte{})).Bytes()),
+	is.Equal(string(List("PodList", "v1", ListMeta{ResourceVersion: "12"}, slices.Values(Text{})).Bytes()),
 		`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"12"},"items":[]}`) // an empty list has items
-	is.Equal(string(List("PodList", "v1", ListMeta{"12", "tok", &n}, slices.Values([][]byte{podB, podB})).Bytes()),
+	is.Equal(string(List("PodList", "v1", ListMeta{"12", "tok", &n}, slices.Values(TextOf(podB, podB))).Bytes()),
 		`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"12","continue":"tok","remainingItemCount":3},"items":[{"metadata":{"name":"b"}},{"metadata":{"name":"b"}}]}`) // items have no kind
-	is.Equal(string(CustomList("WidgetList", "g/v1", ListMeta{"12", "", &n}, slices.Values([][]byte{podB})).Bytes()),
+	is.Equal(string(CustomList("WidgetList", "g/v1", ListMeta{"12", "", &n}, slices.Values(TextOf(podB))).Bytes()),
 		`{"apiVersion":"g/v1","items":[`+string(podB)+`],"kind":"WidgetList","metadata":{"continue":"","remainingItemCount":3,"resourceVersion":"12"}}`) // sorted keys, whole items
 }
 
@@ -68,8 +68,8 @@ func FuzzPartial(f *testing.F) {
 
 func TestFrames(t *testing.T) {
 	is := is.New(t)
-	is.Equal(string(AppendFrame(nil, "ADDED", podB)), `{"type":"ADDED","object":`+string(podB)+"}\n")
-	is.Equal(AppendProtoFrame(nil, "ADDED", []byte("k8s\x00")),
+	is.Equal(string(Frame("ADDED", PieceOf(podB)).Bytes()), `{"type":"ADDED","object":`+string(podB)+"}\n")
+	is.Equal(ProtoFrame("ADDED", TextOf([]byte("k8s\x00"))).Bytes(),
 		[]byte("\x00\x00\x00\x0f\x0a\x05ADDED\x12\x06\x0a\x04k8s\x00")) // length, type, object.raw
 }
 
@@ -95,7 +95,7 @@ func TestCompress(t *testing.T) {
 		{big, "deflate", false}, {big, "gzip;q=1", false}, {big, "GZIP", false}, {big, "*", false},
 	} {
 		is := is.New(t)
-		out, ok := Compress(Text{tt.body[:9], tt.body[9:]}, tt.accept)
+		out, ok := Compress(TextOf(tt.body[:9], tt.body[9:]), tt.accept)
 		is.Equal(ok, tt.want)                       // compressed or not
 		is.Equal(out.Len() < len(tt.body), tt.want) // and smaller then
 	}

@@ -6,67 +6,83 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/schema"
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Media is one of the three encodings the API server speaks.
+// Media is one of the encodings that the API server supports.
 type Media uint8
 
 const (
 	JSON Media = iota
 	YAML
 	Protobuf
+	CBOR // only with the feature gate CBORServingAndStorage
 )
 
-// The media types in the order in which the server prefers them, and the media types of watches.
+// The media types in the server's order of preference, and the media types of watches. The last type of each list needs a feature gate.
 var (
-	mediaTypes  = []string{"application/json", "application/yaml", "application/vnd.kubernetes.protobuf"}
-	streamTypes = []string{"application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"}
+	mediaTypes  = []string{"application/json", "application/yaml", "application/vnd.kubernetes.protobuf", "application/cbor"}
+	streamTypes = []string{"application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch", "application/cbor-seq"}
 )
+
+// offered returns the types of a list, with or without CBOR's.
+func offered(types []string, cbor bool) []string {
+	if cbor {
+		return types
+	}
+	return types[:len(types)-1]
+}
 
 // String returns the media type.
 func (m Media) String() string { return mediaTypes[m] }
 
-// Format is the form of an answer, the outcome of a negotiation. The zero value, except for ContentType, is plain JSON.
+// Format is the format of a response, as negotiated. The zero value, apart from ContentType, is compact JSON.
 type Format struct {
 	Media              Media
 	Pretty             bool   // indented JSON without a final newline
 	As                 string // "", Table, PartialObjectMetadata, PartialObjectMetadataList, APIGroupDiscoveryList
 	AsGroup, AsVersion string
-	Profile            string // "nopeer": without the resources that other servers serve
+	Profile            string // "nopeer": discovery omits resources that only other servers serve
 	Stream             bool   // frames of a watch
 	ContentType        string // the Content-Type header
+
+	cbor   CBORCodec // if Media is CBOR
+	schema *schema.Set
 }
 
-// Options are the properties of the endpoint and the client that matter for an Accept header.
+// Options are the properties of the endpoint and the client that affect the negotiation.
 type Options struct {
-	Custom     bool   // a custom resource: no go-restful route, objects are not printed as protobuf
-	Unrouted   bool   // no go-restful route either, though built in: /apis and /apis/GROUP
+	Custom     bool   // a custom resource: it has no go-restful route, and objects are not encoded as protobuf
+	Unrouted   bool   // a built-in endpoint without a go-restful route: /apis and /apis/GROUP
 	List       bool   // the route also offers the types of a watch: collections of resources that can be watched
-	Watch      bool   // the answer is a watch
+	Watch      bool   // the response is a watch
 	Transforms bool   // Table and PartialObjectMetadata are offered
-	NoTable    bool   // of the Transforms, Table is not offered
+	NoTable    bool   // Table is not offered, even if Transforms is set
 	Discovery  bool   // APIGroupDiscoveryList is offered: /api and /apis
-	JSONOnly   bool   // the route offers nothing but JSON: /version
-	Only       string // the route offers nothing but this type, and prints it by itself: /openid/v1/jwks
-	Text       bool   // the route also offers a text: /log
+	JSONOnly   bool   // the route offers only JSON: /version
+	Only       string // the route offers only this type and does not negotiate further: /openid/v1/jwks
+	Text       bool   // the route also offers plain text: /log
 	NoBody     bool   // a POST, PUT or PATCH without a Content-Length other than 0
 
+	CBOR   CBORCodec   // if nil, CBOR is not offered
+	Schema *schema.Set // the kinds that may be encoded as CBOR
+
 	UserAgent   string
-	PrettyParam *string // the query parameter pretty; nil when there is none
+	PrettyParam *string // the query parameter pretty, or nil
 }
 
-// Negotiate decides how to answer a request with the Accept header.
+// Negotiate returns the format of the response to a request with the Accept header.
 //
-// The real server negotiates twice: go-restful looks for a route that offers a type named by the header (CheckAccept), then the
-// handler weighs the clauses (API concepts, "Alternate representations of resources"). A watch is negotiated a third time,
-// for an encoding that can stream; the server does that after it has opened the watch, so a caller may ask without Watch
+// The real server negotiates twice: go-restful looks for a route that offers a type in the header (CheckAccept), and then the
+// handler evaluates the clauses (API concepts, "Alternate representations of resources"). A watch is negotiated a third time, for
+// an encoding that supports streaming. The server does that after opening the watch, so a caller may call Negotiate without Watch
 // first.
 func Negotiate(accept string, o Options) (Format, *status.Status) {
 	if s := CheckAccept(accept, o); s != nil {
 		return Format{}, s
 	}
-	if o.JSONOnly || o.Only != "" { // printed without looking at the header again
+	if o.JSONOnly || o.Only != "" { // the handler encodes without negotiating again
 		return Format{Pretty: true, ContentType: JSON.String()}, nil
 	}
 	clauses := parseAccept(accept)
@@ -76,55 +92,65 @@ func Negotiate(accept string, o Options) (Format, *status.Status) {
 			return f.printed(o), nil
 		}
 	}
-	f, ok := pick(clauses, endpoint{resource: o.Transforms || o.Custom, noTable: o.NoTable, custom: o.Custom})
+	f, ok := pick(clauses, endpoint{resource: o.Transforms || o.Custom, noTable: o.NoTable, custom: o.Custom, cbor: o.CBOR != nil})
 	switch {
 	case !ok:
-		return Format{}, status.NotNegotiable(mediaTypes)
+		return Format{}, status.NotNegotiable(o.offered(mediaTypes))
 	case !o.Watch:
 		return f.printed(o), nil
 	case f.Media == YAML:
-		return Format{}, status.NotNegotiable(streamTypes)
+		return Format{}, status.NotNegotiable(o.offered(streamTypes))
 	}
-	f.Pretty, f.Stream, f.ContentType = false, true, f.Media.String()
-	if f.Media == Protobuf {
+	f = f.printed(o)
+	f.Pretty, f.Stream = false, true
+	switch f.Media {
+	case Protobuf:
 		f.ContentType += ";stream=watch"
+	case CBOR:
+		f.ContentType = "application/cbor-seq" // whatever the client accepts: RFC 9110 allows it
 	}
 	return f, nil
 }
 
-// NegotiateError decides how to answer with an error: transformations are not offered, and a header that asks for
-// nothing else gets indented JSON.
+// NegotiateError returns the format of an error response. An error is never sent as a Table or partial metadata. If nothing matches
+// the header, the format is indented JSON.
 func NegotiateError(accept string, o Options) Format {
-	f, ok := pick(parseAccept(accept), endpoint{})
+	f, ok := pick(parseAccept(accept), endpoint{cbor: o.CBOR != nil})
 	if !ok {
 		return Format{Pretty: true, ContentType: JSON.String()}
 	}
 	return f.printed(o)
 }
 
-// ContentType returns how to read a request body with the Content-Type header; a body without one is JSON. That of a
-// custom resource may be called protobuf too: it cannot be decoded, but that is found out later.
-func ContentType(header string) (Media, *status.Status) {
+// ContentType returns the encoding of a request body with the Content-Type header, or 415 for an unsupported one. An empty header
+// means JSON. Protobuf is also accepted for a custom resource, whose body can then not be decoded. cbor reports whether the server
+// supports CBOR.
+func ContentType(header string, cbor bool) (Media, *status.Status) {
 	if header == "" {
 		return JSON, nil
 	}
 	if name, _, err := mime.ParseMediaType(header); err == nil {
-		if i := slices.Index(mediaTypes, name); i >= 0 {
+		if i := slices.Index(offered(mediaTypes, cbor), name); i >= 0 {
 			return Media(i), nil
 		}
 	}
-	return JSON, status.UnsupportedMediaType(mediaTypes)
+	return JSON, status.UnsupportedMediaType(offered(mediaTypes, cbor))
 }
 
-// printed fills in Pretty and, unless it is there, ContentType. Only JSON can be pretty: the client asks with a
-// parameter in the Accept header or in the query, or is known to be read by a human.
+// printed returns f with Pretty, the codec of CBOR and, if it was empty, ContentType set. Only JSON can be pretty: a parameter in the
+// Accept header or in the query requests it, or the user agent suggests a human reader.
 func (f Format) printed(o Options) Format {
 	f.Pretty = f.Media == JSON && (f.Pretty || o.pretty())
+	if f.Media == CBOR {
+		f.cbor, f.schema = o.CBOR, o.Schema
+	}
 	if f.ContentType == "" {
 		f.ContentType = f.Media.String()
 	}
 	return f
 }
+
+func (o Options) offered(types []string) []string { return offered(types, o.CBOR != nil) }
 
 func (o Options) pretty() bool {
 	if o.PrettyParam != nil && *o.PrettyParam != "" {
@@ -139,21 +165,22 @@ func (o Options) pretty() bool {
 	return false
 }
 
-// CheckAccept does go-restful's part: a clause must name a type of the route letter by letter or be */*; parameters do not count.
+// CheckAccept implements go-restful's check of the Accept header: a clause must be exactly one of the route's types, or */*. It
+// ignores parameters. If no clause matches, it returns 406.
 func CheckAccept(accept string, o Options) *status.Status {
 	if o.Custom || o.Unrouted || accept == "" {
 		return nil
 	}
-	offered := mediaTypes
+	offered := o.offered(mediaTypes)
 	switch {
 	case o.JSONOnly:
 		offered = mediaTypes[:1]
 	case o.Only != "":
 		offered = []string{o.Only}
 	case o.Text:
-		offered = slices.Concat([]string{"text/plain"}, mediaTypes)
+		offered = slices.Concat([]string{"text/plain"}, offered)
 	case o.List:
-		offered = slices.Concat(mediaTypes, streamTypes)
+		offered = slices.Concat(offered, o.offered(streamTypes))
 	}
 	for clause := range strings.SplitSeq(accept, ",") {
 		name, _, _ := strings.Cut(clause, ";")
@@ -163,7 +190,7 @@ func CheckAccept(accept string, o Options) *status.Status {
 		}
 	}
 	s := status.NotAcceptable("406: Not Acceptable")
-	if o.NoBody { // go-restful takes it for a body of a wrong type
+	if o.NoBody { // go-restful reports the missing body as an unsupported type
 		s = &status.Status{Code: 415, Reason: status.ReasonMediaType, Message: "415: Unsupported Media Type"}
 	}
 	s.Message += "\n\nAvailable representations: " + strings.Join(offered, ", ")

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// clause is one part of an Accept header.
+// clause is one clause of an Accept header.
 //
 //	application/json;as=Table;v=v1;g=meta.k8s.io;q=0.9
 //	└─ typ ───┘ └sub┘ └───────── params ────────┘ └ q
@@ -16,8 +16,8 @@ type clause struct {
 	params   map[string]string
 }
 
-// parseAccept reads an Accept header and puts the clauses in the order in which they are tried, as the goautoneg
-// library does: letter case counts, unreadable clauses and parameters are skipped. No header at all is */*.
+// parseAccept parses an Accept header and sorts its clauses by preference, like the goautoneg library: it is case-sensitive and
+// skips malformed clauses and parameters. An empty header means */*.
 func parseAccept(header string) []clause {
 	if header == "" {
 		return []clause{{typ: "*", sub: "*", q: 1}}
@@ -64,8 +64,8 @@ func parseClause(text string) (clause, bool) {
 	return c, true
 }
 
-// byPreference sorts by weight and then by how exact a clause is. This is no strict order: */*;q=1 goes before
-// text/plain;q=0.5 and after it. sort.Sort settles that as it does in the real server.
+// byPreference sorts by weight and then by specificity. This is not a strict order: */*;q=1 is less than text/plain;q=0.5, and vice
+// versa. sort.Sort resolves that as in the real server.
 type byPreference []clause
 
 func (s byPreference) Len() int      { return len(s) }
@@ -76,18 +76,19 @@ func (s byPreference) Less(i, j int) bool {
 	return a.q > b.q || a.typ != "*" && b.typ == "*" || a.sub != "*" && b.sub == "*"
 }
 
-// target is the kind to which a clause wants an answer to be converted.
+// target is the kind that a clause requests for the response.
 type target struct{ kind, group, version string }
 
-// endpoint is the set of answers that an endpoint offers. The zero value offers only the object itself.
+// endpoint is the set of representations that an endpoint offers. The zero value offers only the object itself.
 type endpoint struct {
-	resource  bool // Table and PartialObjectMetadata, server version v1
-	noTable   bool // of these, no Table
-	custom    bool // no protobuf for the object as it is
-	discovery bool // nothing but APIGroupDiscoveryList
+	resource  bool // Table and PartialObjectMetadata, and the server version v1
+	noTable   bool // no Table, even if resource is set
+	custom    bool // the object itself is not offered as protobuf
+	discovery bool // only APIGroupDiscoveryList
+	cbor      bool // CBOR is offered
 }
 
-// allows reports whether the endpoint answers in a media type with the target; nil stands for the object as it is.
+// allows reports whether the endpoint offers the target to in media type m. If to is nil, the target is the object itself.
 func (e endpoint) allows(m Media, to *target) bool {
 	switch {
 	case e.discovery:
@@ -97,17 +98,18 @@ func (e endpoint) allows(m Media, to *target) bool {
 	case !e.resource || to.group != "meta.k8s.io" || to.version != "v1" && to.version != "v1beta1":
 		return false
 	case to.kind == "Table":
-		return m != Protobuf && !e.noTable
+		return (m == JSON || m == YAML) && !e.noTable
 	}
 	return to.kind == "PartialObjectMetadata" || to.kind == "PartialObjectMetadataList"
 }
 
-// pick returns the first media type that matches a clause whose wishes the endpoint allows.
+// pick returns the format of the first clause that the endpoint can satisfy, with the first media type that matches the clause. It
+// returns false if it can satisfy none.
 func pick(clauses []clause, e endpoint) (Format, bool) {
 	for i := range clauses {
 		c := &clauses[i]
-		for m := JSON; m <= Protobuf; m++ {
-			if c.matches(m) {
+		for m := JSON; m <= CBOR; m++ {
+			if c.matches(m) && (m != CBOR || e.cbor) {
 				if f, ok := c.format(m, e); ok {
 					return f, true
 				}
@@ -126,7 +128,7 @@ func (c *clause) takes(typ, sub string) bool {
 	return c.typ == typ && (c.sub == sub || c.sub == "*") || c.typ == "*" && c.sub == "*"
 }
 
-// format reads the parameters of a clause. Unknown parameters are ignored.
+// format returns the format that a clause's parameters request, and whether the endpoint offers it. It ignores unknown parameters.
 func (c *clause) format(m Media, e endpoint) (Format, bool) {
 	if stream := c.params["stream"]; stream != "" && (stream != "watch" || m == YAML) {
 		return Format{}, false
@@ -143,7 +145,7 @@ func (c *clause) format(m Media, e endpoint) (Format, bool) {
 	return f, e.allows(m, to)
 }
 
-// transforms reports whether a clause asks for another kind than the object's.
+// transforms reports whether a clause requests a conversion of the object to another kind.
 func (c *clause) transforms() bool { return c.has("as") || c.has("g") || c.has("v") }
 
 func (c *clause) has(param string) bool {

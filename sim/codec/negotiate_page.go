@@ -7,11 +7,11 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// pageTypes are the media types of the pages for debugging, in the order in which the server prefers them.
+// pageTypes are the media types of the debugging pages, in the server's order of preference.
 var pageTypes = append(slices.Clone(mediaTypes[:2]), "text/plain")
 
-// NegotiatePage decides how to answer a request for /statusz or /flagz: as text, unless the client asks for an object of
-// the kind in a version of config.k8s.io by name, in JSON or YAML.
+// NegotiatePage returns the format of the response to a request for /statusz or /flagz. It is plain text unless the client
+// explicitly requests an object of the kind in a version of config.k8s.io, as JSON or YAML.
 func NegotiatePage(accept, kind string, o Options) (f Format, text bool, s *status.Status) {
 	if strings.TrimSpace(accept) == "" {
 		return Format{}, true, nil

@@ -29,7 +29,7 @@ var (
 var negotiations = []struct {
 	accept string
 	o      Options
-	want   string // content type, "as" behind a space, or the error
+	want   string // content type, followed by a space and "as" if it is set, or the error
 }{
 	{"", resourceOptions, "application/json"},
 	{"*/*", resourceOptions, "application/json"},
@@ -153,13 +153,13 @@ func TestContentType(t *testing.T) {
 		"application/yaml": YAML, protoType: Protobuf,
 	} {
 		is := is.New(t)
-		m, s := ContentType(header)
+		m, s := ContentType(header, false)
 		is.True(s == nil) // the type is read
 		is.Equal(m, want)
 	}
 	for _, header := range []string{"text/plain", "application/x-www-form-urlencoded", "application/", "application/xml"} {
 		is := is.New(t)
-		_, s := ContentType(header)
+		_, s := ContentType(header, false)
 		is.Equal(s.Message, "the body of the request was in an unknown format - accepted media types include: "+
 			"application/json, application/yaml, application/vnd.kubernetes.protobuf") // 415
 	}

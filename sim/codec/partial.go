@@ -10,7 +10,7 @@ import (
 
 const metaGroup = "meta.k8s.io/"
 
-// Partial returns the PartialObjectMetadata of an object. version is v1 or v1beta1. The metadata is shared.
+// Partial returns the PartialObjectMetadata of an object. The result shares the metadata with obj. version is v1 or v1beta1.
 func Partial(obj object.Object, version string) object.Object {
 	meta := obj.Metadata()
 	if meta == nil {
@@ -19,18 +19,18 @@ func Partial(obj object.Object, version string) object.Object {
 	return object.Object{"kind": "PartialObjectMetadata", "apiVersion": metaGroup + version, "metadata": meta}
 }
 
-// AppendPartial prints the PartialObjectMetadata of an object that is printed canonically, without decoding it. Custom
-// resources are printed with sorted keys, their partial metadata in the order of the Go struct like all others.
+// AppendPartial encodes the PartialObjectMetadata of an object in canonical JSON without decoding it. Custom resources have sorted
+// keys, but their partial metadata is in the order of the Go struct, as for all other kinds.
 func AppendPartial(dst, canonical []byte, version string) []byte {
 	return append(append(openPartial(dst, version), partialMeta(canonical)...), '}')
 }
 
-// openPartial prints a PartialObjectMetadata up to its metadata.
+// openPartial appends the beginning of a PartialObjectMetadata, up to the name of its metadata field.
 func openPartial(dst []byte, version string) []byte {
 	return append(appendHead(dst, "PartialObjectMetadata", metaGroup+version), `,"metadata":`...)
 }
 
-// partialMeta returns the metadata of a canonical object: that of a built-in kind is a piece of it.
+// partialMeta returns the metadata of an object in canonical JSON. For a built-in kind, it is a part of canonical.
 func partialMeta(canonical []byte) []byte {
 	meta := memberOf(canonical, "metadata")
 	switch {
@@ -42,14 +42,15 @@ func partialMeta(canonical []byte) []byte {
 	return appendOrdered(make([]byte, 0, len(meta)), meta, &metaOrder)
 }
 
-// partial prints the PartialObjectMetadata of a canonical object.
+// partial appends the PartialObjectMetadata of an object in canonical JSON.
 func (c *composer) partial(canonical []byte, version string) {
 	c.own = openPartial(c.own, version)
-	c.add(partialMeta(canonical))
+	c.add(PieceOf(partialMeta(canonical)))
 	c.own = append(c.own, '}')
 }
 
-// PartialList prints a PartialObjectMetadataList of canonical objects. Unlike in other lists, items is null if there are none.
+// PartialList encodes a PartialObjectMetadataList of objects in canonical JSON. If there are none, items is null, unlike in other
+// lists.
 func PartialList(version string, meta ListMeta, items iter.Seq[[]byte]) Text {
 	c := composer{own: appendHead(nil, "PartialObjectMetadataList", metaGroup+version)}
 	c.own = meta.appendJSON(append(c.own, `,"metadata":`...))
@@ -72,7 +73,7 @@ func opening(n int) byte {
 	return ','
 }
 
-// closing ends an array of n elements; one without elements is null, as a nil slice of Go.
+// closing returns the end of an array of n elements. An array without elements is null, like a nil slice in Go.
 func closing(n int) string {
 	if n == 0 {
 		return "null"
@@ -80,7 +81,7 @@ func closing(n int) string {
 	return "]"
 }
 
-// order is the order of the fields of a Go struct, and of the structs in it.
+// order is the order of the fields of a Go struct and of its nested structs.
 type order struct {
 	keys   []string
 	nested map[string]*order
@@ -97,8 +98,8 @@ var metaOrder = order{
 	},
 }
 
-// appendOrdered prints a printed object, or each of an array of objects, with its keys in another order. Keys that the
-// order does not know are left out.
+// appendOrdered appends the JSON of an object, or of an array of objects, with its keys in the order o. It omits keys that o does
+// not list.
 func appendOrdered(dst, raw []byte, o *order) []byte {
 	switch {
 	case len(raw) > 0 && raw[0] == '[':
@@ -128,7 +129,7 @@ func appendOrdered(dst, raw []byte, o *order) []byte {
 	return append(dst, '}')
 }
 
-// memberOf returns the value of a key in a printed object, or nil.
+// memberOf returns the value of a key in the JSON of an object, or nil.
 func memberOf(raw []byte, key string) []byte {
 	if at := json.Find(raw, key); at >= 0 {
 		return raw[at:json.End(raw, at)]

@@ -7,11 +7,11 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// PlainJSON reads an object from a text with the same value as JSON and as YAML. Most clients send such texts as applied
-// configurations, which the server parses as YAML. ok is false for every text that might differ, and for one with repeated keys:
-// YAMLToJSON and DecodeYAML read those, but take about twenty times as long.
+// PlainJSON decodes an object from text that has the same meaning as JSON and as YAML. Most clients send such text as applied
+// configurations, which the server parses as YAML. If text might have a different meaning as YAML, or has repeated keys, PlainJSON
+// returns false. The caller must then use YAMLToJSON or DecodeYAML, which decode any text but take about twenty times as long.
 //
-// Plain is an object on one line, of ASCII, with integers that fit int64, without the escapes that YAML does not have.
+// Plain text is an object on one line of ASCII, with integers that fit int64, and without escapes that YAML does not have.
 func PlainJSON(data []byte) (obj object.Object, ok bool) {
 	text := string(bytes.TrimSuffix(data, []byte("\n")))
 	if !strings.HasPrefix(text, "{") || strings.ContainsFunc(text, isOdd) {
@@ -26,20 +26,20 @@ func PlainJSON(data []byte) (obj object.Object, ok bool) {
 	return obj, err == nil && len(strict) == 0 && isPlain(map[string]any(obj))
 }
 
-// isOdd reports whether a character is not a printable one of ASCII.
+// isOdd reports whether a character is not printable ASCII.
 func isOdd(c rune) bool { return c < ' ' || c > '~' }
 
-// yamlOnly are parts of texts that YAML may read otherwise than JSON: a slash and halves of surrogate pairs that are escaped, and the
-// key that merges objects.
+// yamlOnly are strings that YAML may parse differently from JSON: escaped slashes, escaped halves of surrogate pairs, and the key
+// that merges objects.
 var yamlOnly = []string{`\/`, `\ud`, `\uD`, `"<<"`}
 
-// keyMax is less than the length beyond which YAML does not see a key (1024 bytes of text), be all its characters escaped.
+// keyMax limits the length of keys. Even if all its characters are escaped, such a key is shorter than YAML's limit of 1024 bytes.
 const keyMax = 160
 
-// integerMax has the most digits that are an integer in both.
+// integerMax is the largest number of 18 digits. All numbers up to it are integers in both JSON and YAML.
 const integerMax = 999_999_999_999_999_999
 
-// isPlain reports whether a value is written alike in JSON and in YAML.
+// isPlain reports whether a value is written in the same way in JSON and in YAML.
 func isPlain(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:

@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// protoPrefix opens every protobuf body (API concepts, "Kubernetes Protobuf encoding").
+// protoPrefix is the prefix of every protobuf body (API concepts, "Kubernetes Protobuf encoding").
 //
 //	6b 38 73 00 │ Unknown { typeMeta = 1 { apiVersion = 1, kind = 2 }, raw = 2, contentEncoding = 3, contentType = 4 }
 var protoPrefix = []byte("k8s\x00")
@@ -21,17 +21,17 @@ var protoPrefix = []byte("k8s\x00")
 // ErrNoKind is the error of DecodeProto for a body of an unknown kind.
 var ErrNoKind = errors.New("codec: unknown kind")
 
-// AppendEnvelope puts a message into the envelope in which the API sends it.
+// AppendEnvelope appends raw, a message of the kind, in the envelope of the API (protoPrefix).
 func AppendEnvelope(dst []byte, gvk schema.GVK, raw []byte) []byte {
 	return append(append(openEnvelope(dst, gvk, len(raw)), raw...), envelopeEnd...)
 }
 
-// Envelope is AppendEnvelope for a message in pieces.
+// Envelope is like AppendEnvelope, for a message that consists of several pieces. It returns a new Text.
 func Envelope(gvk schema.GVK, raw Text) Text {
-	return slices.Concat(Text{openEnvelope(nil, gvk, raw.Len())}, raw, Text{envelopeEnd})
+	return slices.Concat(TextOf(openEnvelope(nil, gvk, raw.Len())), raw, TextOf(envelopeEnd))
 }
 
-// openEnvelope prints the envelope up to a message of n bytes.
+// openEnvelope appends the part of the envelope before a message of n bytes.
 func openEnvelope(dst []byte, gvk schema.GVK, n int) []byte {
 	dst = append(dst, protoPrefix...)
 	dst, at := openMessage(dst, 1)
@@ -41,10 +41,10 @@ func openEnvelope(dst []byte, gvk schema.GVK, n int) []byte {
 	return protowire.AppendVarint(dst, uint64(n))
 }
 
-// envelopeEnd is the end of the envelope after the message: contentEncoding and contentType, which are empty.
+// envelopeEnd is the part of the envelope after the message: contentEncoding and contentType, which are empty.
 var envelopeEnd = appendProtoString(appendProtoString(nil, 3, ""), 4, "")
 
-// ProtoList prints a list as a bare message; items are bare messages.
+// ProtoList encodes a list as a message without an envelope. The items are messages without envelopes, too.
 //
 //	PodList { metadata = 1 { selfLink = 1, resourceVersion = 2, continue = 3, remainingItemCount = 4 }, items = 2 … }
 func ProtoList(meta ListMeta, items iter.Seq[[]byte]) Text {
@@ -60,15 +60,14 @@ func ProtoList(meta ListMeta, items iter.Seq[[]byte]) Text {
 	for item := range items {
 		c.own = protowire.AppendTag(c.own, 2, protowire.BytesType)
 		c.own = protowire.AppendVarint(c.own, uint64(len(item)))
-		c.add(item)
+		c.add(PieceOf(item))
 	}
 	return c.end()
 }
 
-// DecodeProto reads an object from the envelope. kinds returns the type of a kind, or nil for an unknown one, for which the error
-// is ErrNoKind. It may be called for a kind without name or version, as the client sent it. The object has the kind and the
-// apiVersion of the envelope. The second result is the kind in the envelope even if there is an error. The texts of errors are
-// those of the real server.
+// DecodeProto decodes an object in an envelope. It calls kinds for the type of the kind that the client sent, which may lack the
+// name or the version. If kinds returns nil, the error is ErrNoKind. The object has the kind and the apiVersion of the envelope.
+// DecodeProto returns the kind in the envelope even if there is an error. Error messages are those of the real server.
 func DecodeProto(body []byte, kinds func(schema.GVK) *schema.Type) (object.Object, schema.GVK, error) {
 	gvk, raw, err := readEnvelope(body)
 	if err != nil {
@@ -82,7 +81,7 @@ func DecodeProto(body []byte, kinds func(schema.GVK) *schema.Type) (object.Objec
 	return obj, gvk, err
 }
 
-// readEnvelope returns the message in an envelope, and its kind.
+// readEnvelope returns the message in an envelope and its kind.
 func readEnvelope(body []byte) (gvk schema.GVK, raw []byte, err error) {
 	switch {
 	case len(body) == 0:
@@ -104,14 +103,14 @@ func readEnvelope(body []byte) (gvk schema.GVK, raw []byte, err error) {
 	return schema.ParseGVK(string(typeMeta.text(1)), string(typeMeta.text(2))), unknown.text(2), nil
 }
 
-// decodeProto reads a body that is protobuf, and finds its kind.
+// decodeProto decodes a protobuf body and sets its kind.
 func (d *Decoder) decodeProto(b *body) (object.Object, error) {
 	sent, raw, err := readEnvelope(b.data)
 	if err != nil {
 		return nil, err
 	}
 	kind := withDefaults(sent, b.want)
-	if sent != (schema.GVK{}) { // a body without kind and apiVersion is not recognized if it cannot be read
+	if sent != (schema.GVK{}) { // a body without kind and apiVersion is unrecognized if it cannot be decoded
 		b.gvk = kind
 	}
 	t := d.known(kind, b.want)
@@ -129,8 +128,8 @@ func (d *Decoder) decodeProto(b *body) (object.Object, error) {
 	return obj, err
 }
 
-// reuse returns the value of a field of the object itself, if the message that clients have got of the object before has the
-// same content there; otherwise nil. It is decoder.reuse for protobuf.
+// reuse returns the value of a top-level field from the previous state of the object if the message of that state has the same
+// content for the field, and nil otherwise. It corresponds to decoder.reuse.
 func (r *protoReader) reuse(f *protoField, content []byte, depth int) map[string]any {
 	if r.before == nil || depth > 0 {
 		return nil
@@ -143,7 +142,8 @@ func (r *protoReader) reuse(f *protoField, content []byte, depth int) map[string
 	return nil
 }
 
-// fieldOf returns the content of a field in a message of ours, nil if it has none.
+// fieldOf returns the content of the field with the number in a message that this package encoded, or nil if the message does not
+// have the field.
 func fieldOf(message []byte, number protowire.Number) []byte {
 	for len(message) > 0 {
 		n, wire, tag := protowire.ConsumeTag(message)
@@ -156,7 +156,7 @@ func fieldOf(message []byte, number protowire.Number) []byte {
 	return nil
 }
 
-// fieldSet reads a value of type FieldsV1. It may return one from the previous object, because these values are immutable.
+// fieldSet decodes a value of type FieldsV1. It may return a value of the previous state, because these values are immutable.
 func (r *protoReader) fieldSet(text string) (any, error) {
 	if r.before != nil {
 		for _, part := range r.before.Sets {

@@ -15,20 +15,20 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// protoDepthMax bounds how deep messages may be nested, as the JSON decoder bounds objects.
+// protoDepthMax limits the nesting of messages. It is the same as the limit for JSON.
 const protoDepthMax = 10000
 
 var errProtoDepth = errors.New("proto: exceeded max depth")
 
-// protoReader reads messages into JSON objects. Its zero value is ready.
+// protoReader decodes messages into JSON objects. Its zero value is ready to use.
 type protoReader struct {
-	share bool // strings stay parts of the message
+	share bool // strings are substrings of the message
 
-	before *resource.Parsed // values that may occur again; nil if there are none
-	sent   []byte           // the message of before, as clients have got it
+	before *resource.Parsed // the previous state, whose values need not be decoded again, or nil
+	sent   []byte           // the message of before
 }
 
-// object reads the message of an object of a kind, of type t.
+// object decodes a message as an object of kind gvk and type t.
 func (r *protoReader) object(raw []byte, gvk schema.GVK, t *schema.Type) (object.Object, error) {
 	r.share = len(raw) <= shareLimit
 	obj := object.Object{}
@@ -39,9 +39,8 @@ func (r *protoReader) object(raw []byte, gvk schema.GVK, t *schema.Type) (object
 	return obj, nil
 }
 
-// message reads the fields of a message into a JSON object. Like the generated code of Kubernetes it merges into existing values:
-// the elements of a repeated field are appended, messages are merged, and the last value of a scalar counts. Unknown fields are
-// skipped.
+// message decodes the fields of a message into obj. Like the generated code of Kubernetes, it merges into existing values: it
+// appends the elements of a repeated field, merges messages, and uses the last value of a scalar. It skips unknown fields.
 func (r *protoReader) message(m *protoMessage, b []byte, obj map[string]any, depth int) error {
 	if depth > protoDepthMax {
 		return errProtoDepth
@@ -80,11 +79,11 @@ func (r *protoReader) message(m *protoMessage, b []byte, obj map[string]any, dep
 	return nil
 }
 
-// fields is the set of fields that an object may have already, one bit for each of 64. Most fields occur once, so that the object
-// need not be searched for them.
+// fields is a bit set of the fields that an object may already have; fields with the same index modulo 64 share a bit. Most fields
+// occur once, so the object usually need not be searched for them.
 type fields uint64
 
-// fieldsOf returns none for an empty object, and all for one of which nothing is known.
+// fieldsOf returns the empty set for an empty object, and the set of all fields for any other object.
 func fieldsOf(obj map[string]any) fields {
 	if len(obj) == 0 {
 		return 0
@@ -92,7 +91,7 @@ func fieldsOf(obj map[string]any) fields {
 	return ^fields(0)
 }
 
-// take returns the value that the object has for a field, or nil for the first occurrence.
+// take returns the current value of a field, or nil if this is the field's first occurrence.
 func (there *fields) take(f *protoField, obj map[string]any) any {
 	bit := fields(1) << (f.at & 63)
 	if *there&bit != 0 {
@@ -102,13 +101,13 @@ func (there *fields) take(f *protoField, obj map[string]any) any {
 	return nil
 }
 
-// protoValue is a value that was read: a number, or the bytes after a length.
+// protoValue is a decoded value: a number, or bytes preceded by their length.
 type protoValue struct {
 	number  uint64
 	content []byte
 }
 
-// readValue reads the value that b begins with, and returns how many bytes it takes.
+// readValue decodes the value at the beginning of b and returns it and its size in bytes.
 func readValue(b []byte, wire protowire.Type) (v protoValue, n int, err error) {
 	switch wire {
 	case protowire.VarintType:
@@ -127,7 +126,7 @@ func readValue(b []byte, wire protowire.Type) (v protoValue, n int, err error) {
 	return v, n, err
 }
 
-// nextField reads the number and the wire type of the next field in b, and returns them with the rest, which begins with the
+// nextField decodes the number and the wire type of the next field in b. It also returns the rest of b, which begins with the
 // field's value. name is the name of the message.
 func nextField(b []byte, name string) (protowire.Number, protowire.Type, []byte, error) {
 	tag, n := protowire.ConsumeVarint(b)
@@ -144,8 +143,8 @@ func nextField(b []byte, name string) (protowire.Number, protowire.Type, []byte,
 	return protowire.Number(number), wire, b[n:], nil
 }
 
-// wireSize returns how many bytes the value takes that b begins with. As in the generated code a group ends with any end
-// of a group, whatever its number.
+// wireSize returns the size in bytes of the value at the beginning of b. As in the generated code, a group ends with any end-group
+// tag, whatever its number.
 func wireSize(b []byte, wire protowire.Type) (int, error) {
 	size := 0
 	for depth := 0; ; {
@@ -177,7 +176,8 @@ func wireSize(b []byte, wire protowire.Type) (int, error) {
 	}
 }
 
-// wireError returns the error of Kubernetes' decoder for an error of protowire: a short message or, for all others, an overflow.
+// wireError returns the error of Kubernetes' decoder for an error of protowire: truncated input or, for all other errors, an
+// overflow.
 func wireError(n int) error {
 	if err := protowire.ParseError(n); !errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("proto: integer overflow")
@@ -185,7 +185,7 @@ func wireError(n int) error {
 	return io.ErrUnexpectedEOF
 }
 
-// goName returns the Go name of the field, as far as it follows from its JSON name.
+// goName returns the Go name of the field, derived from its JSON name.
 func (f *protoField) goName() string {
 	switch {
 	case f.inner != nil:
@@ -196,13 +196,14 @@ func (f *protoField) goName() string {
 	return strings.ToUpper(f.field.Name[:1]) + f.field.Name[1:]
 }
 
-// field reads one occurrence of a field that is neither a list nor a map. old is the value that the object already has for it.
+// field decodes one occurrence of a field that is neither a list nor a map, and sets it in obj. old is the field's current value,
+// or nil.
 func (r *protoReader) field(f *protoField, in protoValue, old any, obj map[string]any, depth int) error {
 	name, t := f.field.Name, f.field.Type
 	var v any
 	var err error
 	if known := r.reuse(f, in.content, depth); known != nil && old == nil {
-		v = object.Copy(known) // the reader of a body may change the value
+		v = object.Copy(known) // the caller may change the value
 	} else if v, err = r.value(t, in, old, depth); err != nil {
 		return err
 	}
@@ -215,7 +216,7 @@ func (r *protoReader) field(f *protoField, in protoValue, old any, obj map[strin
 	return nil
 }
 
-// element adds an element to a list, or several packed numbers. old is the list so far.
+// element appends an element, or several packed numbers, to a list. old is the list so far.
 func (r *protoReader) element(f *protoField, wire protowire.Type, in protoValue, old any, obj map[string]any, depth int) error {
 	list, _ := old.([]any)
 	add := func(in protoValue) error {
@@ -249,7 +250,7 @@ func (r *protoReader) element(f *protoField, wire protowire.Type, in protoValue,
 	return nil
 }
 
-// value reads one value; old is the value that the field already has.
+// value decodes one value of type t. old is the field's current value, into which messages are merged, or nil.
 func (r *protoReader) value(t *schema.Type, in protoValue, old any, depth int) (any, error) {
 	switch t.Kind {
 	case schema.Bool:
@@ -275,7 +276,7 @@ func (r *protoReader) value(t *schema.Type, in protoValue, old any, depth int) (
 	return r.special(t, in.content, old, depth)
 }
 
-// string returns a string that is kept.
+// string returns b as a string, which may share its memory.
 func (r *protoReader) string(b []byte) string {
 	if r.share {
 		return object.Text(b)
@@ -283,7 +284,7 @@ func (r *protoReader) string(b []byte) string {
 	return string(b)
 }
 
-// finite replaces the numbers that JSON cannot represent.
+// finite replaces numbers that JSON cannot represent with 0.
 func finite(f float64) float64 {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return 0
@@ -291,10 +292,11 @@ func finite(f float64) float64 {
 	return f
 }
 
-// plain is a message of a few fields, read without a type: the value of each by number, nil for a missing one.
+// plain is a message of a few fields that is decoded without a type. It holds each field's encoded value by number; a missing field
+// is nil.
 type plain [5][]byte
 
-// readPlain reads a message whose fields 1, 2 … have the wire types; of a repeated one the last counts.
+// readPlain decodes a message whose fields 1, 2, … have the given wire types. The last of repeated fields wins.
 func readPlain(b []byte, name string, wires ...protowire.Type) (p plain, err error) {
 	for len(b) > 0 {
 		number, wire, value, err := nextField(b, name)
@@ -321,7 +323,7 @@ func (p *plain) int(number int) int64 {
 	if p[number] == nil {
 		return 0
 	}
-	n, _ := protowire.ConsumeVarint(p[number]) // it was read before
+	n, _ := protowire.ConsumeVarint(p[number]) // already validated by readPlain
 	return int64(n)
 }
 

@@ -14,52 +14,52 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// Proto appends the protobuf message of a printed object of type t, as AppendStored prints it. The message has no kind and
-// apiVersion: the envelope has them. As Kubernetes' generated code does it writes fields in the order of their numbers, and Go
-// values that are no pointers even when they are zero.
+// Proto appends the protobuf message of an object of type t whose JSON is text, as encoded by AppendStored. The message has no kind
+// and apiVersion, because they are in the envelope. Like Kubernetes' generated code, Proto writes fields in ascending order of
+// their numbers, and includes the zero values of non-pointer fields.
 func Proto(dst []byte, text string, t *schema.Type) []byte {
 	p := protoPrinter{Scanner: json.Scanner{Text: text}, passed: make([]skippedField, 0, 16)}
 	return p.object(dst, messageOf(t))
 }
 
-// AppendProto is Proto for an object that has not been printed.
+// AppendProto is Proto for an object that is not encoded as JSON yet.
 func AppendProto(dst []byte, obj object.Object, t *schema.Type) []byte {
 	return Proto(dst, object.Text(AppendStored(nil, obj, t)), t)
 }
 
-// protoPrinter converts a printed object to protobuf in one pass. The text has the order of the Go struct and the message that of
-// the numbers, which mostly is the same:
+// protoPrinter converts the JSON of an object to protobuf in one pass. The JSON is in the order of the Go struct, and the message
+// in that of the field numbers, which is mostly the same:
 //
 //	{"initContainers":[…],"containers":[…]}     PodSpec { containers = 2, initContainers = 20 }
-//	                  ╰ passed, and read when its turn comes
+//	                  ╰ passed, and encoded in its place
 type protoPrinter struct {
 	json.Scanner
-	passed []skippedField // of the objects around the place where it is, outermost first
+	passed []skippedField // skipped fields of the enclosing objects, outermost first
 }
 
-// members are the fields of one object in the text, on the way through it.
+// members is the encoder's position among the fields of one JSON object.
 type members struct {
 	fields []schema.Field
-	at     int // which of fields is next: its value is; len(fields) at the end
-	first  int // the index of its first entry in passed
+	at     int // index in fields of the next value, or len(fields) at the end
+	first  int // index in passed of the first entry of this object
 }
 
-// skippedField is a field that was next before its turn came: which one, and where its value begins.
+// skippedField is a field that occurred too early: its index, and the position of its value.
 type skippedField struct{ at, pos int }
 
-// object prints the object that is next as a message of its own.
+// object encodes the next object as a message.
 func (p *protoPrinter) object(dst []byte, m *protoMessage) []byte {
 	c := members{fields: m.members, at: -1, first: len(p.passed)}
 	p.follow(&c, p.Enter('}'))
 	dst = p.fields(dst, &c, m)
-	for c.at < len(c.fields) { // members that are not fields of the message
-		p.pass(&c)
+	for c.at < len(c.fields) { // the remaining fields are not in the message
+		p.skip(&c)
 	}
 	p.passed = p.passed[:c.first]
 	return dst
 }
 
-// follow goes to the value of the next field that the type has, if there are more.
+// follow moves to the value of the next field that the type has, or to the end. more reports whether the object has more members.
 func (p *protoPrinter) follow(c *members, more bool) {
 	for ; more; more = p.More('}') {
 		for i := c.at + 1; i < len(c.fields); i++ {
@@ -78,9 +78,9 @@ func (p *protoPrinter) follow(c *members, more bool) {
 	c.at = len(c.fields)
 }
 
-// named reads a key and its colon if it is that of a field, and reports whether it was. Objects that are printed here have no
-// escapes in keys, and no spaces between key and colon. Archives may have been formatted otherwise: follow reads their keys in
-// full.
+// named skips the next key and its colon and returns true if the key is name. Otherwise it returns false. It expects a key without
+// escapes and without a space before the colon, as this package encodes them. Archives may be formatted differently: follow parses
+// their keys.
 func (p *protoPrinter) named(name string) bool {
 	rest := p.Text[p.Pos:]
 	if end := len(name) + 1; len(rest) > end+1 && rest[1] == name[0] && rest[end] == '"' && rest[1:end] == name {
@@ -90,14 +90,14 @@ func (p *protoPrinter) named(name string) bool {
 	return false
 }
 
-// pass skips the next field, which may be read later.
-func (p *protoPrinter) pass(c *members) {
+// skip skips the value of the next field and records its position, so that encodeSkipped can encode it.
+func (p *protoPrinter) skip(c *members) {
 	p.passed = append(p.passed, skippedField{c.at, p.Pos})
 	p.Pass()
 	p.follow(c, p.More('}'))
 }
 
-// fields prints the fields of m, which are those of the object or of a Go struct that is inlined there.
+// fields encodes the fields of m, which are those of the object or of a Go struct that is inlined in it.
 func (p *protoPrinter) fields(dst []byte, c *members, m *protoMessage) []byte {
 	for i := range m.fields {
 		f := &m.fields[i]
@@ -108,14 +108,14 @@ func (p *protoPrinter) fields(dst []byte, c *members, m *protoMessage) []byte {
 			continue
 		}
 		for c.at < f.at {
-			p.pass(c)
+			p.skip(c)
 		}
 		switch {
 		case c.at == f.at:
 			dst = p.field(dst, f)
 			p.follow(c, p.More('}'))
 		case len(p.passed) > c.first:
-			dst = p.late(dst, c, f)
+			dst = p.encodeSkipped(dst, c, f)
 		default:
 			dst = append(dst, f.absent...)
 		}
@@ -123,8 +123,8 @@ func (p *protoPrinter) fields(dst []byte, c *members, m *protoMessage) []byte {
 	return dst
 }
 
-// late prints a field that was skipped or is missing.
-func (p *protoPrinter) late(dst []byte, c *members, f *protoField) []byte {
+// encodeSkipped encodes a field that was skipped. If the field is missing, encodeSkipped appends f.absent.
+func (p *protoPrinter) encodeSkipped(dst []byte, c *members, f *protoField) []byte {
 	for _, earlier := range p.passed[c.first:] {
 		if earlier.at == f.at {
 			here := p.Scanner
@@ -137,7 +137,7 @@ func (p *protoPrinter) late(dst []byte, c *members, f *protoField) []byte {
 	return append(dst, f.absent...)
 }
 
-// null reads null, if it is next, and reports whether it was.
+// null skips null if it is the next value, and reports whether it was.
 func (p *protoPrinter) null() bool {
 	if p.Next() != 'n' {
 		return false
@@ -146,7 +146,7 @@ func (p *protoPrinter) null() bool {
 	return true
 }
 
-// field prints the value that is next as a field.
+// field encodes the next value as field f.
 func (p *protoPrinter) field(dst []byte, f *protoField) []byte {
 	t := f.field.Type
 	switch {
@@ -160,7 +160,7 @@ func (p *protoPrinter) field(dst []byte, f *protoField) []byte {
 	return p.value(dst, f.number, t)
 }
 
-// elements prints the list that is next as a repeated field.
+// elements encodes the next list as a repeated field.
 func (p *protoPrinter) elements(dst []byte, number protowire.Number, elem *schema.Type) []byte {
 	for more := p.Enter(']'); more; more = p.More(']') {
 		if p.null() {
@@ -172,7 +172,7 @@ func (p *protoPrinter) elements(dst []byte, number protowire.Number, elem *schem
 	return dst
 }
 
-// entries prints the map that is next, whose keys are sorted: one message { key = 1, value = 2 } per entry.
+// entries encodes the next map, whose keys are sorted: one message { key = 1, value = 2 } for each entry.
 func (p *protoPrinter) entries(dst []byte, number protowire.Number, elem *schema.Type) []byte {
 	for more := p.Enter('}'); more; more = p.More('}') {
 		var at int
@@ -189,7 +189,7 @@ func (p *protoPrinter) entries(dst []byte, number protowire.Number, elem *schema
 	return dst
 }
 
-// value prints a number and the value that is next, which is not null.
+// value encodes the next value, which is not null, as a field with the number.
 func (p *protoPrinter) value(dst []byte, number protowire.Number, t *schema.Type) []byte {
 	switch t.Kind {
 	case schema.String:
@@ -198,7 +198,7 @@ func (p *protoPrinter) value(dst []byte, number protowire.Number, t *schema.Type
 		word := p.Skip()
 		return appendProtoInt(dst, number, int64(protowire.EncodeBool(word == "true")))
 	case schema.Int:
-		n, _ := strconv.ParseInt(p.Number(), 10, 64) // decoding has made sure that it is an integer
+		n, _ := strconv.ParseInt(p.Number(), 10, 64) // decoding has ensured that it is an integer
 		return appendProtoInt(dst, number, n)
 	case schema.Float:
 		n, _ := strconv.ParseFloat(p.Number(), 64)
@@ -209,7 +209,7 @@ func (p *protoPrinter) value(dst []byte, number protowire.Number, t *schema.Type
 	return closeMessage(p.content(dst, t), at)
 }
 
-// content prints the value that is next without a number and a length.
+// content encodes the next value of type t without a field number and a length.
 func (p *protoPrinter) content(dst []byte, t *schema.Type) []byte {
 	switch t.Kind {
 	case schema.Struct:
@@ -242,7 +242,7 @@ func (p *protoPrinter) content(dst []byte, t *schema.Type) []byte {
 	return appendProtoString(dst, 1, p.Pass()) // RawExtension, FieldsV1 and JSON
 }
 
-// schemaUnion prints the three types of apiextensions that are a schema or something else:
+// schemaUnion encodes the three types of apiextensions that hold a schema or another value:
 //
 //	JSONSchemaPropsOrBool { allows = 1, schema = 2 }
 //	JSONSchemaPropsOrArray { schema = 1, jSONSchemas = 2 … }     JSONSchemaPropsOrStringArray { schema = 1, property = 2 … }
@@ -263,7 +263,7 @@ func (p *protoPrinter) schemaUnion(dst []byte, t *schema.Type) []byte {
 
 var boolType = &schema.Type{Kind: schema.Bool, GoType: "bool"}
 
-// appendAbsent prints a field that the object does not have.
+// appendAbsent encodes a field that the object does not have.
 func appendAbsent(dst []byte, f *schema.Field) []byte {
 	switch t := f.Type; {
 	case f.Pointer, t.Kind == schema.List, t.Kind == schema.Map, t.Kind == schema.Bytes:
@@ -273,7 +273,7 @@ func appendAbsent(dst []byte, f *schema.Field) []byte {
 	}
 }
 
-// zero prints the message of an empty object.
+// zero encodes the message of an empty object.
 func (m *protoMessage) zero(dst []byte) []byte {
 	for i := range m.fields {
 		f := &m.fields[i]
@@ -288,7 +288,7 @@ func (m *protoMessage) zero(dst []byte) []byte {
 	return dst
 }
 
-// appendProtoZero prints a number and the zero value.
+// appendProtoZero encodes a field with the number and the zero value.
 func appendProtoZero(dst []byte, number protowire.Number, t *schema.Type) []byte {
 	switch t.Kind {
 	case schema.String:
@@ -312,7 +312,7 @@ func appendProtoZero(dst []byte, number protowire.Number, t *schema.Type) []byte
 	return closeMessage(dst, at)
 }
 
-// appendTimestamp prints { seconds = 1, nanos = 2 }; the zero time is empty.
+// appendTimestamp encodes { seconds = 1, nanos = 2 }. The zero time is an empty message.
 func appendTimestamp(dst []byte, s, layout string) []byte {
 	t, err := time.Parse(layout, s)
 	if err != nil || t.IsZero() {
@@ -322,7 +322,7 @@ func appendTimestamp(dst []byte, s, layout string) []byte {
 	return appendProtoInt(dst, 2, int64(t.Nanosecond()))
 }
 
-// appendIntOrString prints { type = 1, intVal = 2, strVal = 3 }.
+// appendIntOrString encodes { type = 1, intVal = 2, strVal = 3 }.
 func appendIntOrString(dst []byte, isString bool, n int64, s string) []byte {
 	dst = appendProtoInt(dst, 1, int64(protowire.EncodeBool(isString)))
 	return appendProtoString(appendProtoInt(dst, 2, n), 3, s)
@@ -336,13 +336,13 @@ func appendProtoInt(dst []byte, number protowire.Number, n int64) []byte {
 	return protowire.AppendVarint(protowire.AppendTag(dst, number, protowire.VarintType), uint64(n))
 }
 
-// openMessage begins a message whose length is not known yet; closeMessage, with the same index, ends it.
+// openMessage begins a message whose length is not known yet. Pass the returned index to closeMessage to end it.
 func openMessage(dst []byte, number protowire.Number) ([]byte, int) {
 	dst = append(protowire.AppendTag(dst, number, protowire.BytesType), 0)
 	return dst, len(dst)
 }
 
-// closeMessage writes the length in front of the message and moves it when that takes more than one byte.
+// closeMessage inserts the length before the message, which it moves if the length takes more than one byte.
 func closeMessage(dst []byte, at int) []byte {
 	length := len(dst) - at
 	if length < 0x80 {

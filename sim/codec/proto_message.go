@@ -11,26 +11,26 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// protoMessage is a struct type as a protobuf message: its fields by number, inlined Go structs as messages of their own.
+// protoMessage describes the protobuf message of a struct type: its fields by number, with inlined Go structs as nested messages.
 //
 //	Volume ─┬─ 1 name ──────────▶ string
 //	        └─ 2 (volumeSource) ─▶ protoMessage ─┬─ 1 hostPath ─▶ v1.HostPathVolumeSource
 //	                                             └─ 2 emptyDir …
 type protoMessage struct {
-	name    string // of the Go type, for error texts
+	name    string // name of the Go type, for error messages
 	fields  []protoField
-	members []schema.Field // of the JSON object
+	members []schema.Field // fields of the JSON object
 }
 
 // protoField is one field of a message: a field of the JSON object, or the message of an inlined struct.
 type protoField struct {
 	number protowire.Number
 	field  *schema.Field // nil for an inlined struct
-	at     int           // which of the members of the object it is
-	inner  *protoMessage // of an inlined struct
+	at     int           // index in members
+	inner  *protoMessage // message of an inlined struct; otherwise nil
 	wire   protowire.Type
-	list   bool   // repeated: numbers may come packed
-	absent []byte // printed for an object that does not have the field
+	list   bool   // repeated: numbers may be packed
+	absent []byte // encoded form for an object that does not have the field
 }
 
 func messageOf(t *schema.Type) *protoMessage { return schema.Derived(t, newMessage) }
@@ -52,7 +52,7 @@ func newMessage(t *schema.Type) *protoMessage {
 	return m
 }
 
-// newField returns the field of a message that is the i-th member of an object.
+// newField returns the message field for the i-th member of an object.
 func newField(f *schema.Field, i int) protoField {
 	t := f.Type
 	list := t.Kind == schema.List && !t.Message
@@ -62,7 +62,7 @@ func newField(f *schema.Field, i int) protoField {
 	return protoField{number: protowire.Number(f.Proto), field: f, at: i, wire: wireType(t), list: list, absent: appendAbsent(nil, f)}
 }
 
-// wireType returns how a value of the type is written.
+// wireType returns the wire type of values of the type.
 func wireType(t *schema.Type) protowire.Type {
 	switch t.Kind {
 	case schema.Bool, schema.Int:
@@ -73,12 +73,12 @@ func wireType(t *schema.Type) protowire.Type {
 	return protowire.BytesType
 }
 
-// takes reports whether the field may come in a wire type.
+// takes reports whether the field accepts a wire type.
 func (f *protoField) takes(wire protowire.Type) bool {
 	return wire == f.wire || f.list && wire == protowire.BytesType
 }
 
-// inline returns the message of the inlined struct with the number, which is made when it is new.
+// inline returns the message of the inlined struct with the number. It creates the message if it does not exist.
 func (m *protoMessage) inline(number protowire.Number) *protoMessage {
 	for i := range m.fields {
 		if m.fields[i].number == number && m.fields[i].inner != nil {
@@ -90,7 +90,7 @@ func (m *protoMessage) inline(number protowire.Number) *protoMessage {
 	return inner
 }
 
-// sort puts fields in the order in which they are written.
+// sort sorts the fields of the message and of inlined structs by number, which is the order in which they are written.
 func (m *protoMessage) sort() {
 	sort.Slice(m.fields, func(i, j int) bool { return m.fields[i].number < m.fields[j].number })
 	for i := range m.fields {
@@ -102,7 +102,7 @@ func (m *protoMessage) sort() {
 
 // find returns the field with the number, or nil.
 func (m *protoMessage) find(number protowire.Number) *protoField {
-	i := int(number) - 1 // numbers are mostly dense
+	i := int(number) - 1 // field numbers are mostly consecutive
 	if i < len(m.fields) && m.fields[i].number == number {
 		return &m.fields[i]
 	}
@@ -113,11 +113,11 @@ func (m *protoMessage) find(number protowire.Number) *protoField {
 	return nil
 }
 
-// entry adds an entry to a map; old is the existing map, if any. b begins with the length of the entry and extends to the end of
-// the message around it. Kubernetes' generated code is laxer with entries than with other messages: it ignores the wire types of
-// key and value, and both may reach beyond the entry. A missing value is the empty one, of bytes as well.
+// entry adds an entry to a map. old is the existing map, or nil. b begins with the length of the entry and extends to the end of
+// the enclosing message. Kubernetes' generated code is less strict with entries than with other messages: it ignores the wire types
+// of key and value, and both may extend beyond the entry. A missing value is the empty value, also for bytes.
 func (r *protoReader) entry(f *protoField, b []byte, old any, obj map[string]any, depth int) error {
-	length, n := protowire.ConsumeVarint(b) // it was read before
+	length, n := protowire.ConsumeVarint(b) // cannot fail: the length was validated before
 	b = b[n:]
 	elem := f.field.Type.Elem
 	key, value := "", emptyValue(elem)
@@ -139,7 +139,7 @@ func (r *protoReader) entry(f *protoField, b []byte, old any, obj map[string]any
 		switch content, _ := protowire.ConsumeBytes(b[at : at+n]); number {
 		case 1:
 			key = r.string(content)
-		case 2: // of no map of the API a number
+		case 2: // no map of the API has numbers as keys or values
 			if value, err = r.value(elem, protoValue{content: content}, nil, depth); err != nil {
 				return err
 			}
@@ -155,7 +155,7 @@ func (r *protoReader) entry(f *protoField, b []byte, old any, obj map[string]any
 	return nil
 }
 
-// emptyValue is the value of an entry that has none: of Go's zero values the ones that are not null.
+// emptyValue returns the value of an entry that has none. Unlike Zero, it never returns nil for bytes and lists.
 func emptyValue(t *schema.Type) any {
 	switch t.Kind {
 	case schema.Bytes:
@@ -166,7 +166,7 @@ func emptyValue(t *schema.Type) any {
 	return Zero(t)
 }
 
-// delimited returns the size of a length and of as many bytes, with which b begins.
+// delimited returns the size of the length-delimited value at the beginning of b, including the length.
 func delimited(b []byte) (int, error) {
 	length, n, err := looseVarint(b)
 	switch {
@@ -180,7 +180,7 @@ func delimited(b []byte) (int, error) {
 	return n + int(length), nil
 }
 
-// looseVarint reads a varint of at most ten bytes; bits beyond 64 are dropped.
+// looseVarint decodes a varint of at most ten bytes. It ignores bits beyond 64.
 func looseVarint(b []byte) (v uint64, size int, err error) {
 	for shift := 0; shift < 64; shift += 7 {
 		if size >= len(b) {

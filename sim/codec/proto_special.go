@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// special reads a value that is neither a scalar nor a message with fields of its own.
+// special decodes a value that is neither a scalar nor a message with its own fields.
 func (r *protoReader) special(t *schema.Type, b []byte, old any, depth int) (any, error) {
 	switch t.Kind {
 	case schema.List:
@@ -47,7 +47,7 @@ func (r *protoReader) special(t *schema.Type, b []byte, old any, depth int) (any
 	return nil, err
 }
 
-// raw reads a value that is JSON inside protobuf.
+// raw decodes JSON that a protobuf message contains, such as a RawExtension.
 func (r *protoReader) raw(t *schema.Type, text []byte) (any, error) {
 	if t.Kind == schema.FieldsV1 {
 		return r.fieldSet(string(text))
@@ -59,7 +59,7 @@ func (r *protoReader) raw(t *schema.Type, text []byte) (any, error) {
 	return object.AsWritten(string(text), v), nil
 }
 
-// decodeQuantity reads a quantity: every occurrence of its text, of which the last counts.
+// decodeQuantity decodes a quantity. It validates every occurrence of the string, and the last one wins.
 func decodeQuantity(b []byte, old any) (any, error) {
 	if old == nil {
 		old = "0"
@@ -87,7 +87,7 @@ func decodeQuantity(b []byte, old any) (any, error) {
 	return old, nil
 }
 
-// decodeTimestamp reads a time. The zero time and a missing one are nil.
+// decodeTimestamp decodes a time of type t. It returns nil for the zero time and for an empty message.
 func decodeTimestamp(t *schema.Type, b []byte) (any, error) {
 	if len(b) == 0 {
 		return nil, nil
@@ -102,7 +102,7 @@ func decodeTimestamp(t *schema.Type, b []byte) (any, error) {
 		nanos -= nanos % 1000
 	}
 	at := time.Unix(p.int(1), nanos).UTC()
-	if at.Year() < 0 || at.Year() > 9999 { // RFC 3339 cannot represent it, so it could not be read again
+	if at.Year() < 0 || at.Year() > 9999 { // RFC 3339 cannot represent it, so it could not be decoded again
 		return nil, nil
 	}
 	if at.IsZero() {
@@ -111,7 +111,7 @@ func decodeTimestamp(t *schema.Type, b []byte) (any, error) {
 	return at.Format(layout), nil
 }
 
-// schemaUnion is the opposite of protoPrinter's.
+// schemaUnion decodes the union types that protoPrinter.schemaUnion encodes.
 func (r *protoReader) schemaUnion(t *schema.Type, b []byte, depth int) (any, error) {
 	fields := []schema.Field{{Name: "schema", Proto: 1, Type: t.Elem, Pointer: true}, {Name: "list", Proto: 2}}
 	switch t.GoType {

@@ -25,7 +25,7 @@ func protoSet(t testing.TB) *schema.Set {
 	return set
 }
 
-// protoKinds are all resources, their lists and the kinds that travel beside them.
+// protoKinds returns all resources, their lists, and the other kinds that are encoded as protobuf.
 func protoKinds(set *schema.Set) []schema.GVK {
 	kinds := []schema.GVK{{Version: "v1", Kind: "Status"}, {Version: "v1", Kind: "DeleteOptions"}, {Version: "v1", Kind: "APIGroupList"},
 		{Version: "v1", Kind: "APIResourceList"}, {Group: "meta.k8s.io", Version: "v1", Kind: "PartialObjectMetadata"},
@@ -44,11 +44,11 @@ func protoKinds(set *schema.Set) []schema.GVK {
 	return kinds
 }
 
-// generator makes random values of a type as they look once they were decoded.
+// generator creates random values of a type in decoded form.
 type generator struct {
 	*rand.Rand
 	density float64
-	left    int // fields that may still be made: some types hold themselves
+	left    int // remaining number of fields; the limit is needed because some types contain themselves
 }
 
 func (g *generator) object(t *schema.Type, gvk schema.GVK) object.Object {
@@ -149,7 +149,7 @@ func TestProtoRoundTrip(t *testing.T) {
 	}
 }
 
-// The requests are from the conformance cases; the real server takes them.
+// TestProtoRecorded decodes requests of the conformance cases, which the real server accepts.
 func TestProtoRecorded(t *testing.T) {
 	set := protoSet(t)
 	for text, want := range map[string]string{
@@ -185,7 +185,7 @@ func TestProtoBytes(t *testing.T) {
 			obj, err := object.Parse([]byte(tt.obj))
 			is.NoErr(err)
 			typ := set.Named("io.k8s.api.core.v1." + tt.typ)
-			is.Equal(string(AppendProto(nil, obj, typ)), tt.want) // as the generated code writes it
+			is.Equal(string(AppendProto(nil, obj, typ)), tt.want) // like the generated code
 			var spaced bytes.Buffer
 			is.NoErr(json.Indent(&spaced, AppendStored(nil, obj, typ), "", " "))
 			is.Equal(string(Proto(nil, spaced.String(), typ)), tt.want) // also from a formatted archive
@@ -232,13 +232,13 @@ func TestDecodeProtoErrors(t *testing.T) {
 			is := is.New(t)
 			_, _, err := DecodeProto([]byte(tt.body), set.Kind)
 			is.True(err != nil)
-			is.Equal(err.Error(), tt.want) // the server's text
+			is.Equal(err.Error(), tt.want) // the server's message
 		})
 	}
 	is := is.New(t)
 	_, gvk, err := DecodeProto(AppendEnvelope(nil, schema.GVK{Group: "g", Version: "v1", Kind: "Frog"}, nil), set.Kind)
 	is.True(errors.Is(err, ErrNoKind))                                 // frogs are an unknown kind
-	is.Equal(gvk, schema.GVK{Group: "g", Version: "v1", Kind: "Frog"}) // but the caller learns their name
+	is.Equal(gvk, schema.GVK{Group: "g", Version: "v1", Kind: "Frog"}) // the caller gets the kind
 }
 
 func TestDecodeProtoDepth(t *testing.T) {
@@ -278,7 +278,7 @@ func FuzzProto(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		valid := func(o object.Object) string { // bytes that are no UTF-8 are printed as an escape, and are that character from then on
+		valid := func(o object.Object) string { // invalid UTF-8 is encoded as an escape, and is that character from then on
 			return strings.ReplaceAll(string(Append(nil, o, typ)), `\ufffd`, "\ufffd")
 		}
 		if a, b := valid(obj), valid(again); a != b {
@@ -287,7 +287,7 @@ func FuzzProto(f *testing.F) {
 	})
 }
 
-// benchPod is a pod of about 1.5 KB of JSON.
+// benchPod returns a pod of about 1.5 KB of JSON.
 func benchPod(b *testing.B) (object.Object, *schema.Type) {
 	typ := protoSet(b).Kind(schema.GVK{Version: "v1", Kind: "Pod"})
 	obj, _, err := DecodeJSON([]byte(`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"web-5d9c7b4f6-x2x9q","generateName":"web-5d9c7b4f6-","namespace":"default","uid":"3f2b8a6e-2f0e-4c69-9a51-0f3a5b2c1d4e","resourceVersion":"12345","creationTimestamp":"2030-01-01T00:00:00Z","labels":{"app":"web","pod-template-hash":"5d9c7b4f6"},"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web-5d9c7b4f6","uid":"0a0b0c0d-2f0e-4c69-9a51-0f3a5b2c1d4e","controller":true,"blockOwnerDeletion":true}]},"spec":{"volumes":[{"name":"data","emptyDir":{}},{"name":"config","configMap":{"name":"web","defaultMode":420}}],"containers":[{"name":"web","image":"registry.example.com/web:1.2.3","ports":[{"name":"http","containerPort":8080,"protocol":"TCP"}],"env":[{"name":"A","value":"1"},{"name":"B","valueFrom":{"fieldRef":{"apiVersion":"v1","fieldPath":"metadata.name"}}}],"resources":{"limits":{"cpu":"1","memory":"1Gi"},"requests":{"cpu":"100m","memory":"256Mi"}},"volumeMounts":[{"name":"data","mountPath":"/data"}],"readinessProbe":{"httpGet":{"path":"/healthz","port":"http","scheme":"HTTP"},"timeoutSeconds":1,"periodSeconds":10,"successThreshold":1,"failureThreshold":3},"terminationMessagePath":"/dev/termination-log","terminationMessagePolicy":"File","imagePullPolicy":"IfNotPresent"}],"restartPolicy":"Always","terminationGracePeriodSeconds":30,"dnsPolicy":"ClusterFirst","serviceAccountName":"default","securityContext":{},"schedulerName":"default-scheduler"},"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True","lastProbeTime":null,"lastTransitionTime":"2030-01-01T00:00:05Z"}],"hostIP":"10.0.0.1","podIP":"10.1.0.1","qosClass":"Burstable"}}`), typ)

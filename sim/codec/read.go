@@ -8,14 +8,15 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// Read implements resource.Definition.Read for built-in kinds.
+// Read implements resource.Definition.Read for built-in kinds. Values of parts that are equal in before, which may be nil, are
+// taken from there.
 func Read(it, before *resource.Item) *resource.Parsed {
 	t := it.Layout()
-	if it.Stored != nil { // it was read in another form than it is printed in
+	if it.Stored() != nil { // the item's JSON was decoded from a different form
 		return &resource.Parsed{Object: Reread(it.Object(), t)}
 	}
 	p := &resource.Parsed{}
-	d := newDecoder(object.Text(it.Bytes), before)
+	d := newDecoder(object.Text(it.Bytes()), before)
 	d.parts = p
 	var err error
 	if p.Object, _, err = d.document(t); err != nil {
@@ -24,8 +25,8 @@ func Read(it, before *resource.Item) *resource.Parsed {
 	return p
 }
 
-// Reread returns an object as it is decoded from its printed form: without fields that are not printed, and with the zero values
-// that always are. If it cannot be decoded, Reread returns obj itself.
+// Reread returns the result of encoding an object and decoding it again: without fields that are not encoded, and with the zero
+// values that are always encoded. If that fails, Reread returns obj itself.
 func Reread(obj object.Object, t *schema.Type) object.Object {
 	if again, _, err := decode(string(AppendStored(nil, obj, t)), t); err == nil {
 		return again
@@ -33,9 +34,9 @@ func Reread(obj object.Object, t *schema.Type) object.Object {
 	return obj
 }
 
-// reuse skips the text that is next and returns its value if it is the text of a known part, and otherwise returns nil. The body of
-// an update is mostly the object that the client got, with a field changed. So is the object that is stored for it. Reusing the
-// decoded parts saves an update of a pod a fifth of its time and a third of its memory.
+// reuse returns the value of a known part if its JSON is next, and skips it. Otherwise it returns nil. The body of an update is
+// mostly the object that the client read, with one field changed, and so is the object that is stored. Reusing the decoded parts
+// saves a fifth of the time and a third of the memory of an update of a pod.
 //
 //	before: {…,"metadata":{…,"managedFields":[{…,"fieldsV1":{…}}]},"spec":{…},"status":{…}}
 //	                                                        ╰Sets╯        ╰───── Fields ────╯
@@ -49,7 +50,7 @@ func (d *decoder) reuse(parts []resource.Part, name string) any {
 	return nil
 }
 
-// topField is field for one of the object itself, which may be known.
+// topField is field for a top-level field, whose value may be among the reusable parts.
 func (d *decoder) topField(t *schema.Type, f *schema.Field, old any) any {
 	d.Next()
 	start := d.Pos
@@ -60,7 +61,7 @@ func (d *decoder) topField(t *schema.Type, f *schema.Field, old any) any {
 	switch {
 	case v == nil:
 		v = d.field(t, f, old)
-	case d.parts == nil: // the reader of a body may change the value
+	case d.parts == nil: // the caller may change the value
 		v = object.Copy(v)
 	}
 	if d.parts != nil && f.Name != "metadata" {
@@ -69,7 +70,7 @@ func (d *decoder) topField(t *schema.Type, f *schema.Field, old any) any {
 	return v
 }
 
-// fieldSet reads a value of type FieldsV1. It may return one from the previous object, because these values are immutable.
+// fieldSet decodes a value of type FieldsV1. It may return a value of the previous state, because these values are immutable.
 func (d *decoder) fieldSet() any {
 	start := d.Pos
 	var v any
@@ -87,10 +88,10 @@ func (d *decoder) fieldSet() any {
 	return v
 }
 
-// leaf is the empty set below a path. Most paths have one, so that all share it.
+// leaf is the value {} of a path in FieldsV1 that has no paths below it. As most paths are leaves, all share this map.
 var leaf = map[string]any{}
 
-// set reads a set or another value that is written as an object.
+// set decodes a field set of FieldsV1, or any other object, without a type.
 func (d *decoder) set() map[string]any {
 	m := leaf
 	for more := d.Enter('}'); more; more = d.More('}') {
@@ -106,7 +107,7 @@ func (d *decoder) set() map[string]any {
 	return m
 }
 
-// addPart adds the value that was read since start to parts, if it is an object.
+// addPart adds the value that was decoded since start to parts, if it is an object.
 func (d *decoder) addPart(parts []resource.Part, name string, start int, v any) []resource.Part {
 	if m, ok := v.(map[string]any); ok {
 		return append(parts, resource.Part{Name: name, Text: d.Text[start:d.Pos], Value: m})

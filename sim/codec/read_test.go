@@ -14,14 +14,14 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// storedPod is a pod as it is printed; its labels hold the text of a field.
+// storedPod is the JSON of a pod. One of its labels contains the JSON of a field, which must not be taken for the field.
 const storedPod = `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","labels":{"a":"\"spec\":{"},` +
 	`"managedFields":[{"manager":"m","operation":"Update","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{}}}]},` +
 	`"spec":{"containers":[{"name":"c","image":"i }\\\\","resources":{}}],"restartPolicy":"Always"},"status":{"phase":"Pending"}}`
 
-// podItem returns an item of the pod.
+// podItem returns an item of the pod whose JSON is text.
 func podItem(d *Decoder, text string) *resource.Item {
-	pods := &resource.Definition{Type: func() *schema.Type { return d.Kinds(podGVK) }, Read: Read, Strategy: &resource.Strategy{}}
+	pods := &resource.Definition{Type: func() *schema.Type { return d.Schema.Kind(podGVK) }, Read: Read, Strategy: &resource.Strategy{}}
 	pods.Hub = pods
 	return resource.NewItem(pods, object.Object{}, 0, []byte(text))
 }
@@ -31,7 +31,7 @@ var podGVK = schema.GVK{Version: "v1", Kind: "Pod"}
 func TestChangedReadsWhatObjectReads(t *testing.T) {
 	is := is.New(t)
 	d, gvk := testDecoder(t), podGVK
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // keep the derived values of items meanwhile
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // keep the parsed objects of items until the end of the test
 	it := podItem(d, storedPod)
 	stored := it.Shared()
 	is.Equal(string(Append(nil, stored, it.Layout())), storedPod)
@@ -68,9 +68,9 @@ func TestChangedReadsWhatObjectReads(t *testing.T) {
 	}
 }
 
-// A body that is as it was before is taken from there.
+// Parts of a body that are equal in the previous object are taken from that object.
 func TestChangedTakesWhatIsKnown(t *testing.T) {
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // keep the derived values of items meanwhile
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // keep the parsed objects of items until the end of the test
 	is := is.New(t)
 	d := testDecoder(t)
 	it := podItem(d, storedPod)
@@ -85,7 +85,7 @@ func TestChangedTakesWhatIsKnown(t *testing.T) {
 		is.True(object.Same(obj["spec"], marked["spec"]))
 		is.True(object.Same(object.As(obj.List("metadata", "managedFields")[0])["fieldsV1"], managed["fieldsV1"]))
 	}
-	message := it.Proto(func(it *resource.Item) []byte { return Proto(nil, object.Text(it.Bytes), it.Layout()) })
+	message := it.Proto(func(it *resource.Item) []byte { return Proto(nil, object.Text(it.Bytes()), it.Layout()) })
 	body, _, _, s := d.Changed(AppendEnvelope(nil, podGVK, message), Protobuf.String(), podGVK, Strict, it)
 	is.True(s == nil)
 	is.Equal(body.String("spec", "nodeName"), "marked") // of a body in protobuf, too
@@ -93,12 +93,13 @@ func TestChangedTakesWhatIsKnown(t *testing.T) {
 	is.True(object.Same(object.As(body.List("metadata", "managedFields")[0])["fieldsV1"], managed["fieldsV1"]))
 }
 
-// Random states of an object, each decoded with the parts of the previous one, are equal to the same states decoded by themselves.
+// TestReadWithTheHelpOfAnyOther decodes random states of an object, each with the parts of the previous state, and compares them
+// with the same states decoded separately.
 func TestReadWithTheHelpOfAnyOther(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewSource(1))
 	d, gvk := testDecoder(t), podGVK
-	pod := d.Kinds(gvk)
+	pod := d.Schema.Kind(gvk)
 	var before *resource.Item
 	var beforeText string
 	for n := range 3000 {
@@ -129,7 +130,7 @@ func TestReadWithTheHelpOfAnyOther(t *testing.T) {
 	}
 }
 
-// randomize changes some of a pod in place, most of the time one thing.
+// randomize changes some fields of a pod in place, usually one.
 func randomize(r *rand.Rand, obj object.Object) {
 	for ok := true; ok; ok = r.Intn(3) == 0 {
 		n := fmt.Sprint(r.Intn(3))

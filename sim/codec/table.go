@@ -9,18 +9,18 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// TableRow is one object of a Table in two forms.
+// TableRow is one object of a Table, in the two forms that encoding needs.
 type TableRow struct {
-	Object object.Object // in the hub version: cells are made from it
-	JSON   []byte        // printed canonically in the version the client asked for: shown as the row's object
+	Object object.Object // the object in the hub version, from which the cells are computed
+	JSON   []byte        // canonical JSON in the version of the request, for the row's object
 }
 
-// TableOptions are the options for printing a Table.
+// TableOptions are the options of a Table.
 type TableOptions struct {
 	Version   string // v1 or v1beta1 of meta.k8s.io
-	Include   string // includeObject: Metadata, Object, None; "" is Metadata. See CheckInclude
+	Include   string // includeObject: Metadata, Object or None; the default is Metadata. See CheckInclude
 	Meta      ListMeta
-	NoHeaders bool // columnDefinitions is null: every event of a watch but the first
+	NoHeaders bool // columnDefinitions is null: in every event of a watch except the first
 	Now       time.Time
 }
 
@@ -34,13 +34,13 @@ func CheckInclude(include string) *status.Status {
 		"must be 'Metadata', 'Object', 'None', or empty", include)
 }
 
-// Table prints objects as rows of cells (API concepts, "Receiving resources as Tables").
+// Table encodes objects as rows of cells (API concepts, "Receiving resources as Tables").
 //
 //	{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"12"},
 //	 "columnDefinitions":[{"name":"Name","type":"string","format":"name","description":"…","priority":0},…],
 //	 "rows":[{"cells":["web",…],"conditions":[…],"object":{"kind":"PartialObjectMetadata",…}},…]}
 //
-// Columns and cells are those of the hub. A resource without columns of its own shows Name and Created At.
+// Columns and cells are those of the hub. If a resource does not define columns, they are Name and Created At.
 func Table(def *resource.Definition, rows []TableRow, o TableOptions) Text {
 	c := composer{own: appendHead(nil, "Table", metaGroup+o.Version)}
 	c.own = o.Meta.appendJSON(append(c.own, `,"metadata":`...))
@@ -55,7 +55,7 @@ func Table(def *resource.Definition, rows []TableRow, o TableOptions) Text {
 		c.own = appendColumns(c.own, columns)
 	}
 	c.own = append(c.own, `,"rows":`...)
-	if len(rows) == 0 && def.Hub.Columns != nil && !def.Hub.NullRows { // no rows of default columns are null
+	if len(rows) == 0 && def.Hub.Columns != nil && !def.Hub.NullRows { // with default columns, empty rows are null
 		c.own = append(c.own, `[]}`...)
 		return c.end()
 	}
@@ -86,7 +86,7 @@ func appendColumns(dst []byte, columns []resource.Column) []byte {
 	return append(dst, ']')
 }
 
-// row prints a row of cells and the object that it shows.
+// row adds a row with its cells and its object.
 func (c *composer) row(row *TableRow, r resource.Row, o *TableOptions) {
 	c.own = object.AppendJSON(append(c.own, `{"cells":`...), r.Cells)
 	if len(r.Conditions) > 0 {
@@ -96,7 +96,7 @@ func (c *composer) row(row *TableRow, r resource.Row, o *TableOptions) {
 	c.own = append(c.own, `,"object":`...)
 	switch {
 	case o.Include == "Object":
-		c.add(row.JSON)
+		c.add(PieceOf(row.JSON))
 	case o.Include == "None" && !endsInitialEvents(row.Object):
 		c.own = append(c.own, "null"...)
 	default:
@@ -108,12 +108,12 @@ func (c *composer) row(row *TableRow, r resource.Row, o *TableOptions) {
 var conditionOrder = order{keys: []string{"type", "status", "reason", "message"}}
 
 // endsInitialEvents reports whether an object is the bookmark after the initial events of a watch (KEP-3157). Its annotation is
-// shown even if no objects are requested.
+// included even if no objects are requested.
 func endsInitialEvents(obj object.Object) bool {
 	return obj.String("metadata", "annotations", "k8s.io/initial-events-end") == "true"
 }
 
-// defaultColumns are the columns of a resource without columns of its own.
+// defaultColumns are the columns of a resource that does not define any.
 var defaultColumns = []resource.Column{
 	{Name: "Name", Type: "string", Format: "name", Description: "Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names"},
 	{Name: "Created At", Type: "date", Description: "CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata"},
@@ -127,7 +127,7 @@ func defaultRow(_ time.Time, obj object.Object) resource.Row {
 	return resource.Row{Cells: []any{obj.Name(), created}}
 }
 
-// Age returns how long ago created was, as Age columns print it; the zero time is unknown.
+// Age returns the time since created for Age columns, or "<unknown>" if created is the zero time.
 func Age(now, created time.Time) string {
 	if created.IsZero() {
 		return "<unknown>"
@@ -135,8 +135,8 @@ func Age(now, created time.Time) string {
 	return HumanDuration(now.Sub(created))
 }
 
-// HumanDuration prints a duration with one or two units: the larger it is the less exactly. Clocks that differ by a
-// second are forgiven.
+// HumanDuration formats a duration with one or two units, with less precision the longer it is. It formats negative durations of
+// less than two seconds as 0s, because clocks may differ.
 //
 //	below   2m     10m      3h     8h       2d     8d      2y     8y       above
 //	        119s   9m59s    179m   7h59m    47h    7d23h   729d   7y364d   8y
@@ -167,7 +167,7 @@ func HumanDuration(d time.Duration) string {
 	return units(d, year, "y", 0, "")
 }
 
-// units prints d in whole units of one size and, if small is not 0, the remainder in units of the other.
+// units formats d in whole units of size large and, if small is not 0, the remainder in units of size small.
 func units(d, large time.Duration, largeName string, small time.Duration, smallName string) string {
 	text := strconv.FormatInt(int64(d/large), 10) + largeName
 	if small == 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// podDefinition is a resource with one column and a condition on every row.
+// podDefinition returns a resource with one column and a condition in every row.
 func podDefinition() *resource.Definition {
 	def := &resource.Definition{
 		Columns: []resource.Column{{Name: "Name", Type: "string", Format: "name", Description: "d", Priority: 1}},

@@ -4,49 +4,103 @@ import (
 	"bytes"
 	"compress/gzip"
 	"io"
-	"slices"
 	"strings"
 	"sync"
+
+	"github.com/kubesim/kubesim/sim/pack"
 )
 
-// Text is a printed answer in pieces, which are sent one after the other. The bytes of stored objects are not copied: they are
-// pieces. Pieces are immutable.
+// Text is an encoded response as a sequence of pieces, which are sent one after the other. The stored objects of a list are pieces:
+// they are not copied, and a packed object is unpacked when it is sent. Pieces are immutable.
 //
 //	{"kind":"PodList",…,"items":[{ │ "metadata":{…},… of the first pod } │ ,{ │ … of the second } │ ]}
-type Text [][]byte
+type Text []Piece
 
-// Len returns how many bytes the text has.
+// Piece is a part of a Text: some bytes, or a stored object without its first bytes.
+type Piece struct {
+	bytes  []byte
+	stored *pack.Text // if not nil, the piece is this object from the offset from on
+	from   int
+	length int
+}
+
+// Stored returns the piece that consists of a stored object.
+func Stored(object *pack.Text) Piece { return Piece{stored: object, length: object.Len()} }
+
+// PieceOf returns a piece that consists of b, which must not be changed afterwards.
+func PieceOf(b []byte) Piece { return Piece{bytes: b, length: len(b)} }
+
+// TextOf returns the text that consists of the given pieces, which must not be changed afterwards.
+func TextOf(pieces ...[]byte) Text {
+	t := make(Text, len(pieces))
+	for i, b := range pieces {
+		t[i] = PieceOf(b)
+	}
+	return t
+}
+
+// view returns the bytes of the piece. If they are packed, it unpacks them into *buffer, so they are valid until the buffer is used
+// again.
+func (p Piece) view(buffer *[]byte) []byte {
+	if p.stored == nil {
+		return p.bytes[:p.length]
+	}
+	return p.stored.View(buffer)[p.from : p.from+p.length]
+}
+
+// withoutTypeMeta is StripTypeMeta for a piece that is an object.
+func (p Piece) withoutTypeMeta() Piece {
+	if p.stored == nil {
+		return PieceOf(StripTypeMeta(p.bytes))
+	}
+	var buffer [typeMetaMax]byte
+	head := p.stored.Head(buffer[:])
+	n := len(head) - len(StripTypeMeta(head))
+	return Piece{stored: p.stored, from: n, length: p.length - n}
+}
+
+// typeMetaMax is more than the length of the kind and apiVersion at the beginning of any object.
+const typeMetaMax = 512
+
+// Len returns the length of the text in bytes.
 func (t Text) Len() int {
 	n := 0
 	for _, piece := range t {
-		n += len(piece)
+		n += piece.length
 	}
 	return n
 }
 
-// Bytes returns the text in one piece: a copy, unless it is one.
+// Bytes returns the text as one slice. It makes a copy unless the text is a single piece.
 func (t Text) Bytes() []byte {
+	var buffer []byte
 	if len(t) == 1 {
-		return t[0]
+		return t[0].view(&buffer)
 	}
-	return slices.Concat(t...)
+	all := make([]byte, 0, t.Len())
+	for _, piece := range t {
+		all = append(all, piece.view(&buffer)...)
+	}
+	return all
 }
 
-// First returns the first n bytes of the text.
+// First returns a text that consists of the first n bytes.
 func (t Text) First(n int) Text {
 	for i, piece := range t {
-		if n <= len(piece) {
-			return append(t[:i:i], piece[:n])
+		if n <= piece.length {
+			piece.length = n
+			return append(t[:i:i], piece)
 		}
-		n -= len(piece)
+		n -= piece.length
 	}
 	return t
 }
 
 // WriteTo implements io.WriterTo.
 func (t Text) WriteTo(w io.Writer) (n int64, err error) {
+	var buffer []byte
 	for _, piece := range t {
-		k, err := w.Write(piece)
+		k, err := w.Write(piece.view(&buffer))
 		if n += int64(k); err != nil {
 			return n, err
 		}
@@ -57,21 +111,22 @@ func (t Text) WriteTo(w io.Writer) (n int64, err error) {
 // Reader returns a reader of the text.
 func (t Text) Reader() io.Reader { return &textReader{rest: t} }
 
-// textReader fills the buffer of a Read from several pieces, so that a client which reads a whole text needs as few calls as for
-// one piece.
+// textReader fills the buffer of a Read from several pieces, so that reading a whole text takes no more calls than for a single
+// piece.
 type textReader struct {
-	rest Text
-	at   int // position in the first piece
+	piece  []byte // the unread bytes of the current piece
+	rest   Text   // the pieces after the current one
+	buffer []byte // holds the unpacked bytes of the current piece if it is packed
 }
 
 // Read implements io.Reader.
 func (r *textReader) Read(p []byte) (n int, err error) {
-	for n < len(p) && len(r.rest) > 0 {
-		k := copy(p[n:], r.rest[0][r.at:])
-		n, r.at = n+k, r.at+k
-		if r.at == len(r.rest[0]) {
-			r.rest, r.at = r.rest[1:], 0
+	for n < len(p) && (len(r.piece) > 0 || len(r.rest) > 0) {
+		if len(r.piece) == 0 {
+			r.piece, r.rest = r.rest[0].view(&r.buffer), r.rest[1:]
 		}
+		k := copy(p[n:], r.piece)
+		n, r.piece = n+k, r.piece[k:]
 	}
 	if n == 0 && len(p) > 0 {
 		err = io.EOF
@@ -79,25 +134,25 @@ func (r *textReader) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// composer builds a Text: new bytes are printed to own, and add inserts existing ones.
+// composer builds a Text. New bytes are appended to own; add inserts existing ones.
 type composer struct {
 	text Text
-	own  []byte // printed since the last piece
+	own  []byte // appended since the last piece
 }
 
-// add appends a piece after the printed bytes.
-func (c *composer) add(piece []byte) {
+// add appends a piece after the bytes in own.
+func (c *composer) add(piece Piece) {
 	c.cut()
 	c.text = append(c.text, piece)
 }
 
-// ownMin is how much room there is at least to print to, and ownSize how much is made at once.
+// ownMin is the minimum spare capacity of own, and ownSize its initial capacity.
 const ownMin, ownSize = 128, 1024
 
-// cut turns the printed bytes into a piece.
+// cut appends the bytes in own as a piece and begins a new own.
 func (c *composer) cut() {
 	if n := len(c.own); n > 0 {
-		c.text = append(c.text, c.own[:n:n])
+		c.text = append(c.text, PieceOf(c.own[:n:n]))
 		c.own = c.own[n:]
 	}
 	if cap(c.own) < ownMin {
@@ -105,45 +160,45 @@ func (c *composer) cut() {
 	}
 }
 
-// end returns the text.
+// end appends the bytes in own as a piece and returns the text.
 func (c *composer) end() Text {
 	if len(c.own) > 0 {
-		c.text = append(c.text, c.own)
+		c.text = append(c.text, PieceOf(c.own))
 	}
 	return c.text
 }
 
-// compressMin is the largest answer that is never compressed (API concepts, "Response compression").
+// compressMin is the size up to which responses are not compressed (API concepts, "Response compression").
 const compressMin = 128 * 1024
 
-// Compress returns t compressed, and true, if the client takes gzip and t is large enough to be worth it.
-// The caller adds Content-Encoding: gzip and Vary: Accept-Encoding.
+// Compress returns t compressed with gzip, and true, if the client accepts gzip and t is larger than compressMin. Otherwise it
+// returns t and false. If it returns true, the caller must set Content-Encoding: gzip and Vary: Accept-Encoding.
 func Compress(t Text, acceptEncoding string) (Text, bool) {
 	if t.Len() <= compressMin || !TakesGzip(acceptEncoding) {
 		return t, false
 	}
-	return Text{Member(t)}, true
+	return TextOf(Member(t)), true
 }
 
-// packers holds gzip.Writers: one takes a megabyte, and discovery packs dozens of documents.
+// packers pools gzip.Writers, because each takes a megabyte and discovery compresses dozens of documents.
 var packers = sync.Pool{New: func() any {
-	z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // fails for a bad level only
+	z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // fails only for an invalid level
 	return z
 }}
 
-// Member returns t as a member of a gzip file (RFC 1952), which is a sequence of members: each can be decompressed before the next
-// one arrives.
+// Member returns t as a member of a gzip file (RFC 1952). A gzip file is a sequence of members: each can be decompressed before the
+// next one arrives.
 func Member(t Text) []byte {
 	var out bytes.Buffer
 	z := packers.Get().(*gzip.Writer)
 	defer packers.Put(z)
 	z.Reset(&out)
-	_, _ = t.WriteTo(z) // a bytes.Buffer takes everything
+	_, _ = t.WriteTo(z) // writing to a bytes.Buffer never fails
 	_ = z.Close()
 	return out.Bytes()
 }
 
-// TakesGzip reports whether an Accept-Encoding header names gzip. Weights are not understood: "gzip;q=1" is not gzip.
+// TakesGzip reports whether an Accept-Encoding header contains gzip. It does not support weights: "gzip;q=1" does not match.
 func TakesGzip(acceptEncoding string) bool {
 	for token := range strings.SplitSeq(acceptEncoding, ",") {
 		if strings.TrimSpace(token) == "gzip" {

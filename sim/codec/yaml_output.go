@@ -9,14 +9,16 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Body returns a whole answer from b, which is compact JSON without a final newline: as it is with a newline, indented
-// without one, or as YAML with sorted keys. It keeps b, and gives it back unchanged for protobuf.
+// Body returns the response body in format f for b, which is compact JSON without a final newline. The body is compact JSON with a
+// newline, indented JSON without one, YAML with sorted keys, or CBOR. For protobuf, Body returns b. It does not change b.
 func Body(b []byte, f Format) []byte {
 	switch {
 	case f.Media == Protobuf:
 		return b
 	case f.Media == YAML:
 		return toYAML(b)
+	case f.Media == CBOR:
+		return f.cbor.FromJSON(b, f.schema)
 	case f.Pretty:
 		var out bytes.Buffer
 		out.Grow(len(b) + len(b)/2)
@@ -27,21 +29,21 @@ func Body(b []byte, f Format) []byte {
 	return append(b[:len(b):len(b)], '\n')
 }
 
-// In returns the answer in the format f, as Body does.
+// In returns the text in the format f, like Body.
 func (t Text) In(f Format) Text {
 	switch {
 	case f.Media == Protobuf:
 		return t
-	case f.Media == YAML || f.Pretty:
-		return Text{Body(t.Bytes(), f)}
+	case f.Media == YAML, f.Media == CBOR, f.Pretty:
+		return TextOf(Body(t.Bytes(), f))
 	}
-	return append(t, newline)
+	return append(t, PieceOf(newline))
 }
 
 var newline = []byte{'\n'}
 
-// toYAML turns JSON into YAML. Some strings, such as those with control characters, cannot be turned; the real server
-// then fails to answer and prints the reason instead.
+// toYAML converts JSON to YAML. Some strings, such as those with control characters, cannot be converted. The response is then the
+// error, as in the real server.
 func toYAML(b []byte) []byte {
 	out, err := yaml.JSONToYAML(b)
 	if err != nil {

@@ -1,12 +1,12 @@
 // Package commit determines which object a commit of the store concerns, once for all listeners:
 //
-//	mvcc.Event ─ Of ─▶ Commit ─▶ Listeners ─┬─▶ history      remembers when it was made
-//	                                        ├─▶ observe      writes it down, asks the faults
-//	                                        ├─▶ controllers  note what is to be reconciled
-//	                                        └─▶ replicas     apply it to their caches, and answer waiting requests
+//	mvcc.Event ─ Of ─▶ Commit ─▶ Listeners ─┬─▶ history      records its time
+//	                                        ├─▶ observe      records it, applies faults
+//	                                        ├─▶ controllers  queue the objects to reconcile
+//	                                        └─▶ replicas     apply it to their caches, and resume waiting requests
 //
-// They are notified in their order and under the Cluster's lock. The last one may resume a waiting request that writes. That write
-// is a commit of its own, and all listeners are notified of it; by then they know of the commit before.
+// Listeners are notified in this order, with the Cluster's lock held. The last listener may resume a waiting request that writes.
+// That write is a separate commit. The listeners are notified of it after all of them have been notified of the first one.
 package commit
 
 import (
@@ -18,22 +18,22 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// Commit is one write of the store.
+// Commit is a write to the store.
 type Commit struct {
 	*mvcc.Event
 	View *mvcc.View // the store after it
-	At   time.Time  // when listeners are notified of it
+	At   time.Time  // time at which listeners are notified
 
-	By resource.Author // its author; nil for the store itself, or if the author is not known any more
+	By resource.Author // author; nil if it is the store itself, or is no longer known
 
-	Storage         string // where the object is stored: pods, deployments.apps
+	Storage         string // storage name, such as pods or deployments.apps
 	Namespace, Name string // of the object
-	Path            string // both: default/web, or the name alone
+	Path            string // NAMESPACE/NAME or NAME, such as default/web
 
-	Definition *resource.Definition // of the stored resource, in the hub version; nil if it is not served
+	Definition *resource.Definition // hub definition of the stored resource; nil if it is not served
 }
 
-// Definitions finds definitions by storage name.
+// Definitions looks up definitions by storage name.
 type Definitions interface {
 	// Definition returns the hub definition, or nil.
 	Definition(storage string) *resource.Definition
@@ -42,7 +42,7 @@ type Definitions interface {
 // Listener is notified of commits.
 type Listener interface{ Committed(*Commit) }
 
-// Of returns the Commit of an event.
+// Of returns the Commit that an event represents.
 func Of(e *mvcc.Event, view *mvcc.View, at time.Time, known Definitions) *Commit {
 	c := &Commit{Event: e, View: view, At: at}
 	c.Storage, c.Path, _ = strings.Cut(strings.TrimPrefix(e.Key, root), "/")
@@ -64,7 +64,7 @@ func Storage(key string) string {
 	return storage
 }
 
-// Item returns the object that was written, or for a deletion the object before it. It returns nil if the resource is not served.
+// Item returns the object that the commit wrote or deleted. If its resource is not served, Item returns nil.
 func (c *Commit) Item() *resource.Item {
 	if c.KV == nil {
 		return c.Before()
@@ -72,7 +72,7 @@ func (c *Commit) Item() *resource.Item {
 	return c.item(c.KV)
 }
 
-// Before returns the object before the commit, or nil if there was none or its resource is not served.
+// Before returns the object before the commit. If there was none, or its resource is not served, Before returns nil.
 func (c *Commit) Before() *resource.Item { return c.item(c.Prev) }
 
 func (c *Commit) item(kv *mvcc.KV) *resource.Item {
@@ -88,8 +88,8 @@ func (c *Commit) Object() object.Object { return c.Item().Object() }
 // OldObject returns a copy of Before's object. Before must not be nil.
 func (c *Commit) OldObject() object.Object { return c.Before().Object() }
 
-// Created reports whether there was no such object before.
+// Created reports whether the commit created the object.
 func (c *Commit) Created() bool { return c.Prev == nil }
 
-// Deleted reports whether the object is gone.
+// Deleted reports whether the commit deleted the object.
 func (c *Commit) Deleted() bool { return c.KV == nil }

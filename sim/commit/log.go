@@ -6,8 +6,8 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// Log is the store of a cluster with its listeners. Code that writes to the store calls Committed with the event before anything
-// else is written.
+// Log is the store of a cluster and its listeners. After each write to the store, Committed must be called with the event, before
+// the next write.
 type Log struct {
 	Store     *mvcc.Store
 	Clock     clock.Clock
@@ -15,7 +15,7 @@ type Log struct {
 	Listeners []Listener
 }
 
-// Committed notifies all listeners of an event, and of its author.
+// Committed notifies all listeners of an event. The first argument is the author of the commit.
 func (l *Log) Committed(by resource.Author, e *mvcc.Event) {
 	c := Of(e, l.Newest(), l.Clock.Now(), l.Known)
 	c.By = by
@@ -24,10 +24,10 @@ func (l *Log) Committed(by resource.Author, e *mvcc.Event) {
 	}
 }
 
-// Begin makes store the cluster's store. Listeners are notified of its later commits only.
+// Begin sets the cluster's store. Listeners are only notified of its later commits.
 func (l *Log) Begin(store *mvcc.Store) { l.Store = store }
 
-// Newest is the newest state of the store.
+// Newest returns the newest state of the store.
 func (l *Log) Newest() *mvcc.View {
 	view, err := l.Store.At(0)
 	if err != nil {

@@ -1,39 +1,53 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"reflect"
+	"slices"
 
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/trace"
 )
 
-// maxNodes is the number of nodes that Kubernetes supports.
+// maxNodes is the maximum number of nodes that Kubernetes supports.
 const maxNodes = 5000
 
-// smallestCIDR is how long the prefix of a range of addresses may be: kube-apiserver wants eight of them.
+// smallestCIDR is the prefix length of the smallest allowed Service range: kube-apiserver requires at least eight addresses.
 const smallestCIDR = 29
 
-// Check returns an error for the first field with an invalid value. The packages that define plugins, controllers and versions check
-// their names.
+// GateCBOR is the feature gate for CBOR (KEP-4222). It is disabled by default in all versions.
+const GateCBOR = "CBORServingAndStorage"
+
+// Kubelets returns the number of nodes whose kubelets are simulated.
+func (c *Cluster) Kubelets() int { return c.Nodes + len(c.NodeNames) }
+
+// Check returns an error for the first field with an invalid value. It does not check the names of plugins, controllers and
+// versions, which are checked by the packages that define them.
 func (c *Cluster) Check() error {
-	if c.Nodes < 0 || c.Nodes > maxNodes {
-		return fmt.Errorf("there cannot be %d nodes: there may be from 0 to %d", c.Nodes, maxNodes)
+	if c.Nodes < 0 || c.Kubelets() > maxNodes {
+		return fmt.Errorf("%d nodes: the number must be from 0 to %d", c.Kubelets(), maxNodes)
+	}
+	if names := slices.Sorted(slices.Values(c.NodeNames)); len(slices.Compact(names)) < len(c.NodeNames) || c.Nodes > 0 && len(c.NodeNames) > 0 {
+		return errors.New("node names: each must be given once, and the number of other nodes must be 0")
 	}
 	if c.RequestTimeout < 0 {
-		return fmt.Errorf("a request cannot have %v: want 0, which is a minute, or more", c.RequestTimeout)
+		return fmt.Errorf("request timeout %v: it must be 0, which means one minute, or more", c.RequestTimeout)
+	}
+	if needsCBOR := func(s Server) bool { return s.FeatureGates[GateCBOR] }; c.CBOR == nil && slices.ContainsFunc(c.Replicas, needsCBOR) {
+		return fmt.Errorf("feature gate %s: it needs the option CBOR: cbor.Codec{}, of package github.com/kubesim/kubesim/sim/cbor", GateCBOR)
 	}
 	if c.ServiceCIDR == "" {
 		return nil
 	}
 	if p, err := netip.ParsePrefix(c.ServiceCIDR); err != nil || !p.Addr().Is4() || p.Bits() > smallestCIDR {
-		return fmt.Errorf("the range of addresses of services is %q: want one of IPv4 with at least 8 addresses, such as 10.0.0.0/24", c.ServiceCIDR)
+		return fmt.Errorf("Service CIDR %q: it must be an IPv4 range with at least 8 addresses, for example 10.0.0.0/24", c.ServiceCIDR)
 	}
 	return nil
 }
 
-// ServicePrefix returns ServiceCIDR, the zero value for "". Check has found it good.
+// ServicePrefix returns the parsed ServiceCIDR, or the zero Prefix if it is empty. Check must have accepted it.
 func (c *Cluster) ServicePrefix() netip.Prefix {
 	if c.ServiceCIDR == "" {
 		return netip.Prefix{}
@@ -42,7 +56,8 @@ func (c *Cluster) ServicePrefix() netip.Prefix {
 	return p
 }
 
-// Saved returns the cluster that a file describes, run by a process that c describes: fields that JSON prints are those of saved.
+// Saved returns the configuration for running a saved cluster in this process. Fields that are part of the JSON come from saved,
+// and all others from c.
 func (c *Cluster) Saved(saved Cluster) Cluster {
 	from, to := reflect.ValueOf(c).Elem(), reflect.ValueOf(&saved).Elem()
 	for i := range to.NumField() {
@@ -53,12 +68,12 @@ func (c *Cluster) Saved(saved Cluster) Cluster {
 	return saved
 }
 
-// Signers returns whose certificates are believed.
+// Signers returns the authorities whose certificates are trusted.
 func (c *Cluster) Signers() auth.Signers {
 	return auth.Signers{ClientCA: c.ClientCA, Proxies: c.RequestHeader}
 }
 
-// Records returns the number of trace records to keep.
+// Records returns the options for the trace records to keep.
 func (c *Cluster) Records() trace.Options {
 	if c.Trace <= 0 {
 		return trace.Options{}

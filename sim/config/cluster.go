@@ -1,185 +1,218 @@
-// Package config has the configuration of a simulated cluster: every option that a test, a flag, a scenario or a file can set is a
-// field here, with the same name everywhere.
+// Package config contains the configuration of a simulated cluster. Every option that a test, a flag, a scenario or a file can set
+// is a field here, and has the same name everywhere.
 //
 //	fake.Options ──────┐
 //	kubesim serve ─────┤ flags.Rows: flag ─▶ field
 //	kube-apiserver ────┘        │
 //	                            ▼
 //	                       Cluster ─┬─▶ sim.New ─▶ the parts of a cluster, which read it
-//	                                ├─▶ archive: all that JSON prints
+//	                                ├─▶ archive: the fields with JSON
 //	                                └─ Replicas: Server ─▶ replica.Profile of one API server
 //
-// Code that needs an option gets the struct and reads the field. Options are not copied into fields of another name.
+// Code that needs an option takes the struct and reads the field. Options are not copied to fields with other names.
 package config
 
 import (
+	"io"
 	"time"
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/auth/token"
+	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/fault"
 	"github.com/kubesim/kubesim/sim/kubelet/images"
 )
 
-// Cluster is the configuration of a cluster and its API servers. The zero value is right for most tests. Fields without JSON are
-// about the process that runs the cluster: they are not kept in a file, and package sim does not read them, Clock aside.
+// Cluster is the configuration of a cluster and its API servers. The zero value is suitable for most tests. Fields without JSON
+// concern the process that runs the cluster. They are not saved to a file, and package sim does not read them, except for Clock.
 type Cluster struct {
-	// Clock is the cluster's time. The default is a clock.Manual at clock.Epoch, which moves by Advance only.
+	// Clock is the cluster's clock. The default is a clock.Manual at clock.Epoch, which only Advance moves.
 	Clock clock.Clock `json:"-"`
-	// Seed decides uids, generated names and every other draw. The default is 1.
+	// Seed determines uids, generated names and all other random values. The default is 1.
 	Seed uint64
-	// Auth selects the authorization. The zero value allows every request, as by cluster-admin.
+	// Auth selects the authorization mode. The zero value allows every request, with the rights of cluster-admin.
 	Auth auth.Mode
-	// Authorizers are asked in this order, as those of kube-apiserver's --authorization-mode: AlwaysAllow, AlwaysDeny, Node, which
-	// gives kubelets no rights here, and RBAC. Requests are authenticated then, regardless of Auth. If nil, Auth decides.
+	// Authorizers are consulted in this order, like those of kube-apiserver's --authorization-mode: AlwaysAllow, AlwaysDeny, Node and
+	// RBAC. Node gives kubelets rights to the objects of their node and of its pods; the plugin NodeRestriction limits their writes.
+	// In the web page, Node gives no rights. If Authorizers are set, requests are authenticated, regardless of Auth. If nil, Auth
+	// decides.
 	Authorizers []string `json:",omitempty"`
 
-	// If requests are authenticated, the first of these that knows the sender decides: Server.Authenticate, a proxy
-	// (RequestHeader), a certificate (ClientCA, Server.IssueCertificate), a bearer token (Tokens, ServiceAccounts). A request without
-	// credentials is system:anonymous.
+	// If requests are authenticated, the user comes from the first of these sources that identifies the sender:
+	// Server.Authenticate, a proxy (RequestHeader), a certificate (ClientCA, Server.IssueCertificate), or a bearer token (Tokens,
+	// ServiceAccounts). A request without credentials is system:anonymous.
 
 	// Tokens are the bearer tokens of users (auth.ReadTokens reads a --token-auth-file). The default is auth.DefaultTokens.
 	Tokens []auth.Token
-	// ClientCA are the PEM certificates of the authorities for client certificates (--client-ca-file). A client of a listener with TLS
-	// that presents a certificate of theirs, valid at the server's time, is the user that it names. The ConfigMap
-	// extension-apiserver-authentication publishes them. If nil, there are none.
+	// ClientCA are the PEM certificates of the authorities for client certificates (--client-ca-file). A client of a TLS listener
+	// that presents a certificate signed by one of them, valid at the server's time, is the user that the certificate names. The
+	// ConfigMap extension-apiserver-authentication publishes them. If nil, there are none.
 	ClientCA []byte `json:",omitempty"`
-	// ClientCAFile and ProxyCAFile are files that ClientCA and RequestHeader.ClientCA are read from, when the server starts and
-	// again whenever they change; the ConfigMap then has the new certificates, too. If empty, ClientCA and RequestHeader.ClientCA count.
+	// ClientCAFile and ProxyCAFile are files from which ClientCA and RequestHeader.ClientCA are read when the server starts and
+	// whenever the files change. The ConfigMap is then updated, too. If empty, the fields ClientCA and RequestHeader.ClientCA are
+	// used.
 	ClientCAFile string `json:"-"`
 	ProxyCAFile  string `json:"-"`
-	// RequestHeader configures which proxies may name users in the header of their requests; the proxies are identified by
-	// certificates. The ConfigMap extension-apiserver-authentication publishes it.
+	// RequestHeader configures which proxies may set the user of a request in its header. Proxies are identified by certificates.
+	// The ConfigMap extension-apiserver-authentication publishes the configuration.
 	RequestHeader auth.RequestHeader
-	// ServiceAccounts sets how tokens of service accounts are signed and checked. The zero value signs with a published key.
+	// ServiceAccounts configures how tokens of service accounts are signed and checked. The zero value signs with a published key.
 	ServiceAccounts token.Options
-	// NoAnonymous: requests without credentials get 401 (--anonymous-auth=false).
+	// NoAnonymous rejects requests without credentials with 401 (--anonymous-auth=false).
 	NoAnonymous bool `json:",omitempty"`
-	// Plugins are names of admission plugins that run in addition to the default ones (admission.Optional has the names). ServiceAccount
-	// is one: it wants a service account "default" in the namespace of every pod, which a controller creates.
+	// Plugins are the names of admission plugins that run in addition to the default ones (admission.Optional lists the names). One
+	// of them is ServiceAccount, which requires a service account "default" in the namespace of every pod; a controller creates it.
 	Plugins []string `json:",omitempty"`
-	// WithoutPlugins are names of admission plugins that do not run, as of --disable-admission-plugins.
+	// WithoutPlugins are the names of admission plugins that do not run (--disable-admission-plugins).
 	WithoutPlugins []string `json:",omitempty"`
-	// AdmissionConfig is the file of kube-apiserver's --admission-control-config-file: with which certificate or token the server
-	// makes itself known to admission webhooks over the network, the defaults and exemptions of PodSecurity, and the resources
-	// that ResourceQuota limits by default. If it is "", none of these is configured.
+	// AdmissionConfig is the file of kube-apiserver's --admission-control-config-file. It configures the certificate or token by
+	// which the server identifies itself to admission webhooks over the network, the defaults and exemptions of PodSecurity, and
+	// the resources that ResourceQuota limits by default. If it is "", none of these is configured.
 	AdmissionConfig string `json:"-"`
-	// Admission is the configuration of admission plugins; AdmissionConfig replaces it.
+	// Audit configures the audit log of the API servers.
+	Audit Audit `json:"-"`
+	// CBOR is the codec for application/cbor (cbor.Codec of package sim/cbor). API servers with the feature gate CBORServingAndStorage
+	// need it.
+	CBOR codec.CBORCodec `json:"-"`
+	// Metrics counts the requests for the path /metrics, as kubesim serve does.
+	Metrics bool `json:"-"`
+	// Admission is the configuration of admission plugins. AdmissionConfig replaces it.
 	Admission admission.Config `json:",omitzero"`
-	// Replicas are the API servers over one store: Server.Replica does things to them, Server.Route leads clients to them.
-	// Empty: one of the newest version.
+	// Replicas are the API servers of the cluster, which share a store. Server.Replica controls them, and Server.Route directs
+	// clients to them. If empty, there is one server of the newest version.
 	Replicas []Server
-	// Bare leaves out the objects that API servers create when they start: cluster roles, flow schemas, the Service kubernetes and
-	// the rest. The namespaces stay. Answers do not name flow schemas then.
+	// Bare omits the objects that API servers create when they start, such as cluster roles, flow schemas and the Service
+	// kubernetes. Namespaces are created anyway. Responses do not name flow schemas then.
 	Bare bool `json:",omitempty"`
-	// NoControllers leaves out the aggregation of ClusterRoles, which a controller does in a real cluster: admin, edit and view
-	// aggregate others. A real server on its own, as of envtest, has them empty.
+	// NoControllers disables the aggregation of ClusterRoles, through which admin, edit and view include the rules of other roles.
+	// In a real cluster a controller aggregates them. With a standalone API server, such as envtest's, these roles are empty.
 	NoControllers bool `json:",omitempty"`
-	// Controllers are the controllers of kube-controller-manager that run: controller.All, or names, with "-NAME" for one that does not
-	// run. If nil, only the aggregation of ClusterRoles runs, so that a test sees only its own writes. See Server.Settle.
+	// Controllers are the controllers of kube-controller-manager that run: controller.All, or names, where "-NAME" excludes a
+	// controller. If nil, only the aggregation of ClusterRoles runs, so that a test sees only its own writes. See Server.Settle.
 	Controllers []string `json:",omitempty"`
-	// Nodes is the number of nodes: node-1, node-2, …. Their kubelets run the pods that are bound to them. Nothing runs in a container;
-	// its behaviour follows from its image (Images), from annotations of its pod (kubelet.Annotation) and from its command, if that ends
-	// in an obvious way.
+	// Nodes is the number of nodes, which are called node-1, node-2, …. Their kubelets run the pods that are bound to them.
+	// Containers do not execute any code. The behaviour of a container depends on its image (Images), on annotations of its pod
+	// (kubelet.Annotation), and on its command, if the outcome of the command is obvious.
 	Nodes int `json:",omitempty"`
-	// Images describe the behaviour of containers, by the name of their image with or without its tag. A container of another image
-	// starts in a second and runs until it is stopped.
+	// NodeNames are the names of further nodes, which have been imported (Server.Import). Their kubelets are simulated, too, and take
+	// over the nodes and their pods as they are. A kubelet whose node does not exist does nothing.
+	NodeNames []string `json:",omitempty"`
+	// Images describe the behaviour of containers by image name, with or without a tag. A container of any other image starts in
+	// one second and runs until it is stopped.
 	Images map[string]images.Image `json:",omitempty"`
-	// Progress, if not nil, is notified of work that takes long.
+	// Progress, if not nil, is notified of long operations. Other requests are served during these operations.
 	Progress Progress `json:"-"`
-	// WriteGap is the time on the clock between the two writes of one request: a pod without a kubelet gets its deletionTimestamp, and
-	// then it is removed. A real store takes about a millisecond, and some controllers rely on it. If 0, clients see both writes at once,
-	// in their order. With a manual clock the request waits for Clock.Advance.
+	// WriteGap is the clock time between the two writes of one request, such as setting a pod's deletionTimestamp and removing the
+	// pod if it has no kubelet. A real store takes about a millisecond, and some controllers rely on it. If 0, clients see both
+	// writes at once, in order. With a manual clock the request waits for Clock.Advance.
 	WriteGap time.Duration `json:",omitempty"`
-	// ServiceCIDR is the IPv4 range of Service addresses (--service-cluster-ip-range). The Service kubernetes has the first one. The
-	// default is 10.0.0.0/24.
+	// ServiceCIDR is the IPv4 range of Service addresses (--service-cluster-ip-range). The Service kubernetes has its first
+	// address. The default is 10.0.0.0/24.
 	ServiceCIDR string `json:",omitempty"`
 	// Advertise is the address of the first API server in the endpoints of the Service kubernetes (--advertise-address). The default is
 	// 192.0.2.1.
 	Advertise string `json:",omitempty"`
-	// MinRequestTimeout is the shortest duration of a watch without a timeout (--min-request-timeout); a watch lasts up to twice as long.
-	// The default is half an hour. If negative, such a watch does not end by itself.
+	// MinRequestTimeout is the minimum duration of a watch without a timeout (--min-request-timeout). Such a watch lasts at most
+	// twice as long. The default is half an hour. If negative, such a watch does not end by itself.
 	MinRequestTimeout time.Duration `json:",omitempty"`
-	// RequestTimeout is the deadline of a request that is not long-running (--request-timeout). A client may ask for less with ?timeout=.
-	// A write of one object has at most 34 s in any case. The default is a minute.
+	// RequestTimeout is the deadline of a request that is not long-running (--request-timeout). A client may request a shorter one
+	// with ?timeout=. A write of one object is always limited to 34 s. The default is a minute.
 	RequestTimeout time.Duration `json:",omitempty"`
-	// Port is the published port of the API servers: in the Service kubernetes and its endpoints, in discovery and in the OpenID
+	// Port is the published port of the API servers, in the Service kubernetes and its endpoints, in discovery and in the OpenID
 	// configuration. The default is 6443.
 	Port int `json:",omitempty"`
-	// RootCA is a bundle of PEM certificates (kube-controller-manager's --root-ca-file) that clients of the API servers trust. The
+	// RootCA is a bundle of PEM certificates that clients of the API servers trust (kube-controller-manager's --root-ca-file). The
 	// controllers publish it for pods. If empty, pods are expected to connect without TLS.
 	RootCA string `json:",omitempty"`
 
-	// Data is a folder in which the server keeps the store, commit by commit, as etcd does. A server over a folder with data goes on from
-	// it, with new API servers: their caches are empty, and these options apply. If empty, nothing is kept.
+	// Data is a directory in which the server stores every commit, as etcd does. If the directory contains data, the server
+	// continues from it with new API servers: their caches are empty, and the options given here apply. If empty, nothing is
+	// stored.
 	Data string `json:"-"`
-	// Archive is a file with the whole server, as in Snapshot, to which each commit is appended. A server over an existing file goes on from
-	// it: as it was when it was closed or, if it was not closed, with new API servers over all commits. The options in the file apply, as
-	// with Snapshot. See Server.DataError. If empty, there is no archive.
+	// Archive is a file that contains the whole server, like Snapshot, and to which each commit is appended. If the file exists,
+	// the server continues from it: in the state in which it was closed or, if it was not closed, with new API servers after the
+	// last commit. As with Snapshot, the options in the file apply. See Server.DataError. If empty, there is no archive.
 	Archive string `json:"-"`
-	// ArchiveSync brings each commit to the disk before it becomes visible. Otherwise the end of the process loses nothing, and the end of
-	// the machine at most the last second.
+	// ArchiveSync writes each commit to disk before it becomes visible. Otherwise nothing is lost if the process ends, and at most
+	// the last second if the machine fails.
 	ArchiveSync bool `json:"-"`
-	// Snapshot is a server to go on from, as Server.Snapshot returned it. Its options apply instead of these, except for options of the
-	// process. A Clock that is not nil must not be behind the time of the snapshot.
+	// Snapshot is the result of Server.Snapshot, from which the server continues. Its options replace those given here, except for
+	// options of the process. If Clock is not nil, it must not be earlier than the time of the snapshot.
 	Snapshot []byte `json:"-"`
 
-	// ServiceAddresses has the real addresses of services: "NAMESPACE/NAME" or "NAMESPACE/NAME:PORT" at "HOST:PORT". See
+	// ServiceAddresses maps services, given as "NAMESPACE/NAME" or "NAMESPACE/NAME:PORT", to their real addresses "HOST:PORT". See
 	// Server.ServiceAddress.
 	ServiceAddresses map[string]string `json:"-"`
-	// ServiceCerts is a folder for a certificate of these services. If empty, none is made. See Server.ServiceCerts.
+	// ServiceCerts is a directory for a certificate of these services. If empty, no certificate is created. See
+	// Server.ServiceCerts.
 	ServiceCerts string `json:"-"`
-	// ProxyClientCert and ProxyClientKey, PEM, are the client certificate for aggregated API servers. If nil, there is none.
+	// ProxyClientCert and ProxyClientKey are the client certificate for aggregated API servers and its key, in PEM. If nil, there
+	// is none.
 	ProxyClientCert []byte `json:"-"`
 	ProxyClientKey  []byte `json:"-"`
 
-	// Trace is the number of trace records to keep, with their hashes. If 0, none are kept, except that a test keeps the last few for its
-	// failure report. If negative, none at all are kept.
+	// Trace is the number of trace records to keep, with their hashes. If 0, no records are kept, except that a test keeps the last
+	// few for its failure report. If negative, no records are ever kept.
 	Trace int `json:",omitempty"`
-	// NoHashes keeps the records of Trace without their hashes, which costs less and cannot be compared with another run.
+	// NoHashes omits the hashes of trace records, which is cheaper, but the records cannot be compared with those of another run.
 	NoHashes bool `json:",omitempty"`
-	// Replay makes faults happen as was decided in a run before (srv.Faults.Decisions, or those of its trace;
-	// fault.ParseDecisions reads them). If nil, they are drawn from the seed.
+	// Replay repeats the fault decisions of an earlier run (srv.Faults.Decisions, or the decisions in its trace;
+	// fault.ParseDecisions parses both). If nil, decisions are drawn from the seed.
 	Replay []fault.Decision `json:",omitempty"`
 
-	// MaxWritesPerInstant bounds the writes of one object while time stands still. A test that exceeds it fails, with the writers and
-	// their changes, because they would never stop. Objects that are deleted and created again under new names count, too. The default is
-	// 1,000 in a testing/synctest bubble and in Explore, where time moves only when all goroutines wait; elsewhere, and if negative, there
-	// is no limit.
+	// MaxWritesPerInstant limits the writes of one object while the clock does not move. A test that exceeds the limit fails with a
+	// list of the writers and their changes, because such writes would never end. Objects that are repeatedly deleted and recreated
+	// under new names count, too. The default is 1,000 in a testing/synctest bubble and in Explore, where time moves only when all
+	// goroutines are blocked. Otherwise, and if negative, there is no limit.
 	MaxWritesPerInstant int `json:"-"`
-	// FailOnWarning fails a test when an answer has a warning, such as that an unknown field was dropped.
+	// FailOnWarning fails a test if a response contains a warning, for example about an unknown field that was dropped.
 	FailOnWarning bool `json:"-"`
 }
 
-// Progress is notified of work that takes long, such as when a large cluster is filled.
+// Audit configures an audit log (Kubernetes documentation, "Auditing"). There is a log only if both a policy and an output are set.
+// The cluster's own controllers and kubelets send no requests, so their writes have no events.
+type Audit struct {
+	// Policy is the audit policy as YAML or JSON. If it is empty, it is in PolicyFile (--audit-policy-file).
+	Policy     string
+	PolicyFile string
+	// Log receives one line for each event, while the server waits. If it is nil, the events are appended to the file LogPath, or
+	// printed if that is "-" (--audit-log-path).
+	Log     io.Writer
+	LogPath string
+	// LogFormat is json or legacy (--audit-log-format). The default is json.
+	LogFormat string
+}
+
+// Progress is notified of long operations, such as filling a large cluster.
 type Progress interface {
-	// Reconciled is called after each thousand reconciles that one request, or the start of the cluster, leads to, with their number and
-	// how many are due. It must not send requests to the cluster, which waits for it.
+	// Reconciled is called after every thousand reconciles that one request, or the start of the cluster, causes. done is the
+	// number of these reconciles so far, and due is the number of pending ones. Reconciled must not send requests to the cluster,
+	// because the cluster waits until it returns.
 	Reconciled(done, due int)
 }
 
-// Server is the configuration of one API server. The zero value is a server of schema.Default with all defaults.
+// Server is the configuration of one API server. The zero value is a server of version schema.Default with default settings.
 type Server struct {
-	// Version is a Kubernetes minor, "1.35", or a release of it. The default is schema.Default.
+	// Version is a Kubernetes minor version such as "1.35", or one of its releases. The default is schema.Default.
 	Version string
-	// FeatureGates turns gates on or off. Only gates that decide about fields and values of objects are known.
+	// FeatureGates enables or disables feature gates. Only those gates are supported that affect fields or values of objects.
 	FeatureGates map[string]bool
-	// Serve switches off APIs of a default server, as --runtime-config does: a resource ("batch/v1/cronjobs"), a group version
-	// ("autoscaling/v1"), all of "api/ga", "api/beta" or "api/alpha", or "api/all" ("api/legacy" has no effect). The most specific entry
-	// counts.
+	// Serve enables and disables APIs, like --runtime-config: a resource ("batch/v1/cronjobs"), a group version
+	// ("autoscaling/v1"), all APIs of a stability level ("api/ga", "api/beta", "api/alpha") or "api/all" ("api/legacy" has no
+	// effect). The most specific entry applies.
 	Serve map[string]bool
-	// StorageVersions has the storage versions of resources with several served versions: "horizontalpodautoscalers.autoscaling":
-	// "autoscaling/v1".
+	// StorageVersions sets the storage versions of resources with several served versions, for example
+	// "horizontalpodautoscalers.autoscaling": "autoscaling/v1".
 	StorageVersions map[string]string
-	// PeerProxy proxies requests for resources that this server does not serve to another one that does, and publishes the
-	// resources of all servers as aggregated discovery, as --peer-ca-file makes a server of 1.36 do (KEP-4020, gate
-	// UnknownVersionInteroperabilityProxy). It is not the default of any version.
+	// PeerProxy forwards requests for resources that this server does not serve to another server that does, and publishes the
+	// resources of all servers in aggregated discovery, as --peer-ca-file does in 1.36 (KEP-4020, feature gate
+	// UnknownVersionInteroperabilityProxy). It is not enabled by default in any version.
 	PeerProxy bool
-	// NoPrivileged refuses privileged containers, as --allow-privileged=false does. By default they are allowed, as in clusters of kubeadm
-	// and kind; kube-apiserver's own default is to refuse them.
+	// NoPrivileged rejects privileged containers, like --allow-privileged=false. They are allowed by default, as in clusters
+	// created by kubeadm and kind, although kube-apiserver itself rejects them by default.
 	NoPrivileged bool
-	// Flags are further flags of kube-apiserver and their values, which /flagz shows.
+	// Flags are the values of further kube-apiserver flags, which /flagz shows.
 	Flags map[string]string `json:",omitempty"`
 }

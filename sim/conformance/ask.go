@@ -5,14 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"time"
 )
 
-// Ask plays a case against a real server and returns it with the answers as its recording. It leaves out steps that cannot be sent
-// (because they refer to a value that is not in an earlier answer), that are not answered, or whose handler panics (a proxy answers 502
-// for it). At the end it deletes the objects that the case has created.
+// Ask plays a case against a real server and returns it with the responses as its recording. It omits steps that cannot
+// be sent (because they refer to a value that no earlier response contains), that get no response, or whose handler
+// panics (a proxy responds with 502). At the end, it deletes the objects that the case has created.
 func Ask(ctx context.Context, t Target, c Case) Case {
 	t.tidy = true
 	asked := c
@@ -27,8 +25,8 @@ func Ask(ctx context.Context, t Target, c Case) Case {
 	return asked
 }
 
-// Until returns the case up to the first step that was answered differently another time: there, and in what follows
-// from it, the answer depends on something else than the case (an order by map, a race with a cache).
+// Until returns the case up to the first step whose response differs between two recordings. The response to that step,
+// and those to the following steps, depend on something other than the case, such as map order or a race with a cache.
 func (c Case) Until(again Case) Case {
 	for i, s := range c.Steps {
 		if i >= len(again.Steps) || again.Steps[i].Name != s.Name ||
@@ -40,49 +38,20 @@ func (c Case) Until(again Case) Case {
 	return c
 }
 
-// Paced returns the case with so much time before each step at least, and before its last step.
-func (c Case) Paced(each, last time.Duration) Case {
-	c.Steps = slices.Clone(c.Steps)
-	for i := range c.Steps {
-		c.Steps[i].Sleep = max(c.Steps[i].Sleep, each)
-	}
-	if n := len(c.Steps); n > 0 {
-		c.Steps[n-1].Sleep = max(c.Steps[n-1].Sleep, last)
-	}
-	return c
-}
-
-// Shrink returns the case with the fewest steps that still differs. It calls differs, which plays a case, at most limit times.
-func Shrink(c Case, limit int, differs func(Case) bool) Case {
-	for size := len(c.Steps) / 2; size > 0; size /= 2 {
-		for at := 0; at+size <= len(c.Steps) && limit > 0; {
-			less := c
-			less.Steps = slices.Concat(c.Steps[:at], c.Steps[at+size:])
-			limit--
-			if len(less.Steps) > 0 && differs(less) {
-				c = less
-			} else {
-				at += size
-			}
-		}
-	}
-	return c
-}
-
 // Save writes a case with its recording as AREA/NAME.http and .res below dir.
 func Save(dir string, c Case) error {
 	at := filepath.Join(dir, c.Area, c.Name)
 	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
 		return err
 	}
-	if err := os.WriteFile(at+".http", []byte(c.source()), 0o644); err != nil {
+	if err := os.WriteFile(at+".http", []byte(c.String()), 0o644); err != nil {
 		return err
 	}
 	return os.WriteFile(at+".res", c.text(), 0o644)
 }
 
-// source prints a case as parseCase reads it.
-func (c Case) source() string {
+// String returns the case in the format that parseCase parses.
+func (c Case) String() string {
 	var b strings.Builder
 	b.WriteString("# " + c.Title + "\n")
 	if c.NoNamespace {
@@ -113,7 +82,7 @@ func (c Case) source() string {
 	return b.String()
 }
 
-// directives returns the directives before a step's request line, without "# @".
+// directives returns the directives for a step, without "# @".
 func (s Step) directives() []string {
 	var out []string
 	add := func(on bool, text string) {

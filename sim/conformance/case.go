@@ -18,18 +18,18 @@ var embedded embed.FS
 
 // Case is one .http file with its recording.
 type Case struct {
-	Area        string // the folder
+	Area        string // the folder that contains the file
 	Name        string // the file's name without .http
 	Title       string // the first comment line
-	NoNamespace bool   // no fresh namespace is made: {{ns}} is empty
-	Whole       bool   // of a situation: the objects of every namespace are compared, too
-	Disturbs    bool   // of a situation: others beside it would not end as they do
+	NoNamespace bool   // do not create a namespace: {{ns}} is empty
+	Whole       bool   // for situations: also compare the objects that exist in every namespace
+	Disturbs    bool   // for situations: affects other cases that run concurrently
 	Steps       []Step
 
-	recorded map[string]any // step name -> recorded answer
+	recorded map[string]any // step name -> recorded response
 }
 
-// Step is one request of a case, or one control.
+// Step is one request of a case, or one action without a request.
 type Step struct {
 	Name    string
 	Method  string
@@ -41,44 +41,44 @@ type Step struct {
 	Watch   *Watch
 	Until   *Until
 	Sleep   time.Duration
-	Control string // "compact" or "expire": no request
+	Control string // "compact" or "expire": an action without a request
 	Second  bool   // send to Target.Second
 
-	Settle *Settle // of a situation: no request
+	Settle *Settle // for situations: an action without a request
 	Pass   *Pass   // the same
 	Play   *Play   // the same
 
 	Only   []Only
 	Ignore []string
 	Mask   []string
-	Keep   []string // further response headers to compare
+	Keep   []string // additional response headers to compare
 	Raw    bool
 }
 
-// Waits reports whether time passes in the step.
+// Waits reports whether the step lets time pass: it sleeps, repeats its request, or reads a watch.
 func (s Step) Waits() bool { return s.Sleep > 0 || s.Until != nil || s.Watch != nil }
 
-// Header is one request header as the case spells it.
+// Header is one request header, as written in the case.
 type Header struct{ Name, Value string }
 
-// Watch has the conditions that end the reading of a watch.
+// Watch defines when to stop reading a watch.
 type Watch struct {
 	Events int
 	Within time.Duration
-	End    bool // compare whether the server ended the stream
+	End    bool // also compare whether the server ended the stream
 }
 
-// Until repeats a step until its answer has a status.
+// Until repeats a step until its response has the given status, for at most the time Within.
 type Until struct {
 	Status string
 	Within time.Duration
 }
 
-// Only keeps a part of a list or map: see the package comment.
+// Only selects elements of a list or map for the comparison: see the package comment.
 type Only struct{ Path, Want string }
 
-// Minor returns the Kubernetes minor of the server from which the case was recorded. It is the suffix of the area's name: 1.37 for
-// since-1.37. It is "" for cases that run on any server since 1.36 (see doc.go).
+// Minor returns the Kubernetes minor version of the server from which the case was recorded. It is the suffix of the
+// area's name: 1.37 for since-1.37. It is "" for cases that run on any server since 1.36 (see doc.go).
 func (c Case) Minor() string {
 	i := strings.LastIndex(c.Area, "-1.")
 	if i < 0 {
@@ -87,7 +87,11 @@ func (c Case) Minor() string {
 	return c.Area[i+1:]
 }
 
-// ID is "area/name".
+// AllVersions is the area of cases that need a server with --runtime-config=api/all=true and the feature gates of
+// kinds that kubesim has: ClusterTrustBundle, PodCertificateRequest, StorageVersionMigrator.
+const AllVersions = "all-versions"
+
+// ID returns "area/name".
 func (c Case) ID() string { return c.Area + "/" + c.Name }
 
 // NeedsSecond reports whether the case sends requests to two API servers over one store.
@@ -100,17 +104,18 @@ func (c Case) NeedsControl() bool {
 	return slices.ContainsFunc(c.Steps, func(s Step) bool { return s.Control != "" })
 }
 
-// RunsAlone reports whether the case must not run beside others on one server: it compacts the store, reads objects outside its own
-// namespace, disturbs other cases, or expects two lists at the same revision.
+// RunsAlone reports whether the case must not run concurrently with other cases on one server: it compacts the store,
+// reads objects outside its own namespace, disturbs other cases, or expects two lists at the same revision.
 func (c Case) RunsAlone() bool { return c.NeedsControl() || c.NoNamespace || c.Disturbs || c.quiet() }
 
-// quiet reports whether two recorded steps have the same list revision, so that no other case may write in between.
+// quiet reports whether two steps were recorded with the same list revision. If so, no other case may write between
+// these steps.
 func (c Case) quiet() bool {
 	seen := map[string]bool{}
 	for _, s := range c.Steps {
 		here := map[string]bool{}
 		listRevisions(c.recorded[s.Name], here)
-		for label := range here { // order does not matter: one is enough
+		for label := range here { // the order does not matter: one label is enough
 			if seen[label] {
 				return true
 			}
@@ -120,11 +125,11 @@ func (c Case) quiet() bool {
 	return false
 }
 
-// listRevisions adds the labels of list revisions in a normalised answer.
+// listRevisions adds the labels of the list revisions in a normalised response to the set into.
 func listRevisions(v any, into map[string]bool) {
 	switch v := v.(type) {
 	case *Object:
-		for _, x := range v.Members { // order does not matter: labels go into a set
+		for _, x := range v.Members { // the order does not matter: the result is a set
 			listRevisions(x, into)
 		}
 	case *List:
@@ -138,13 +143,13 @@ func listRevisions(v any, into map[string]bool) {
 	}
 }
 
-// Recorded returns the recorded answer of a step: an *Object, or nil.
+// Recorded returns the recorded response of a step: an *Object, or nil.
 func (c Case) Recorded(step string) any { return c.recorded[step] }
 
-// Cases returns the recorded cases that the package carries, sorted by ID.
+// Cases returns the recorded cases embedded in the package, sorted by ID.
 func Cases() ([]Case, error) { return Load(embedded, "testdata/cases") }
 
-// Load returns the recorded cases below a folder, sorted by ID: AREA/NAME.http beside AREA/NAME.res.
+// Load returns the recorded cases below a folder, AREA/NAME.http with AREA/NAME.res, sorted by ID.
 func Load(fsys fs.FS, dir string) ([]Case, error) {
 	files, err := fs.Glob(fsys, path.Join(dir, "*/*.http"))
 	if err != nil {
@@ -165,7 +170,7 @@ func Load(fsys fs.FS, dir string) ([]Case, error) {
 	return cases, nil
 }
 
-// readCase reads a .http file.
+// readCase reads and parses a .http file, without its recording.
 func readCase(fsys fs.FS, file string) (Case, error) {
 	text, err := fs.ReadFile(fsys, file)
 	if err != nil {
@@ -192,7 +197,7 @@ func loadCase(fsys fs.FS, file string) (Case, error) {
 
 var newlines = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
-// parseCase reads the text of a .http file.
+// parseCase parses the text of a .http file.
 func parseCase(text string) (Case, error) {
 	var c Case
 	var cur *Step
@@ -245,7 +250,8 @@ func (c *Case) parseHead(line string) {
 
 var directive = regexp.MustCompile(`^# @(\w+)\s*(.*)`)
 
-// parseBefore reads a line between the step's name and its request line, and returns the part the next line belongs to.
+// parseBefore parses a line between a step's name and its request line, and returns the part to which the next line
+// belongs.
 func (s *Step) parseBefore(line string) (string, error) {
 	if m := directive.FindStringSubmatch(line); m != nil {
 		return "before", s.directive(m[1], strings.TrimSpace(m[2]))
@@ -357,7 +363,7 @@ func seconds(text string) (time.Duration, error) {
 	return time.Duration(f * float64(time.Second)), err
 }
 
-// parseRecording reads the text of a .res file: "### step", then the answer as JSON.
+// parseRecording parses a .res file: "### step", followed by the response as JSON.
 func parseRecording(text string) (map[string]any, error) {
 	out := map[string]any{}
 	for i, part := range strings.Split("\n"+newlines.Replace(text), "\n### ") {
@@ -365,7 +371,7 @@ func parseRecording(text string) (map[string]any, error) {
 			continue
 		}
 		name, body, _ := strings.Cut(part, "\n")
-		v, err := decode([]byte(body))
+		v, err := Decode([]byte(body))
 		if err != nil {
 			return nil, fmt.Errorf("recording of %s: %w", name, err)
 		}

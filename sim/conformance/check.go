@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// TB has the methods of a test that Check needs; *testing.T is a TB[*testing.T]. The package must not import testing, which would be
-// linked into programs that import the package.
+// TB has the methods of a test that Check needs; *testing.T implements TB[*testing.T]. The package must not import
+// testing, because programs that import the package would then link it.
 type TB[T any] interface {
 	Helper()
 	Logf(format string, args ...any)
@@ -19,29 +19,30 @@ type TB[T any] interface {
 	Run(name string, f func(T)) bool
 }
 
-// Options are options of Check. The zero value runs every recorded case, one after the other.
+// Options are options of Check. The zero value runs all recorded cases, one after the other.
 type Options[T any] struct {
 	Cases []Case // the default is Cases()
-	// Areas are the areas whose cases are played; nil means all. With Workers, cases that only go test -run excludes are played
-	// nevertheless, and may leave objects that affect other cases.
+	// Areas are the areas whose cases are played. If nil, all areas are played. If Workers is set, cases excluded only
+	// by go test -run are still played, and may leave objects that affect other cases.
 	Areas []string
-	Known string // known differences in their text form; the default is KnownDifferences()
+	Known string // known differences in text form; the default is KnownDifferences()
 	// Play plays a case: Run, or RunLife for situations. The default is Run.
 	Play func(context.Context, Target, Case) []StepResult
 
-	// Isolate runs the body of each case, typically testing/synctest.Test: time is then virtual. The default calls f(t).
+	// Isolate runs the body of each case. It is typically testing/synctest.Test, so that time is virtual. The default
+	// calls f(t).
 	Isolate func(t T, f func(T))
-	// Workers is the number of cases that run at the same time, against existing targets. It is for servers that run in real time.
-	// Cases that disturb others run last, alone on their server. If Workers is 0, each case runs in its own subtest.
+	// Workers is the number of cases that run concurrently, for servers that run in real time. Cases that disturb
+	// others run last, alone on their server. If Workers is 0, each case runs in its own subtest.
 	Workers int
-	// Lines is the number of differences that are printed for a step. The default is 3.
+	// Lines is the maximum number of differences printed per step. The default is 3.
 	Lines int
 }
 
-// Check compares a server with the recordings, an area and a case per subtest, and prints how many steps agree.
-// target returns the server for a case; it may be the same one for all.
+// Check compares a server with the recordings, in a subtest per area and case, and prints how many steps agree. target
+// returns the server for a case; it may return the same server for all cases.
 //
-// Typical use, on virtual time and with a new server for each case:
+// Typical use, with virtual time and a new server for each case:
 //
 //	conformance.Check(t, func(t *testing.T, c conformance.Case) conformance.Target {
 //		srv := fake.RunT(t, fake.Options{Clock: clock.System{}})
@@ -62,17 +63,17 @@ func Check[T TB[T]](t T, target func(T, Case) Target, opts Options[T]) {
 	c.print(t)
 }
 
-// check is one call of Check.
+// check is the state of one call to Check.
 type check[T TB[T]] struct {
 	opts    Options[T]
 	target  func(T, Case) Target
 	known   known
-	mu      sync.Mutex              // guards results while cases run ahead
-	results map[string][]StepResult // case ID -> its results, if it ran
-	table   []tally                 // one per area that ran
+	mu      sync.Mutex              // guards results during runAhead
+	results map[string][]StepResult // results of the cases that ran, by case ID
+	table   []tally                 // one entry per area that ran
 }
 
-// tally counts the steps, and the cases, of an area.
+// tally counts the steps and cases of an area.
 type tally struct {
 	area                string
 	steps, stepsAgree   int
@@ -101,7 +102,7 @@ func (c *check[T]) load() (err error) {
 	return err
 }
 
-// areas groups cases, which are sorted, by area.
+// areas groups sorted cases by area.
 func areas(cases []Case) [][]Case {
 	var out [][]Case
 	for i, x := range cases {
@@ -113,8 +114,8 @@ func areas(cases []Case) [][]Case {
 	return out
 }
 
-// runAhead runs every case that can run, Workers at a time. Cases that disturb others run one after the other, when all other cases
-// on their server have ended.
+// runAhead runs all cases that the targets can run, Workers at a time. Cases that disturb others run sequentially after
+// all other cases on their server.
 func (c *check[T]) runAhead(t T) {
 	type server struct {
 		beside sync.WaitGroup
@@ -143,7 +144,7 @@ func (c *check[T]) runAhead(t T) {
 			play()
 		})
 	}
-	for _, s := range servers { // order does not matter
+	for _, s := range servers { // the order does not matter
 		work = append(work, func() {
 			s.beside.Wait()
 			for _, play := range s.alone {
@@ -154,7 +155,7 @@ func (c *check[T]) runAhead(t T) {
 	atATime(c.opts.Workers, work)
 }
 
-// atATime calls functions in their order, n at a time.
+// atATime calls the functions in order, at most n of them concurrently.
 func atATime(n int, work []func()) {
 	todo := make(chan func(), len(work))
 	for _, f := range work {
@@ -191,7 +192,7 @@ func (c *check[T]) area(t T, cases []Case) {
 	}
 }
 
-// one is the subtest of a case.
+// one runs the subtest of a case: it plays the case, unless runAhead already has, and reports the results.
 func (c *check[T]) one(t T, x Case, sum *tally) {
 	t.Helper()
 	results, ran := c.results[x.ID()]
@@ -207,7 +208,7 @@ func (c *check[T]) one(t T, x Case, sum *tally) {
 	c.report(t, x, results, sum)
 }
 
-// run runs a case in its own subtest.
+// run plays a case, isolated by Options.Isolate if that is set. why is the reason if the target cannot run the case.
 func (c *check[T]) run(t T, x Case) (results []StepResult, why error) {
 	body := func(t T) {
 		target := c.target(t, x)
@@ -265,7 +266,7 @@ func (c *check[T]) reportStep(t T, x Case, r StepResult, sum *tally) {
 	}
 }
 
-// print writes the table: a line per area, and the sum.
+// print logs a table with one line per area, and the totals.
 func (c *check[T]) print(t T) {
 	t.Helper()
 	var b strings.Builder
@@ -273,7 +274,7 @@ func (c *check[T]) print(t T) {
 	for _, a := range c.table {
 		sum.skippedCases += a.skippedCases
 		if a.cases == 0 {
-			continue // all of it skipped, or left out by -run
+			continue // all cases were skipped, or excluded by -run
 		}
 		fmt.Fprintf(&b, "\n%-24s %4d / %4d steps agree", a.area, a.stepsAgree, a.steps)
 		if a.noted > 0 {

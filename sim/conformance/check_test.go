@@ -36,7 +36,7 @@ func (s spy) Run(name string, f func(spy)) bool {
 	return true
 }
 
-// twoSteps is a case with a step that agrees with a server that answers {"a":1}, and a step that does not.
+// twoSteps is a case with one step that agrees with a server that returns {"a":1}, and one step that does not.
 var twoSteps = fstest.MapFS{
 	"area/case.http": {Data: []byte("# @no-namespace\n### good\nGET /good\n\n### bad\nGET /api/v1/pods\n")},
 	"area/case.res": {Data: []byte("### good\n" + `{"status": 200, "headers": {}, "body": {"a": 1}}` + "\n\n" +
@@ -88,7 +88,8 @@ func TestCheckKnownDifferences(t *testing.T) {
 	}
 }
 
-// Cases that disturb others never run beside other cases on their server, but may run beside cases on another server.
+// TestLoneCases checks that cases that disturb others never run concurrently with other cases on their server, but may
+// run concurrently with cases on another server.
 func TestLoneCases(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -123,10 +124,10 @@ func TestLoneCases(t *testing.T) {
 	})
 }
 
-// withoutLast leaves out the step that differs.
+// withoutLast removes the step that differs.
 func withoutLast(o *Options[spy]) { o.Cases[0].Steps = o.Cases[0].Steps[:1] }
 
-// said runs Check against a server that answers {"a":1} and returns the messages.
+// said runs Check against a server that returns {"a":1}, and returns the messages.
 func said(opts Options[spy]) (out []string) {
 	server := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, `{"a":1}`) })
 	defer func() {

@@ -16,16 +16,16 @@ import (
 	"time"
 )
 
-// patience is the maximal time that a request waits for its answer.
+// patience is the maximum time that a request waits for its response.
 const patience = 30 * time.Second
 
-// network is the transport of a Target that has none.
+// network is the transport of a Target without a Transport.
 var network http.RoundTripper = Network(false)
 
 func (t Target) transport() http.RoundTripper { return cmp.Or(t.Transport, network) }
 
-// Network returns a transport that speaks HTTP/1.1, as the recordings were made, and leaves answers as they come.
-// insecure accepts any certificate.
+// Network returns a transport that uses HTTP/1.1, like the recordings, and does not decompress responses. If insecure
+// is true, it accepts any certificate.
 func Network(insecure bool) *http.Transport {
 	return &http.Transport{
 		TLSClientConfig:    &tls.Config{InsecureSkipVerify: insecure},
@@ -34,12 +34,12 @@ func Network(insecure bool) *http.Transport {
 	}
 }
 
-// exchange is an answer: of a watch its events, else its body.
+// exchange is a response: the events of a watch, or a body.
 type exchange struct {
 	status int
 	header http.Header
 	body   []byte
-	events *List // of a watch that was accepted
+	events *List // for a watch with status 200
 	ended  bool  // the server ended the watch
 }
 
@@ -51,7 +51,7 @@ type request struct {
 	watch          *Watch
 }
 
-// send performs one exchange on a server.
+// send sends the request and reads the response: the whole body, or the events of a watch.
 func (r request) send(ctx context.Context, t Target) (exchange, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -80,7 +80,7 @@ func (r request) send(ctx context.Context, t Target) (exchange, error) {
 	return out, out.unzip()
 }
 
-// build makes the request. Like any plain client it accepts JSON unless the step says otherwise.
+// build creates the HTTP request. It accepts JSON unless the step has another Accept header.
 func (r request) build(ctx context.Context, t Target) (*http.Request, error) {
 	u, err := requestURL(t.URL, r.target)
 	if err != nil {
@@ -107,8 +107,8 @@ func (r request) build(ctx context.Context, t Target) (*http.Request, error) {
 	return req, nil
 }
 
-// requestURL returns a URL whose RequestURI is target, byte for byte. If target is not a valid path, such as "/a/%zz", it returns an
-// opaque URL, so a transport must send URL.RequestURI() and not build a target from URL.Path.
+// requestURL returns a URL whose RequestURI is target, byte for byte. If target is not a valid path, such as "/a/%zz",
+// it returns an opaque URL. A transport must therefore send URL.RequestURI() and not build a target from URL.Path.
 func requestURL(base, target string) (*url.URL, error) {
 	b, err := url.Parse(base)
 	if err != nil {
@@ -123,7 +123,7 @@ func requestURL(base, target string) (*url.URL, error) {
 	return u, nil
 }
 
-// readWatch reads events, one JSON value per line, until there are enough, the time is over or the stream ends.
+// readWatch reads events, one JSON value per line, until it has enough events, the time is up, or the stream ends.
 func (e *exchange) readWatch(t Target, body io.Reader, cancel func(), w Watch) {
 	e.events = &List{Items: []any{}}
 	var stopped atomic.Bool
@@ -146,7 +146,7 @@ func (e *exchange) readWatch(t Target, body io.Reader, cancel func(), w Watch) {
 			if len(bytes.TrimSpace(line)) == 0 {
 				continue
 			}
-			v, err := decode(line)
+			v, err := Decode(line)
 			if err != nil {
 				return
 			}
@@ -155,7 +155,7 @@ func (e *exchange) readWatch(t Target, body io.Reader, cancel func(), w Watch) {
 	})
 }
 
-// unzip decompresses a body.
+// unzip replaces a compressed body with the decompressed one.
 func (e *exchange) unzip() error {
 	if len(e.body) == 0 {
 		return nil
@@ -168,7 +168,7 @@ func (e *exchange) unzip() error {
 	return err
 }
 
-// plain reads a body and decompresses it if necessary.
+// plain returns a reader that decompresses the body if necessary.
 func (e *exchange) plain(body io.Reader) (io.Reader, error) {
 	if e.header.Get("Content-Encoding") != "gzip" {
 		return body, nil
@@ -176,7 +176,8 @@ func (e *exchange) plain(body io.Reader) (io.Reader, error) {
 	return gzip.NewReader(body)
 }
 
-// build replaces the placeholders of a step.
+// build returns the request of a step, with all placeholders replaced. It returns an error if a placeholder refers to an unknown
+// value.
 func (s Step) build(vs values) (request, error) {
 	r := request{method: s.Method, watch: s.Watch}
 	target, err := vs.subst(s.Target)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// difference lists the differences between want and got, one line each, with the JSON path.
+// difference returns the differences between want and got, one line each, with JSON paths.
 func difference(want, got any, path string) []string {
 	switch w := want.(type) {
 	case *Object:
@@ -18,7 +18,7 @@ func difference(want, got any, path string) []string {
 			return listDifference(w, g, path)
 		}
 	default:
-		if want == got { // Int, float64, string, bool and nil differ in type too
+		if want == got { // Int, float64, string, bool and nil also differ in type
 			return nil
 		}
 	}
@@ -45,7 +45,7 @@ func objectDifference(want, got *Object, path string) []string {
 
 func listDifference(want, got *List, path string) []string {
 	w, g := want.Items, got.Items
-	if strings.HasSuffix(path, ".managedFields") { // their order hangs on whether a second passed between two writes
+	if strings.HasSuffix(path, ".managedFields") { // the order depends on whether two writes fall into the same second
 		w, g = byManager(w), byManager(g)
 	}
 	var out []string
@@ -69,16 +69,16 @@ func byManager(entries []any) []any {
 		if !ok {
 			return ""
 		}
-		return encode(&List{Items: []any{o.Get("operation"), o.Get("manager"), o.Get("subresource"), o.Get("apiVersion")}}, true)
+		return Encode(&List{Items: []any{o.Get("operation"), o.Get("manager"), o.Get("subresource"), o.Get("apiVersion")}}, true)
 	}
 	out := slices.Clone(entries)
 	slices.SortStableFunc(out, func(a, b any) int { return strings.Compare(key(a), key(b)) })
 	return out
 }
 
-// short prints a value in at most 160 characters.
+// short encodes a value as JSON, truncated to 160 characters.
 func short(v any) string {
-	s := []rune(encode(v, false))
+	s := []rune(Encode(v, false))
 	if len(s) < 160 {
 		return string(s)
 	}

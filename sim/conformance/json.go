@@ -12,8 +12,9 @@ import (
 	"unicode/utf8"
 )
 
-// A JSON value is one of: nil, bool, string, Int, float64, *List, *Object. Integers and floating point numbers are kept
-// apart (1 and 1.0 differ on the wire), and members keep their order, because labels are numbered by first appearance.
+// A JSON value is one of: nil, bool, string, Int, float64, *List, *Object. Integers and floating-point numbers are
+// distinguished, because 1 and 1.0 differ on the wire. Members keep their order, because labels are numbered by first
+// appearance.
 
 // Int is an integer of any size, in canonical decimal form.
 type Int string
@@ -21,7 +22,7 @@ type Int string
 // List is a JSON array.
 type List struct{ Items []any }
 
-// Object is a JSON object whose members keep their order; of members with equal names the last value counts.
+// Object is a JSON object. Its members keep their order; if several members have the same name, the last value counts.
 type Object struct {
 	Keys    []string
 	Members map[string]any
@@ -29,13 +30,13 @@ type Object struct {
 
 func newObject() *Object { return &Object{Members: map[string]any{}} }
 
-// Get returns a member, or nil.
+// Get returns the value of a member, or nil.
 func (o *Object) Get(key string) any { return o.Members[key] }
 
 // Has reports whether the member exists.
 func (o *Object) Has(key string) bool { _, ok := o.Members[key]; return ok }
 
-// Set replaces a member in place, or appends it.
+// Set replaces the value of a member, or appends the member.
 func (o *Object) Set(key string, v any) {
 	if !o.Has(key) {
 		o.Keys = append(o.Keys, key)
@@ -52,22 +53,22 @@ func (o *Object) Delete(key string) {
 	o.Keys = slices.DeleteFunc(o.Keys, func(k string) bool { return k == key })
 }
 
-// clone returns a deep copy.
-func clone(v any) any {
+// Clone returns a deep copy of a value.
+func Clone(v any) any {
 	switch v := v.(type) {
 	case *Object:
 		out := newObject()
 		for _, k := range v.Keys {
-			out.Set(k, clone(v.Members[k]))
+			out.Set(k, Clone(v.Members[k]))
 		}
 		return out
 	case *List:
-		return v.each(clone)
+		return v.each(Clone)
 	}
 	return v
 }
 
-// each returns the list of the results of f for each item.
+// each returns a new list with the result of f for each item.
 func (l *List) each(f func(any) any) *List {
 	out := &List{Items: make([]any, len(l.Items))}
 	for i, x := range l.Items {
@@ -78,8 +79,8 @@ func (l *List) each(f func(any) any) *List {
 
 var errNotJSON = errors.New("not one JSON value in UTF-8")
 
-// decode reads exactly one JSON value.
-func decode(data []byte) (any, error) {
+// Decode decodes exactly one JSON value.
+func Decode(data []byte) (any, error) {
 	if !utf8.Valid(data) || !json.Valid(data) {
 		return nil, errNotJSON
 	}
@@ -139,7 +140,7 @@ func decodeNumber(text string) (any, error) {
 	if strings.ContainsAny(text, ".eE") {
 		f, err := strconv.ParseFloat(text, 64)
 		if errors.Is(err, strconv.ErrRange) {
-			err = nil // infinite, as any decoder to float64 says
+			err = nil // the number overflows to infinity, as in other decoders to float64
 		}
 		return f, err
 	}
@@ -150,8 +151,9 @@ func decodeNumber(text string) (any, error) {
 	return Int(n.String()), nil
 }
 
-// encode prints a value on one line, with a space after each colon and comma. ascii escapes everything else.
-func encode(v any, ascii bool) string {
+// Encode encodes a value on one line, with a space after each colon and comma. If ascii is true, it escapes all
+// non-ASCII characters.
+func Encode(v any, ascii bool) string {
 	var b strings.Builder
 	encodeTo(&b, v, ascii)
 	return b.String()
@@ -190,16 +192,17 @@ func encodeTo(b *strings.Builder, v any, ascii bool) {
 		}
 		b.WriteByte('}')
 	default:
-		panic(fmt.Sprintf("conformance: %T is no JSON value", v))
+		panic(fmt.Sprintf("conformance: %T is not a JSON value", v))
 	}
 }
 
-// formatFloat prints the shortest text that reads back as f and that no reader takes for an integer.
+// formatFloat returns the shortest decimal representation of f. It adds .0 to an integral value, so that the result is
+// not parsed as an integer.
 func formatFloat(f float64) string {
 	text := strconv.FormatFloat(f, 'e', -1, 64)
 	mantissa, exponent, ok := strings.Cut(text, "e")
 	if !ok {
-		return text // an infinity
+		return text // an infinity has no decimal point
 	}
 	if n, _ := strconv.Atoi(exponent); n < -4 || n >= 16 {
 		return mantissa + "e" + exponent

@@ -12,7 +12,7 @@ type known map[string]string // "area/case step", "area/case *" or "area/*" -> r
 //go:embed testdata/known_differences.txt
 var knownDifferences string
 
-// KnownDifferences returns the list that the package carries.
+// KnownDifferences returns the list of known differences embedded in the package.
 func KnownDifferences() string { return knownDifferences }
 
 func parseKnown(text string, cases []Case) (known, error) {
@@ -58,7 +58,8 @@ func caseEntry(c Case) string { return c.ID() + " *" }
 
 func stepEntry(c Case, step string) string { return c.ID() + " " + step }
 
-// reason returns why a step may differ: the step's own entry, else its case's, else its area's.
+// reason returns the reason why a step may differ: from the entry for the step, or else for its case, or else for its
+// area.
 func (k known) reason(c Case, step string) string {
 	for _, entry := range []string{stepEntry(c, step), caseEntry(c), areaEntry(c.Area)} {
 		if why := k[entry]; why != "" {

@@ -11,6 +11,13 @@ import (
 	"time"
 )
 
+// The media types of patches.
+const (
+	ApplyPatch     = "application/apply-patch+yaml"
+	MergePatch     = "application/merge-patch+json"
+	StrategicPatch = "application/strategic-merge-patch+json"
+)
+
 //go:embed testdata/life
 var embeddedLife embed.FS
 
@@ -24,23 +31,23 @@ var lifeDifferences string
 func LifeDifferences() string { return lifeDifferences }
 
 const (
-	// roundRest is the time without changes before the next pod is played. By then controllers are done, including the Job
-	// controller, which batches pod changes for a second.
+	// roundRest is the time without changes before the next pod is played. By then controllers have finished, including
+	// the Job controller, which batches pod changes for a second.
 	roundRest = 1200 * time.Millisecond
-	// settleRest is the time without changes after which a situation has settled.
+	// settleRest is the time without changes after which a situation is settled.
 	settleRest = 2 * time.Second
 	// settleMax limits the time that a situation may take to settle.
 	settleMax = 5 * time.Minute
-	// odd is added to each wait of the harness. On virtual time it would otherwise wake up in the same instant as a controller that
-	// waits for whole seconds, and their order would be random.
+	// odd is added to each wait of the harness. In virtual time, the harness would otherwise wake up at the same
+	// instant as a controller that waits for whole seconds, and their order would be random.
 	odd = 7 * time.Millisecond
 )
 
-// Settle is a step without a request: it waits until nothing changes.
+// Settle is an action that waits until nothing changes.
 type Settle struct {
 	Quiet   time.Duration // the required time without changes
 	Compare bool          // then compare the state
-	Of      []string      // plural names of the resources to compare, including events; all if empty
+	Of      []string      // the plural names of the resources to compare, including events; if empty, all
 }
 
 func parseSettle(value string, compare bool) (*Settle, error) {
@@ -60,7 +67,7 @@ func parseSettle(value string, compare bool) (*Settle, error) {
 	return s, nil
 }
 
-// String returns the form that parseSettle parses.
+// String returns the text that parseSettle parses.
 func (s *Settle) String() string {
 	name := "settle"
 	if s.Compare {
@@ -73,7 +80,7 @@ func (s *Settle) String() string {
 	return strings.Join(append(words, s.Of...), " ")
 }
 
-// Pass is a step without a request: it lets time pass.
+// Pass is an action that lets time pass.
 type Pass struct {
 	For time.Duration // the time to pass; if 0, time passes until second To of the minute
 	To  int           // the second
@@ -89,7 +96,7 @@ func parsePass(value string) (p *Pass, err error) {
 	return p, err
 }
 
-// String returns the form that parsePass parses.
+// String returns the text that parsePass parses.
 func (p *Pass) String() string {
 	if p.For == 0 {
 		return fmt.Sprintf("pass :%02d", p.To)
@@ -97,7 +104,7 @@ func (p *Pass) String() string {
 	return fmt.Sprintf("pass %g", p.For.Seconds())
 }
 
-// left returns the remaining time at now.
+// left returns the time that remains to be waited at the time now.
 func (p *Pass) left(now time.Time) time.Duration {
 	if p.For > 0 {
 		return p.For
@@ -112,13 +119,13 @@ func (p *Pass) left(now time.Time) time.Duration {
 // life is a situation in progress: the requests of its case, the player of its pods, and the observer of its objects.
 type life struct {
 	runner
-	whole  bool // compare the objects that every namespace has, too
+	whole  bool // also compare the objects that every namespace has
 	seen   *observer
 	player *player
 }
 
-// RunLife plays a situation against a server whose controllers run, and compares each state with the recorded one. Time
-// passes by package time.
+// RunLife plays a situation against a server with running controllers, and compares each state with the recorded state.
+// It uses the clock of package time.
 func RunLife(ctx context.Context, t Target, c Case) []StepResult {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -141,7 +148,7 @@ func RunLife(ctx context.Context, t Target, c Case) []StepResult {
 	return out
 }
 
-// begin creates the namespace of the case, begins to watch it, and creates a node.
+// begin creates the namespace of the case, starts to watch all resources, and creates a node.
 func (l *life) begin() error {
 	ns, err := l.ask(http.MethodPost, "/api/v1/namespaces", `{"metadata": {"name": "`+l.seen.ns+`"}}`)
 	if err != nil {
@@ -154,7 +161,7 @@ func (l *life) begin() error {
 	return l.player.begin()
 }
 
-// step runs a step and returns the value to compare: the state, or the status and error of a request's answer.
+// step runs a step and returns the value to compare: the state, or the status and error message of a response.
 func (l *life) step(s Step) (any, error) {
 	out := newObject()
 	switch {
@@ -183,9 +190,9 @@ func (l *life) step(s Step) (any, error) {
 		return nil, err
 	}
 	out.Set("status", Int(strconv.Itoa(e.status)))
-	v, err := decode(e.body)
+	v, err := Decode(e.body)
 	if err != nil {
-		return out, nil // its content is not compared
+		return out, nil // the body is not compared
 	}
 	l.values[s.Name] = v
 	if e.status == http.StatusCreated {
@@ -197,7 +204,7 @@ func (l *life) step(s Step) (any, error) {
 	return out, nil
 }
 
-// settle plays the pods, one at a time, until nothing has changed for a while and none is left to play.
+// settle plays the pods, one at a time, until nothing has changed for a while and no pod is left to play.
 func (l *life) settle(quiet time.Duration) error {
 	for end := time.Now().Add(settleMax); time.Now().Before(end); {
 		l.seen.rest(roundRest + odd)
@@ -216,7 +223,7 @@ func (l *life) settle(quiet time.Duration) error {
 	return fmt.Errorf("something still moves after %s: %s", settleMax, l.seen.lastMove())
 }
 
-// pass lets time pass, and plays pods meanwhile.
+// pass lets time pass and lets the player act in the meantime.
 func (l *life) pass(d time.Duration) error {
 	for end := time.Now().Add(d + odd); ; {
 		left := time.Until(end)
@@ -237,14 +244,15 @@ func (l *life) pass(d time.Duration) error {
 	}
 }
 
-// ask sends a request of the harness itself, which has to be answered, and returns the answer.
+// ask sends a request of the harness itself. If there is no response, or the response is an error, ask returns an
+// error.
 func (l *life) ask(method, target, body string) (any, error) {
 	q := request{method: method, target: target, body: []byte(body)}
 	switch {
 	case method == http.MethodPatch && path.Base(target) == "status":
-		q.headers = []Header{{"Content-Type", strategicPatch}}
+		q.headers = []Header{{"Content-Type", StrategicPatch}}
 	case method == http.MethodPatch:
-		q.headers = []Header{{"Content-Type", mergePatch}}
+		q.headers = []Header{{"Content-Type", MergePatch}}
 	case body != "":
 		q.headers = []Header{{"Content-Type", "application/json"}}
 	}
@@ -252,14 +260,14 @@ func (l *life) ask(method, target, body string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := decode(e.body)
+	v, err := Decode(e.body)
 	if err == nil && e.status > 299 {
 		err = &refused{e.status, method + " " + target, textAt(v, "message")}
 	}
 	return v, err
 }
 
-// refused is an answer that is an error.
+// refused is an error response.
 type refused struct {
 	status           int
 	request, message string
@@ -267,7 +275,7 @@ type refused struct {
 
 func (r *refused) Error() string { return fmt.Sprintf("%s: %d %s", r.request, r.status, r.message) }
 
-// tidyUp removes the objects of a case from a server that outlives it, ignoring finalizers.
+// tidyUp removes the objects of a case, including their finalizers, from a server that is used again.
 func (l *life) tidyUp() {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

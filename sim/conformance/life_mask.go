@@ -9,28 +9,28 @@ import (
 	"strings"
 )
 
-// masker replaces values that differ from run to run. The same object or value gets the same label:
+// masker replaces values that differ from run to run. Equal values get the same label:
 //
 //	web-7d9f-x2x9k, web-7d9f-b4k2p   web-<hash:1>-<1>, web-<hash:1>-<2>, also after their deletion
 //	the uid of an object             <uid ReplicaSet/web-<hash:1>>, or <uid of a former …> after its deletion
 //	the address of a pod             <ip of web-<hash:1>-<1>>
 //	times, allocated ports           <time> <port>
 //
-// resourceVersions are left out, and managedFields are reduced to manager, operation and subresource.
+// resourceVersions are omitted, and managedFields are reduced to manager, operation and subresource.
 type masker struct {
 	seen  *observer
 	norm  *normaliser
-	drawn map[string]string // generated name -> its prefix, or "hash" for a template's hash
-	label map[string]string // generated name -> its replacement
+	drawn map[string]string // generated name -> its prefix, or "hash" for the hash of a template
+	label map[string]string // generated name -> its label
 	text  *strings.Replacer
 }
 
-// hashLabels are the labels whose values are hashes of a template's Go representation. The label of a StatefulSet's pod is the name of
-// its revision, with a hyphen, which is a hash of its JSON: it is not masked.
+// hashLabels are the labels whose values are hashes of a template's Go representation. A value with a hyphen is not masked: it is
+// the name of a StatefulSet's revision, which contains a hash of its JSON.
 var hashLabels = []string{"pod-template-hash", "controller-revision-hash"}
 
 var (
-	cronSuffix = regexp.MustCompile(`-\d{8}$`) // of a Job: the minutes of its time
+	cronSuffix = regexp.MustCompile(`-\d{8}$`) // in the name of a CronJob's Job: the scheduled minute
 	ipForm     = regexp.MustCompile(`\b10\.244\.\d+\.\d+\b`)
 )
 
@@ -40,7 +40,7 @@ func newMasker(seen *observer) *masker {
 	return &masker{seen: seen, norm: newNormaliser(seen.ns), drawn: maps.Clone(seen.drawn)}
 }
 
-// draw records the generated values of an object: its name, and the hash of its template.
+// draw adds the generated values of an object to into: the object's name, and the hash of its template.
 func draw(obj *Object, into map[string]string) {
 	name, prefix, ok := generatedName(obj)
 	if ok {
@@ -57,7 +57,7 @@ func draw(obj *Object, into map[string]string) {
 	}
 }
 
-// object masks an object but for the names in it.
+// object masks the values in an object, except generated names.
 func (m *masker) object(obj *Object) *Object { return m.value(obj, "").(*Object) }
 
 func (m *masker) value(v any, key string) any {
@@ -84,7 +84,7 @@ func (m *masker) value(v any, key string) any {
 	return v
 }
 
-// string masks a text, which is of a member.
+// string masks a string. key is the name of its member.
 func (m *masker) string(s, key string) string {
 	switch {
 	case s == "" || s == "None":
@@ -100,7 +100,7 @@ func (m *masker) string(s, key string) string {
 	return timeForm.ReplaceAllLiteralString(s, "<time>")
 }
 
-// uid returns the label of a uid, which names its object.
+// uid returns the label for a uid, such as <uid Pod/web>.
 func (m *masker) uid(uid string) string {
 	m.seen.mu.Lock()
 	defer m.seen.mu.Unlock()
@@ -116,7 +116,7 @@ func (m *masker) uid(uid string) string {
 	return "<uid " + what
 }
 
-// ip returns the label of a pod's address, which names the pod.
+// ip returns the label for the address of a pod, such as <ip of web-0>.
 func (m *masker) ip(ip string) string {
 	for _, pod := range m.seen.there("Pod") {
 		if textAt(pod, "status", "podIP") == ip {
@@ -141,7 +141,7 @@ func managersOf(entries any) any {
 	return texts
 }
 
-// event returns the parts of an event that are compared.
+// event returns the fields of an event that are compared.
 func (m *masker) event(e *Object) *Object {
 	out := newObject()
 	out.Set("about", m.string(textAt(e, "involvedObject", "kind")+"/"+textAt(e, "involvedObject", "name"), ""))
@@ -153,13 +153,13 @@ func (m *masker) event(e *Object) *Object {
 	return out
 }
 
-// name assigns the labels of generated names. Names with the same prefix are numbered in the order of the entries that contain them,
+// name assigns the labels of generated names. Names with the same prefix are ordered by the entries that contain them,
 // so that in two runs the same number stands for objects in the same state.
 func (m *masker) name(entries []entry) {
 	m.label = map[string]string{}
 	texts := make([]string, len(entries))
 	for i, e := range entries {
-		texts[i] = e.key + " " + encode(e.value, false)
+		texts[i] = e.key + " " + Encode(e.value, false)
 	}
 	for len(m.label) < len(m.drawn) {
 		m.number(texts)
@@ -167,12 +167,12 @@ func (m *masker) name(entries []entry) {
 	m.text = m.replacer(func(name string) string { return m.label[name] })
 }
 
-// number numbers the names whose prefixes contain no name that has yet to be numbered.
+// number numbers the names whose prefixes do not contain unnumbered names.
 func (m *masker) number(texts []string) {
 	numbered := m.replacer(func(name string) string { return cmp.Or(m.label[name], "*") })
-	said := map[string]string{} // of each name
+	said := map[string]string{} // name -> the entries that contain it
 	groups := map[string][]string{}
-	for name, prefix := range m.drawn { // order does not matter: sorted below
+	for name, prefix := range m.drawn { // the order does not matter: sorted below
 		group := numbered.Replace(prefix)
 		if m.label[name] != "" || strings.Contains(group, "*") {
 			continue
@@ -187,7 +187,7 @@ func (m *masker) number(texts []string) {
 		said[name] = strings.Join(about, "\n")
 		groups[group] = append(groups[group], name)
 	}
-	for prefix, names := range groups { // order does not matter: a map again
+	for prefix, names := range groups { // the order does not matter: the result is a map
 		slices.SortFunc(names, func(a, b string) int { return cmp.Or(strings.Compare(said[a], said[b]), strings.Compare(a, b)) })
 		for i, name := range names {
 			m.label[name] = fmt.Sprintf("%s<%d>", prefix, i+1)
@@ -198,7 +198,8 @@ func (m *masker) number(texts []string) {
 	}
 }
 
-// replacer replaces drawn names, longer ones first: some begin with others.
+// replacer returns a replacer for generated names. It replaces longer names first, because a name may begin with
+// another one.
 func (m *masker) replacer(by func(name string) string) *strings.Replacer {
 	var pairs []string
 	for _, name := range slices.SortedFunc(maps.Keys(m.drawn), func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }) {
@@ -207,7 +208,7 @@ func (m *masker) replacer(by func(name string) string) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// print inserts the labels and sorts everything.
+// print returns the state as an object: it inserts the labels, and sorts the objects and events.
 func (m *masker) print(objects, events []entry) *Object {
 	out, all, said := newObject(), newObject(), &List{Items: []any{}}
 	keyed := map[string]any{}
@@ -226,7 +227,7 @@ func (m *masker) print(objects, events []entry) *Object {
 	return out
 }
 
-// replace replaces names by their labels, and sorts lists without an order.
+// replace replaces names with their labels, and sorts lists whose order is random.
 func (m *masker) replace(v any, key string) any {
 	switch v := v.(type) {
 	case *Object:
@@ -247,9 +248,9 @@ func (m *masker) replace(v any, key string) any {
 	return v
 }
 
-// unordered are lists whose order comes from a Go map, or from uids.
+// unordered are the lists whose order depends on a Go map or on uids.
 var unordered = []string{"endpoints", "subsets", "addresses", "notReadyAddresses", "uncountedTerminatedPods", "succeeded", "failed", "active"}
 
 func sortByText(list *List) {
-	slices.SortFunc(list.Items, func(a, b any) int { return strings.Compare(encode(a, false), encode(b, false)) })
+	slices.SortFunc(list.Items, func(a, b any) int { return strings.Compare(Encode(a, false), Encode(b, false)) })
 }

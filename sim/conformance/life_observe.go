@@ -12,13 +12,14 @@ import (
 	"time"
 )
 
-// resourceAt is a resource as discovery names it.
+// resourceAt is a resource in the discovery document.
 type resourceAt struct {
 	group, path, name, kind string // "apps", "/apis/apps/v1", "deployments", "Deployment"
 	namespaced              bool
 }
 
-// collection returns the path of all objects of the resource in a namespace, or in all namespaces.
+// collection returns the path at which to list the resource in a namespace. If namespace is empty, the path covers all
+// namespaces.
 func (r resourceAt) collection(namespace string) string {
 	if r.namespaced && namespace != "" {
 		return r.path + "/namespaces/" + namespace + "/" + r.name
@@ -26,8 +27,9 @@ func (r resourceAt) collection(namespace string) string {
 	return r.path + "/" + r.name
 }
 
-// resources returns the resources in discovery that can be listed and watched, each in its preferred version. It leaves out leases,
-// which change all the time, events.k8s.io, which duplicates events, and custom resources of other cases.
+// resources returns the resources in the discovery document that can be listed and watched, each in its preferred
+// version. It omits leases, which change all the time, events.k8s.io, which duplicates events, and custom resources of
+// other cases.
 func (l *life) resources() (all []resourceAt, err error) {
 	for _, root := range []string{"/api", "/apis"} {
 		e, err := request{method: http.MethodGet, target: root, headers: []Header{{"Accept",
@@ -35,7 +37,7 @@ func (l *life) resources() (all []resourceAt, err error) {
 		if err != nil {
 			return nil, err
 		}
-		v, err := decode(e.body)
+		v, err := Decode(e.body)
 		if err != nil {
 			return nil, err
 		}
@@ -66,18 +68,18 @@ func appendGroup(all []resourceAt, root string, group any) []resourceAt {
 	return all
 }
 
-// observer records the objects of a case: objects that have its namespace in their names, and objects that refer to them.
+// observer records the objects of a case: objects whose names contain its namespace, and objects that refer to them.
 type observer struct {
 	ns      string
 	watches sync.WaitGroup
 
 	mu      sync.Mutex
-	moved   time.Time          // time of the last change
-	last    string             // description of the last change
-	order   []string           // uids in the order in which they were first seen
-	objects map[string]*Object // last known state by uid, also of deleted objects
-	gone    map[string]bool    // by uid
-	drawn   map[string]string  // generated names, as in masker: an update may remove the generateName
+	moved   time.Time          // the time of the last change
+	last    string             // a description of the last change
+	order   []string           // uids, in the order in which the objects were first seen
+	objects map[string]*Object // the last known state by uid, including deleted objects
+	gone    map[string]bool    // uids of deleted objects
+	drawn   map[string]string  // generated names, as in masker; kept because an update may remove generateName
 	paths   map[string]string  // uid -> path of an object without a namespace
 }
 
@@ -85,7 +87,7 @@ func newObserver(ns string) *observer {
 	return &observer{ns: ns, objects: map[string]*Object{}, gone: map[string]bool{}, drawn: map[string]string{}, paths: map[string]string{}}
 }
 
-// observe watches everything from a revision on.
+// observe starts to watch all resources after the revision rv. The events are read in the background.
 func (l *life) observe(rv string) error {
 	all, err := l.resources()
 	if err != nil {
@@ -112,7 +114,7 @@ func (l *life) observe(rv string) error {
 	return nil
 }
 
-// read follows a watch until it ends.
+// read records the events of a watch of resource r until the watch ends.
 func (o *observer) read(body *bufio.Reader, r resourceAt) {
 	for {
 		line, err := body.ReadBytes('\n')
@@ -122,7 +124,7 @@ func (o *observer) read(body *bufio.Reader, r resourceAt) {
 		if !bytes.Contains(line, []byte(o.ns)) {
 			continue
 		}
-		v, err := decode(line)
+		v, err := Decode(line)
 		if err != nil {
 			return
 		}
@@ -133,7 +135,7 @@ func (o *observer) read(body *bufio.Reader, r resourceAt) {
 	}
 }
 
-// record records a change of an object.
+// record records a change of an object and the time of the change.
 func (o *observer) record(deleted bool, obj *Object, r resourceAt) {
 	name := o.note(deleted, obj, r)
 	o.mu.Lock()
@@ -141,8 +143,8 @@ func (o *observer) record(deleted bool, obj *Object, r resourceAt) {
 	o.moved, o.last = time.Now(), r.name+" "+name
 }
 
-// note records the state of an object, and returns its name. An item of a list, which has no kind, is recorded only if the watch has
-// not delivered it yet.
+// note records the state of an object and returns the object's name. A list item, which has no kind, is recorded only
+// if the watch has not delivered the object yet.
 func (o *observer) note(deleted bool, obj *Object, r resourceAt) string {
 	uid, name := textAt(obj, "metadata", "uid"), textAt(obj, "metadata", "name")
 	o.mu.Lock()
@@ -152,7 +154,7 @@ func (o *observer) note(deleted bool, obj *Object, r resourceAt) string {
 		if known {
 			return name
 		}
-		obj = clone(obj).(*Object)
+		obj = Clone(obj).(*Object)
 		obj.Set("kind", r.kind)
 	}
 	if !known {
@@ -166,7 +168,7 @@ func (o *observer) note(deleted bool, obj *Object, r resourceAt) string {
 	return name
 }
 
-// move records that something is about to change.
+// move records that the harness is about to change something.
 func (o *observer) move() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -179,10 +181,10 @@ func (o *observer) lastMove() string {
 	return o.last
 }
 
-// rest returns when nothing has moved for a while.
+// rest waits until nothing has changed for d.
 func (o *observer) rest(d time.Duration) { o.restWithin(d, settleMax) }
 
-// restWithin is rest that has so much time at most.
+// restWithin is like rest, but waits no longer than limit.
 func (o *observer) restWithin(d, limit time.Duration) {
 	for end := time.Now().Add(limit); ; {
 		o.mu.Lock()
@@ -195,7 +197,7 @@ func (o *observer) restWithin(d, limit time.Duration) {
 	}
 }
 
-// there returns the objects of a kind that are there, in the order in which they were first seen.
+// there returns the existing objects of a kind, in the order in which they were first seen.
 func (o *observer) there(kind string) (all []*Object) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// Play sets the behaviour of pods from now on.
+// Play is an action that sets the behaviour of pods.
 type Play struct {
-	Labels string // a=b,c=d: of pods with these labels
+	Labels string // a=b,c=d: the labels of the pods
 	As     string // the behaviour: see the package comment
 }
 
@@ -35,8 +35,9 @@ func parsePlay(value string) (*Play, error) {
 	return nil, fmt.Errorf("@play %s: pods can be ready, unready, pending, hang, exit CODE, restart COUNT", value)
 }
 
-// player is the scheduler and kubelet of a case: it binds pods, runs them according to their annotation "play" or a rule, and removes
-// deleted pods. It plays one pod at a time, so that controllers always see one change after the other.
+// player is the scheduler and kubelet of a case: it binds pods, runs them according to a rule or their annotation
+// "play", and removes deleted pods. It plays one pod at a time, so that controllers always see one change after the
+// other.
 type player struct {
 	*life
 	rules []Play
@@ -55,20 +56,20 @@ func (p *player) begin() error {
 	p.seen.watches.Go(func() {
 		for wait(p.ctx, 10*time.Second) {
 			for _, node := range p.seen.there("Node") {
-				_ = p.renew(node) // a case may have deleted it
+				_ = p.renew(node) // may fail, because a case may have deleted the node
 			}
 		}
 	})
 	return nil
 }
 
-// node returns the name of the node that every case has.
+// node returns the name of the node of the case.
 func (p *player) node() string { return p.seen.ns + "-node" }
 
-// any reports whether something is left to play.
+// any reports whether the player has something to do.
 func (p *player) any() bool { return p.next() != nil }
 
-// play plays one node or pod, and reports whether there was one.
+// play executes the next action of the player on a node or pod. It reports whether there was one.
 func (p *player) play() (bool, error) {
 	do := p.next()
 	if do == nil {
@@ -77,14 +78,14 @@ func (p *player) play() (bool, error) {
 	p.seen.move()
 	err := do()
 	if r := (*refused)(nil); errors.As(err, &r) && (r.status == http.StatusNotFound || r.status == http.StatusConflict) {
-		err = nil // it was deleted or changed meanwhile
+		err = nil // the object was deleted or changed in the meantime
 	}
 	p.seen.move()
 	return true, err
 }
 
-// next returns the next action, or nil if there is none. Nodes come first, then pods that are being deleted, then other pods, grouped by
-// owner.
+// next returns the next action, or nil if there is none. Nodes come first, then pods that are being deleted, then other
+// pods, grouped by owner.
 func (p *player) next() func() error {
 	for _, node := range p.seen.there("Node") {
 		if !silent(node) && condition(node, "Ready") == nil {
@@ -92,7 +93,7 @@ func (p *player) next() func() error {
 		}
 	}
 	pods := p.seen.there("Pod")
-	first := map[string]int{} // when the first pod of an owner was seen
+	first := map[string]int{} // owner -> position of its first pod, counted from 1
 	for i, pod := range pods {
 		if owner := ownerOf(pod); first[owner] == 0 {
 			first[owner] = i + 1
@@ -142,7 +143,7 @@ func (p *player) nextOf(pod *Object) func() error {
 	return nil
 }
 
-// roleOf returns the behaviour of a pod: that of the last rule that matches it, or its annotation, or ready.
+// roleOf returns the behaviour of a pod: from the last matching rule, or else from its annotation, or else "ready".
 func (p *player) roleOf(pod *Object) string {
 	for _, rule := range slices.Backward(p.rules) {
 		if hasLabels(pod, rule.Labels) {
@@ -152,7 +153,7 @@ func (p *player) roleOf(pod *Object) string {
 	return cmp.Or(textAt(pod, "metadata", "annotations", "play"), "ready")
 }
 
-// start binds a pod that has no node and lets it run.
+// start binds a pod, unless it is already bound, and sets it to running.
 func (p *player) start(pod *Object, at, node string, ready bool) error {
 	if node == "" {
 		if _, err := p.ask(http.MethodPost, at+"/binding", `{"metadata": {"name": "`+textAt(pod, "metadata", "name")+
@@ -167,8 +168,7 @@ func (p *player) start(pod *Object, at, node string, ready bool) error {
 		conditionOf("ContainersReady", text(ready))+`, `+conditionOf("Ready", text(ready))+`], `))
 }
 
-// nodeFor returns where a pod is to run: on the node that its affinity names, as that of a DaemonSet's, or on that of the
-// case.
+// nodeFor returns the node for a pod: the one in its affinity, as for a DaemonSet's pod, or else the node of the case.
 func (p *player) nodeFor(pod *Object) string {
 	const required = "requiredDuringSchedulingIgnoredDuringExecution"
 	for _, term := range itemsAt(pod, "spec", "affinity", "nodeAffinity", required, "nodeSelectorTerms") {
@@ -181,7 +181,7 @@ func (p *player) nodeFor(pod *Object) string {
 	return p.node()
 }
 
-// exit ends the containers of a pod.
+// exit reports that the containers of a pod have terminated with the exit code.
 func (p *player) exit(pod *Object, at string, code int) error {
 	phase, reason := "Succeeded", "Completed"
 	if code != 0 {
@@ -196,7 +196,7 @@ func (p *player) exit(pod *Object, at string, code int) error {
 		conditionOf("ContainersReady", "False")+`, `+conditionOf("Ready", "False")+`]`)
 }
 
-// end removes a deleted pod after its containers have ended.
+// end terminates the containers of a deleted pod and removes the pod.
 func (p *player) end(pod *Object, at string, over bool) error {
 	if !over && textAt(pod, "status", "phase") == "Running" {
 		if err := p.exit(pod, at, 137); err != nil {
@@ -207,13 +207,13 @@ func (p *player) end(pod *Object, at string, over bool) error {
 	return err
 }
 
-// status patches members of a pod's status.
+// status patches the status of the object at the path at with the given members.
 func (p *player) status(at, members string) error {
 	_, err := p.ask(http.MethodPatch, at+"/status", `{"status": {`+members+`}}`)
 	return err
 }
 
-// beReady makes a node Ready, with a lease.
+// beReady makes a node Ready and creates its lease.
 func (p *player) beReady(node *Object) error {
 	name := textAt(node, "metadata", "name")
 	_, err := p.ask(http.MethodPost, "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases", `{"metadata": {"name": "`+name+
@@ -225,7 +225,7 @@ func (p *player) beReady(node *Object) error {
 	return p.status("/api/v1/nodes/"+name, `"capacity": `+amount+`, "allocatable": `+amount+`, "conditions": [`+conditionOf("Ready", "True")+`]`)
 }
 
-// renew renews the heartbeat of a node.
+// renew renews the lease of a node, unless the node is silent.
 func (p *player) renew(node *Object) error {
 	if silent(node) {
 		return nil

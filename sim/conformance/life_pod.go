@@ -16,7 +16,7 @@ func pathOf(pod *Object) string {
 	return "/api/v1/namespaces/" + textAt(pod, "metadata", "namespace") + "/pods/" + textAt(pod, "metadata", "name")
 }
 
-// ownerOf returns the uid of a pod's first owner, or its own.
+// ownerOf returns the uid of a pod's first owner, or the pod's own uid if it has no owner.
 func ownerOf(pod *Object) string {
 	if owners := itemsAt(pod, "metadata", "ownerReferences"); len(owners) > 0 {
 		return textAt(owners[0], "uid")
@@ -24,7 +24,8 @@ func ownerOf(pod *Object) string {
 	return textAt(pod, "metadata", "uid")
 }
 
-// ordinal returns the sort key of a pod among the pods of one owner: its name without a generated suffix, and its node.
+// ordinal returns the key by which pods of the same owner are sorted: the name without a generated suffix, and the
+// node.
 func ordinal(pod *Object) string {
 	return cmp.Or(textAt(pod, "metadata", "generateName"), textAt(pod, "metadata", "name")) + " " + textAt(pod, "spec", "nodeName")
 }
@@ -39,7 +40,7 @@ func condition(obj *Object, kind string) *Object {
 	return nil
 }
 
-// silent reports whether the player leaves a node alone.
+// silent reports whether a node should not send heartbeats.
 func silent(node *Object) bool { return valueAt(node, "metadata", "annotations", "play") == "silent" }
 
 // hasLabels reports whether an object has the labels a=b,c=d.
@@ -53,7 +54,8 @@ func hasLabels(obj *Object, labels string) bool {
 	return true
 }
 
-// code returns the exit code of a pod: with several, that of its completion index.
+// code returns the exit code of a pod from a list such as "0,1". If the list has several codes, the pod's completion
+// index selects one.
 func code(pod *Object, codes string) int {
 	all := strings.Split(codes, ",")
 	i, _ := strconv.Atoi(textAt(pod, "metadata", "annotations", "batch.kubernetes.io/job-completion-index"))
@@ -79,7 +81,7 @@ func restarts(pod *Object) int {
 	return 0
 }
 
-// containers returns the members of a status in which all containers run, after the given members.
+// containers returns the status members for a pod whose containers all run, preceded by the given members.
 func containers(pod *Object, ready bool, restarts int, before string) string {
 	states := make([]string, 0, 1)
 	for _, name := range containerNames(pod) {
@@ -89,7 +91,7 @@ func containers(pod *Object, ready bool, restarts int, before string) string {
 	return before + `"containerStatuses": [` + strings.Join(states, ", ") + `]`
 }
 
-// readiness prints the members of a status that say whether a running pod is ready.
+// readiness returns the status members that set the readiness of a running pod.
 func readiness(pod *Object, ready bool) string {
 	return containers(pod, ready, restarts(pod), `"conditions": [`+conditionOf("ContainersReady", text(ready))+`, `+
 		conditionOf("Ready", text(ready))+`], `)
@@ -115,7 +117,7 @@ func btoi(b bool) int {
 
 func now() string { return time.Now().UTC().Format("2006-01-02T15:04:05.000000Z") }
 
-// wait waits and reports whether ctx still lasts.
+// wait waits for d. It returns false if ctx is done first.
 func wait(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():

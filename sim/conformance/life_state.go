@@ -11,7 +11,8 @@ import (
 //	objects   "deployments/web": the object, …
 //	events    message, object, count and source of each event
 //
-// of are the plural names of the resources to return, including events. If of is empty, state returns all.
+// of contains the plural names of the resources to return, including events. If of is empty, state returns all
+// resources.
 func (l *life) state(of []string) (any, error) {
 	resources, err := l.resources()
 	if err != nil {
@@ -26,7 +27,7 @@ func (l *life) state(of []string) (any, error) {
 			return nil, err
 		}
 		for _, obj := range found[i] {
-			l.seen.note(false, obj, r) // a watch may be late
+			l.seen.note(false, obj, r) // the watch may lag behind
 		}
 	}
 	m := newMasker(l.seen)
@@ -87,14 +88,13 @@ func (l *life) list(r resourceAt) (found []*Object, err error) {
 	return found, nil
 }
 
-// everywhere reports whether an object is in every namespace or belongs to the harness: it is left
-// out.
+// everywhere reports whether an object is omitted because it exists in every namespace or belongs to the harness.
 func (l *life) everywhere(r resourceAt, name string) bool {
 	common := r.name == "configmaps" && name == "kube-root-ca.crt" || r.name == "serviceaccounts" && name == "default"
 	return common && !l.whole || r.name == "nodes" && name == l.player.node()
 }
 
-// entry is an object or event on its way into a state.
+// entry is an object or an event, with its key in the state.
 type entry struct {
 	key   string
 	value *Object

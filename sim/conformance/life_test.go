@@ -8,7 +8,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// TestSituationsAreAsRecordWritesThem checks that each step is recorded in the form that Record prints.
+// TestSituationsAreAsRecordWritesThem checks that all situations have recordings in the format of Record.
 func TestSituationsAreAsRecordWritesThem(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -28,13 +28,14 @@ func TestSituationsAreAsRecordWritesThem(t *testing.T) {
 	}
 }
 
-// saw makes an observer that has seen some objects, each as a kind, deleted or not, and its JSON.
+// saw returns an observer that has seen some objects, each given as JSON with an optional prefix "gone " for a deleted
+// object.
 func saw(t *testing.T, objects ...string) *observer {
 	t.Helper()
 	o := newObserver("c-abcdefgh")
 	for _, text := range objects {
 		gone, text := strings.HasPrefix(text, "gone "), strings.TrimPrefix(text, "gone ")
-		v, err := decode([]byte(text))
+		v, err := Decode([]byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +58,7 @@ func TestMask(t *testing.T) {
 			`"status":{"phase":"` + phase + `","podIP":"10.244.0.9","startTime":"2026-01-02T03:04:05Z"}}`
 	}
 	event := func(name string) *Object {
-		v, err := decode([]byte(`{"involvedObject":{"kind":"ReplicaSet","name":"web-5d8"},"reason":"R","type":"Normal","message":"Created pod: ` + name + ` ` +
+		v, err := Decode([]byte(`{"involvedObject":{"kind":"ReplicaSet","name":"web-5d8"},"reason":"R","type":"Normal","message":"Created pod: ` + name + ` ` +
 			uidB + `","source":{"component":"rs"},"count":2}`))
 		if err != nil {
 			t.Fatal(err)
@@ -72,7 +73,7 @@ func TestMask(t *testing.T) {
 		objects := []entry{{key: "pods/" + failed, value: m.object(seen.objects[uidA])}}
 		events := []entry{{value: m.event(event(gone))}, {value: m.event(event(failed))}}
 		m.name(append(objects, events...))
-		text := encode(m.print(objects, events), false)
+		text := Encode(m.print(objects, events), false)
 		is.Equal(text, `{"objects": {"pods/web-<hash:1>-<2>": {"kind": "Pod", "metadata": {"generateName": "web-<hash:1>-", `+
 			`"labels": {"pod-template-hash": "<hash:1>"}, "managedFields": ["m Update status"], "name": "web-<hash:1>-<2>", `+
 			`"uid": "<uid Pod/web-<hash:1>-<2>>"}, "status": {"phase": "Failed", "podIP": "<ip of web-<hash:1>-<2>>", "startTime": "<time>"}}}, `+
@@ -82,7 +83,8 @@ func TestMask(t *testing.T) {
 	}
 }
 
-// TestNextPod checks that deleted pods come before starting ones, grouped by owner, and that the role decides the action.
+// TestNextPod checks that deleted pods come before starting ones, grouped by owner, and that the role determines the
+// action.
 func TestNextPod(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -106,22 +108,23 @@ func TestNextPod(t *testing.T) {
 			t.Errorf("a pod that %s is played: %t", test.name, !test.plays)
 		}
 		p.rules = []Play{{"no=label", "ready"}}
-		is.Equal(p.any(), test.plays) // the rule is about others
+		is.Equal(p.any(), test.plays) // the rule does not match the pod
 	}
 }
 
-// TestExitCodes checks that several codes belong to completion indexes, and the last one to all following indexes.
+// TestExitCodes checks that several codes are assigned to completion indexes, and the last code to all following
+// indexes.
 func TestExitCodes(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	for index, want := range map[string]int{"0": 1, "1": 2, "7": 2} {
-		pod, err := decode([]byte(`{"metadata":{"annotations":{"batch.kubernetes.io/job-completion-index":"` + index + `"}}}`))
+		pod, err := Decode([]byte(`{"metadata":{"annotations":{"batch.kubernetes.io/job-completion-index":"` + index + `"}}}`))
 		is.NoErr(err)
 		is.Equal(code(pod.(*Object), "1,2"), want)
 	}
 }
 
-// TestSteps checks the steps of situations without requests.
+// TestSteps checks the parsing of steps without requests in situations.
 func TestSteps(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -131,7 +134,7 @@ func TestSteps(t *testing.T) {
 	is.Equal(*c.Steps[0].Settle, Settle{Quiet: 3500 * time.Millisecond, Compare: true, Of: []string{"pods", "events"}})
 	at := time.Date(2026, 1, 2, 3, 4, 50, 0, time.UTC)
 	is.Equal(c.Steps[1].Pass.left(at), 15*time.Second)
-	is.Equal(c.Steps[1].Pass.left(at.Add(15*time.Second)), time.Minute) // the next time
+	is.Equal(c.Steps[1].Pass.left(at.Add(15*time.Second)), time.Minute) // the next minute
 	is.Equal(*c.Steps[2].Play, Play{"a=b,c=d", "exit 0,1"})
 	is.Equal(c.Steps[3].Settle.Quiet, settleRest)
 	for _, wrong := range []string{"### a\n# @play a=b sleep\n", "### a\n# @play a=b exit x\n", "### a\n# @pass soon\n", "### ns\nGET /\n"} {

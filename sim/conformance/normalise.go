@@ -22,21 +22,22 @@ var (
 	ageColumns = []string{"Age", "Created At", "Last Seen", "First Seen", "Last Schedule", "Duration"}
 )
 
-// labels maps the values of one kind to labels numbered by first appearance.
+// labels maps values to labels numbered by first appearance.
 type labels struct {
 	of    map[string]string
-	order []string // values
+	order []string // values in the order of their first appearance
 }
 
-// normaliser replaces values that differ from run to run by labels. A case uses one normaliser, so that labels connect its steps.
+// normaliser replaces values that differ from run to run with labels. A case uses a single normaliser, so that a value
+// has the same label in all steps.
 //
-//	"uid": "6f…"   -> <uid:1>        "resourceVersion": "4711" -> <rv:2>, of a list <listrv:1>
+//	"uid": "6f…"   -> <uid:1>        "resourceVersion": "4711" -> <rv:2>, or <listrv:1> for lists
 //	a time         -> <time>         the namespace             -> <ns>
 //	"gen-x7k2p"    -> <name:gen-*:1> "continue": "eyJ…"        -> <continue:1>
 type normaliser struct {
 	ns   string
 	kind map[string]*labels
-	ages []int // the columns of a Table that hold ages; a watch sends the column definitions once
+	ages []int // the columns of a Table that contain ages; a watch sends the column definitions only once
 }
 
 func newNormaliser(ns string) *normaliser {
@@ -52,7 +53,7 @@ func (n *normaliser) labels(kind string) *labels {
 	return l
 }
 
-// label returns the label of v, giving it the next number when it is new.
+// label returns the label of v. If v is new, it gets the next number.
 func (n *normaliser) label(kind, v string) string {
 	l := n.labels(kind)
 	return l.add(v, fmt.Sprintf("<%s:%d>", kind, len(l.order)+1))
@@ -67,7 +68,7 @@ func (l *labels) add(v, label string) string {
 	return label
 }
 
-// text normalises free text: messages, headers, bodies that are not JSON.
+// text normalises free text: messages, headers, and bodies that are not JSON.
 func (n *normaliser) text(s string) string {
 	if n.ns != "" {
 		s = strings.ReplaceAll(s, n.ns, "<ns>")
@@ -84,17 +85,17 @@ func (n *normaliser) text(s string) string {
 			}
 		}
 	}
-	if strings.HasPrefix(s, "apiVersion: meta.k8s.io/v1\ncolumnDefinitions:") { // a Table as YAML
+	if strings.HasPrefix(s, "apiVersion: meta.k8s.io/v1\ncolumnDefinitions:") { // a Table in YAML
 		s = ageCell.ReplaceAllLiteralString(s, "  - <age>")
 	}
 	s = tooLarge.ReplaceAllLiteralString(s, "Too large resource version: <n>, current: <n>")
 	return tooOld.ReplaceAllLiteralString(s, "too old resource version: <n> (<n>)")
 }
 
-// replaceWord replaces word where no letter, digit, '_', '.' or '-' touches it.
+// replaceWord replaces word unless it is next to a letter, digit, '_', '.' or '-'.
 func replaceWord(s, word, by string) string {
 	var b strings.Builder
-	done := 0 // s[:done] is in b
+	done := 0 // s[:done] has been written to b
 	for from := 0; ; {
 		i := strings.Index(s[from:], word)
 		if i < 0 {
@@ -160,7 +161,7 @@ func (n *normaliser) object(v *Object, kind string) any {
 	return out
 }
 
-// table replaces the ages in a Table's rows.
+// table replaces the ages in the rows of a Table.
 func (n *normaliser) table(v *Object) {
 	if columns := itemsAt(v, "columnDefinitions"); len(columns) > 0 {
 		n.ages = nil
@@ -180,7 +181,8 @@ func (n *normaliser) table(v *Object) {
 	}
 }
 
-// generatedName returns the name of an object, its prefix, and whether the rest was generated.
+// generatedName returns the name of an object, its generateName prefix, and whether the name is the prefix with a
+// generated suffix.
 func generatedName(v *Object) (name, prefix string, drawn bool) {
 	name, prefix = textAt(v, "metadata", "name"), textAt(v, "metadata", "generateName")
 	return name, prefix, prefix != "" && strings.HasPrefix(name, prefix) && utf8.RuneCountInString(name) == utf8.RuneCountInString(prefix)+5
@@ -208,7 +210,7 @@ func (n *normaliser) string(v, key, kind string) string {
 	return n.text(v)
 }
 
-// binary returns the type in the envelope of a protobuf answer. The bytes are not compared.
+// binary returns the type in the envelope of a protobuf response. The rest is not compared.
 func binary(data []byte) string {
 	if len(data) < 6 || string(data[:5]) != "k8s\x00\x0a" {
 		return "<binary>"
@@ -220,7 +222,8 @@ func binary(data []byte) string {
 	return fmt.Sprintf("<protobuf %s %s>", apiVersion, kind)
 }
 
-// envelopeField reads a tag byte, a length byte and the word characters, or those in extra, that follow.
+// envelopeField reads a tag byte and a length byte, and returns the word characters (or characters in extra) that
+// follow, and the rest.
 func envelopeField(data []byte, tag byte, extra string) (string, []byte) {
 	if len(data) < 2 || data[0] != tag {
 		return "", data

@@ -9,9 +9,9 @@ import (
 
 func mustDecode(t *testing.T, text string) any {
 	t.Helper()
-	v, err := decode([]byte(text))
+	v, err := Decode([]byte(text))
 	if err != nil {
-		t.Fatalf("decode(%s): %v", text, err)
+		t.Fatalf("Decode(%s): %v", text, err)
 	}
 	return v
 }
@@ -27,15 +27,15 @@ func TestDecodeAndEncode(t *testing.T) {
 	for _, tt := range tests {
 		is := is.New(t)
 		v := mustDecode(t, tt.in)
-		is.Equal(encode(v, false), tt.out) // as text
+		is.Equal(Encode(v, false), tt.out) // as text
 		if tt.ascii == "" {
 			tt.ascii = tt.out
 		}
-		is.Equal(encode(v, true), tt.ascii) // as ASCII
+		is.Equal(Encode(v, true), tt.ascii) // as ASCII
 	}
 	for _, bad := range []string{"", "a", "{} {}", `{"a":}`, "\"\xff\""} {
 		is := is.New(t)
-		_, err := decode([]byte(bad))
+		_, err := Decode([]byte(bad))
 		is.True(err != nil) // is not a JSON value
 	}
 }
@@ -67,7 +67,7 @@ func TestSubst(t *testing.T) {
 	for _, bad := range []string{"{{none.a}}", "{{create.items.9}}", "{{create.items.x}}", "{{create.none}}", "{{ns.a}}", "{{rv+1:ns}}"} {
 		is := is.New(t)
 		_, err := vs.subst(bad)
-		is.True(err != nil) // names nothing
+		is.True(err != nil) // an unknown value
 	}
 }
 
@@ -89,7 +89,7 @@ func TestParseCase(t *testing.T) {
 	}) // every part of the step
 }
 
-// TestReduce shows @only, @ignore and @mask on one object.
+// TestReduce checks @only, @ignore and @mask on one object.
 func TestReduce(t *testing.T) {
 	t.Parallel()
 	const object = `{"a":{"x":1,"y":[]},"l":[{"n":"p","d":{"k":1}},{"n":"q","d":{"k":2}}]}`
@@ -108,11 +108,11 @@ func TestReduce(t *testing.T) {
 		is := is.New(t)
 		v := mustDecode(t, object)
 		is.NoErr(reduce(v, tt.step, nil))
-		is.Equal(encode(v, false), tt.want) // the reduced object
+		is.Equal(Encode(v, false), tt.want) // the reduced object
 	}
 }
 
-// TestNormalise runs answers of one case through one normaliser, in order.
+// TestNormalise checks the responses of one case with one normaliser, in order.
 func TestNormalise(t *testing.T) {
 	t.Parallel()
 	const uid = "6f2d1c54-8d4e-4b53-9f0e-0123456789ab"
@@ -134,7 +134,7 @@ func TestNormalise(t *testing.T) {
 	n := newNormaliser("c-x")
 	for _, s := range steps {
 		is := is.New(t)
-		is.Equal(encode(n.value(mustDecode(t, s.in), "", ""), false), s.want) // values have become labels
+		is.Equal(Encode(n.value(mustDecode(t, s.in), "", ""), false), s.want) // values have become labels
 	}
 }
 
@@ -153,7 +153,7 @@ func TestDifference(t *testing.T) {
 	}
 	for _, tt := range tests {
 		is := is.New(t)
-		is.Equal(difference(mustDecode(t, tt.want), mustDecode(t, tt.got), ""), tt.lines) // one line per place
+		is.Equal(difference(mustDecode(t, tt.want), mustDecode(t, tt.got), ""), tt.lines) // one line per difference
 	}
 }
 
@@ -186,15 +186,15 @@ func FuzzDecode(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		v, err := decode(data)
+		v, err := Decode(data)
 		if err != nil {
 			return
 		}
-		again, err := decode([]byte(encode(v, true)))
-		if text := encode(v, false); err == nil && len(difference(v, again, "")) > 0 {
+		again, err := Decode([]byte(Encode(v, true)))
+		if text := Encode(v, false); err == nil && len(difference(v, again, "")) > 0 {
 			t.Errorf("%s does not read back as itself", text)
 		}
 		n := newNormaliser("c-x")
-		n.value(clone(v), "", "")
+		n.value(Clone(v), "", "")
 	})
 }

@@ -11,15 +11,15 @@ import (
 	"sync"
 )
 
-// playback is a server that answers the n-th request of a case with the n-th recorded answer, after putting values in
-// the place of the labels. A runner that agrees with all of them parses, sends, reduces and normalises as the recorder did.
+// playback is a server that responds to the n-th request of a case with the n-th recorded response, with labels
+// replaced by values. A runner that agrees with all responses parses, sends, reduces and normalises like the recorder.
 type playback struct {
 	c  Case
 	mu sync.Mutex
 	ns string
-	// seen are the requests, as "METHOD target".
+	// seen contains the requests, as "METHOD target".
 	seen []string
-	next int // index of the step that the next request belongs to
+	next int // the index of the step to which the next request belongs
 }
 
 func (p *playback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -48,10 +48,10 @@ func (p *playback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.stream(w, r.Context(), rec.Get("body").(*Object))
 }
 
-// stepFor records a request and returns its step. It reports false for the runner's own requests.
+// stepFor records a request and returns its step. It returns false for the runner's own requests.
 func (p *playback) stepFor(r *http.Request, body []byte) (Step, bool) {
 	if p.ns == "" && !p.c.NoNamespace {
-		o, _ := decode(body)
+		o, _ := Decode(body)
 		p.ns = textAt(o, "metadata", "name")
 		return Step{}, false
 	}
@@ -67,7 +67,7 @@ func (p *playback) stepFor(r *http.Request, body []byte) (Step, bool) {
 	return p.c.Steps[p.next-1], true
 }
 
-// write writes a body, compressed if the recorded one was.
+// write writes a body, compressed if the recorded body was compressed.
 func (p *playback) write(w http.ResponseWriter, body string) {
 	if w.Header().Get("Content-Encoding") != "gzip" || body == "" {
 		io.WriteString(w, body)
@@ -78,7 +78,8 @@ func (p *playback) write(w http.ResponseWriter, body string) {
 	io.WriteString(z, body)
 }
 
-// stream writes recorded events and ends if the recorded server did, else when the client goes.
+// stream writes recorded events. It ends if the recorded server ended the stream, otherwise when the client
+// disconnects.
 func (p *playback) stream(w http.ResponseWriter, ctx context.Context, body *Object) {
 	for _, e := range body.Get("events").(*List).Items {
 		p.write(w, p.body(e)+"\n")
@@ -93,7 +94,7 @@ func (p *playback) stream(w http.ResponseWriter, ctx context.Context, body *Obje
 func (p *playback) body(v any) string {
 	text, ok := v.(string)
 	if !ok {
-		return p.fill(encode(metadataFirst(v), false))
+		return p.fill(Encode(metadataFirst(v), false))
 	}
 	if names, ok := strings.CutPrefix(text, "<protobuf "); ok {
 		apiVersion, kind, _ := strings.Cut(strings.TrimSuffix(names, ">"), " ")
@@ -106,7 +107,7 @@ func (p *playback) body(v any) string {
 	return p.fill(text)
 }
 
-// metadataFirst orders members as a server prints them, so that labels are numbered as they were.
+// metadataFirst orders members like a server, so that labels are numbered in the same order.
 func metadataFirst(v any) any {
 	switch v := v.(type) {
 	case *List:

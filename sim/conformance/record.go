@@ -13,13 +13,15 @@ import (
 )
 
 // Record plays the cases below dir that have no recording yet against a real server, and writes their .res files. Each
-// is played twice. If an answer differs, it does not depend on the case alone, and is not recorded.
-// It returns the IDs of the cases it has recorded, and the errors of the others joined.
+// case is played twice, and is not recorded if a response differs between the two runs, because that response depends
+// on something other than the case. Record returns the IDs of the recorded cases, and the joined errors of the other
+// cases.
 func Record(ctx context.Context, t Target, dir string) (recorded []string, err error) {
 	return recordEach(dir, 1, func(c Case, to string) error { return record(ctx, t, c, to, Run) })
 }
 
-// RecordLife is Record for situations. Some are played at a time, for most of their time is spent waiting.
+// RecordLife is like Record, but for situations. It plays several concurrently, because they spend most of their time
+// waiting.
 func RecordLife(ctx context.Context, t Target, dir string, workers int) (recorded []string, err error) {
 	return recordEach(dir, workers, func(c Case, to string) error { return record(ctx, t, c, to, RunLife) })
 }
@@ -60,7 +62,7 @@ func recordEach(dir string, workers int, record func(c Case, to string) error) (
 	return recorded, err
 }
 
-// record plays a case twice and writes its recording.
+// record plays a case twice with run and writes its recording to the file to. It returns an error if the two runs differ.
 func record(ctx context.Context, t Target, c Case, to string, run func(context.Context, Target, Case) []StepResult) error {
 	t.tidy = true
 	c.recorded = map[string]any{}
@@ -70,7 +72,7 @@ func record(ctx context.Context, t Target, c Case, to string, run func(context.C
 		}
 		c.recorded[r.Name] = r.Got
 	}
-	t.Seed++ // another namespace
+	t.Seed++ // use another namespace
 	for _, r := range run(ctx, t, c) {
 		if !r.Agrees() {
 			return fmt.Errorf("%s is not the same the second time: %s", r.Name, strings.Join(r.Differences, "; "))
@@ -79,7 +81,7 @@ func record(ctx context.Context, t Target, c Case, to string, run func(context.C
 	return os.WriteFile(to, c.text(), 0o644)
 }
 
-// text prints the recording as a .res file: each step's answer with sorted keys.
+// text returns the recording as a .res file: the response of each step, with sorted keys.
 func (c Case) text() []byte {
 	var out []byte
 	for _, s := range c.Steps {
@@ -89,8 +91,8 @@ func (c Case) text() []byte {
 	return out
 }
 
-// appendIndented prints a value, a member or item to a line, each level one space further in. newline is the line break
-// with the indentation of the value.
+// appendIndented appends a value with one member or item per line, each level indented by one more space. newline is
+// the line break with the indentation of the value.
 func appendIndented(dst []byte, v any, newline string) []byte {
 	switch v := v.(type) {
 	case *Object:
@@ -99,7 +101,7 @@ func appendIndented(dst []byte, v any, newline string) []byte {
 		}
 		for i, k := range slices.Sorted(slices.Values(v.Keys)) {
 			dst = append(append(dst, "{,"[min(i, 1)]), newline+" "...)
-			dst = append(append(dst, encode(k, false)...), ": "...)
+			dst = append(append(dst, Encode(k, false)...), ": "...)
 			dst = appendIndented(dst, v.Members[k], newline+" ")
 		}
 		return append(append(dst, newline...), '}')
@@ -113,5 +115,5 @@ func appendIndented(dst []byte, v any, newline string) []byte {
 		}
 		return append(append(dst, newline...), ']')
 	}
-	return append(dst, encode(v, false)...)
+	return append(dst, Encode(v, false)...)
 }

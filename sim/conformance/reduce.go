@@ -8,7 +8,7 @@ import (
 
 const masked = "<masked>"
 
-// reduce applies a step's @only, @ignore and @mask to an answer, in that order.
+// reduce applies a step's @only, @ignore and @mask to a response, in that order.
 func reduce(v any, s Step, vs values) error {
 	for _, o := range s.Only {
 		want, err := vs.subst(o.Want)
@@ -30,8 +30,8 @@ func reduce(v any, s Step, vs values) error {
 	return nil
 }
 
-// edit calls do for each member that the path names. A path selects all items of a list, or one item by its index; * selects every
-// member.
+// edit calls do for each member that matches the path. In a list, an index selects one item, and otherwise all items
+// are matched; * matches all members.
 func edit(v any, path []string, do func(o *Object, key string)) {
 	if len(path) == 0 {
 		return
@@ -61,7 +61,7 @@ func edit(v any, path []string, do func(o *Object, key string)) {
 	}
 }
 
-// empty reports whether a JSON value says nothing: null, false, zero, or of length zero.
+// empty reports whether a JSON value is null, false, zero or empty.
 func empty(v any) bool {
 	switch v := v.(type) {
 	case nil:
@@ -82,7 +82,8 @@ func empty(v any) bool {
 	return false
 }
 
-// only keeps the elements of the list or map at path that want ("key=value,value") names; see the package comment.
+// only filters the list or map at path. want, such as "key=value,value", determines which elements to keep; see the
+// package comment.
 func only(v any, path, want string) {
 	key, list, _ := strings.Cut(want, "=")
 	wanted := strings.Split(list, ",")

@@ -12,18 +12,18 @@ import (
 	"time"
 )
 
-// StepResult is the outcome of one step.
+// StepResult is the result of one step.
 type StepResult struct {
 	Name        string
 	Target      string   // the request target as sent; empty for a control
-	Differences []string // empty if the answer agrees with the recording
-	Want, Got   any      // the recorded and the normalised answer
+	Differences []string // empty if the response agrees with the recording
+	Want, Got   any      // the recorded and the normalised response
 }
 
-// Agrees reports whether there is no difference.
+// Agrees reports whether there are no differences.
 func (r StepResult) Agrees() bool { return len(r.Differences) == 0 }
 
-// Run replays a case and compares each answer with its recording.
+// Run replays a case and compares each response with its recording.
 func Run(ctx context.Context, t Target, c Case) []StepResult {
 	if err := t.ready(c); err != nil {
 		return failAll(c, err)
@@ -50,7 +50,7 @@ func Run(ctx context.Context, t Target, c Case) []StepResult {
 	return out
 }
 
-// result compares how a step was answered with its recording. err says that it was not answered.
+// result compares the response to a step with its recording. A non-nil err means that there was no response.
 func (c Case) result(s Step, got any, err error) StepResult {
 	out := StepResult{Name: s.Name, Want: c.Recorded(s.Name)}
 	switch {
@@ -64,11 +64,13 @@ func (c Case) result(s Step, got any, err error) StepResult {
 	return out
 }
 
-// ready reports why a case cannot run on the target.
+// ready returns an error if a case cannot run on the target.
 func (t Target) ready(c Case) error {
 	switch {
 	case c.Minor() != "" && t.Minor != "" && c.Minor() != t.Minor:
 		return errors.New("needs a server of Kubernetes " + c.Minor())
+	case c.Area == AllVersions && t.DefaultAPI:
+		return errors.New("needs a server with --runtime-config=api/all=true")
 	case c.NeedsSecond() && t.Second == nil:
 		return errors.New("needs two API servers over one store")
 	case c.NeedsControl() && t.NoControl:
@@ -87,7 +89,7 @@ func failAll(c Case, err error) []StepResult {
 	return out
 }
 
-// runner is one case under way.
+// runner is a case in progress.
 type runner struct {
 	ctx    context.Context
 	target Target
@@ -106,7 +108,7 @@ func (r *runner) createNamespace(ns string) error {
 	return err
 }
 
-// deleteNamespace cleans up. Errors are ignored, because no other case uses the name.
+// deleteNamespace deletes the namespace. It ignores errors, because no other case uses the name.
 func (r *runner) deleteNamespace(ns string) {
 	path := "/api/v1/namespaces/" + ns
 	_, _ = request{method: http.MethodDelete, target: path}.send(r.ctx, r.target)
@@ -115,14 +117,15 @@ func (r *runner) deleteNamespace(ns string) {
 	}
 }
 
-// noteCreated records the path of an object that a request has created. Objects without a path (reviews) are skipped.
+// noteCreated records the path of an object that a request has created. It skips objects without a path, such as
+// reviews.
 func (r *runner) noteCreated(req request, answer []byte) {
 	path, _, _ := strings.Cut(req.target, "?")
 	if req.method == http.MethodPost {
-		v, err := decode(answer)
+		v, err := Decode(answer)
 		name := textAt(v, "metadata", "name")
 		if err != nil {
-			name = nameOf(Step{Body: string(req.body)})
+			name = Step{Body: string(req.body)}.ObjectName()
 		}
 		if name == "" {
 			return
@@ -132,12 +135,12 @@ func (r *runner) noteCreated(req request, answer []byte) {
 	r.created = append(r.created, path)
 }
 
-// deleteCreated deletes the objects that the case created, the newest first, after removing their finalizers. It ignores errors, and does
-// not check whether a finalizer was added again.
+// deleteCreated deletes the objects that the case created, newest first, after removing their finalizers. It ignores
+// errors, and does not check whether a finalizer was added again.
 func (r *runner) deleteCreated() {
 	for _, path := range slices.Backward(r.created) {
 		for _, q := range []request{
-			{method: http.MethodPatch, target: path, headers: []Header{{"Content-Type", mergePatch}},
+			{method: http.MethodPatch, target: path, headers: []Header{{"Content-Type", MergePatch}},
 				body: []byte(`{"metadata":{"finalizers":null}}`)},
 			{method: http.MethodDelete, target: path + "?gracePeriodSeconds=0&propagationPolicy=Background"},
 		} {
@@ -147,7 +150,7 @@ func (r *runner) deleteCreated() {
 	}
 }
 
-// finalize removes a deleted namespace at once, because servers without a namespace controller never do.
+// finalize finalizes a deleted namespace, because a server without a namespace controller never removes it.
 func (r *runner) finalize(path string) {
 	name, ok := strings.CutPrefix(path, "/api/v1/namespaces/")
 	if ok && !strings.Contains(name, "/") {
@@ -156,7 +159,7 @@ func (r *runner) finalize(path string) {
 	}
 }
 
-// perform sends a step's request and returns the normalised answer and the target as sent.
+// perform sends the request of a step and returns the normalised response and the target as sent.
 func (r *runner) perform(s Step) (any, string, error) {
 	if s.Sleep > 0 {
 		r.target.sleep(s.Sleep)
@@ -191,14 +194,14 @@ func (r *runner) perform(s Step) (any, string, error) {
 	return out, req.target, nil
 }
 
-// filling is the error of a real server about a watch cache that it has just created, for the first request after a definition has
-// changed. Clients retry, and Ask does so fillingMax times.
+// filling is the error of a real server for the first request after a definition has changed, while it initializes a
+// new watch cache. Clients retry, and Ask retries fillingMax times.
 const (
 	filling    = "storage is (re)initializing"
 	fillingMax = 5
 )
 
-// sendUntil sends a step's request, again every 0.05 s if the step waits for a status.
+// sendUntil sends the request of a step. If the step waits for a status, it repeats the request every 0.05 s.
 func (r *runner) sendUntil(req request, s Step) (exchange, error) {
 	t := r.target
 	if s.Second {
@@ -218,7 +221,7 @@ func (r *runner) sendUntil(req request, s Step) (exchange, error) {
 	}
 }
 
-// alwaysKept are the response headers that every recording holds, if the answer has them.
+// alwaysKept are the response headers that every recording contains, if the response has them.
 var alwaysKept = []string{"allow", "content-encoding", "content-type", "location", "retry-after", "warning"}
 
 func keptHeaders(h http.Header, more []string) *Object {
@@ -241,19 +244,19 @@ func keptHeaders(h http.Header, more []string) *Object {
 	return out
 }
 
-// body returns the normalised body and notes the answer for later steps.
+// body returns the normalised body of a response, and stores the response for later steps.
 func (r *runner) body(s Step, e exchange) (any, error) {
 	if e.events != nil {
 		answer := newObject()
 		answer.Set("events", e.events)
 		r.values[s.Name] = answer
-		v := clone(answer).(*Object)
+		v := Clone(answer).(*Object)
 		if s.Watch.End {
 			v.Set("ended", e.ended)
 		}
 		return r.structured(v, s)
 	}
-	v, err := decode(e.body)
+	v, err := Decode(e.body)
 	if err == nil {
 		r.values[s.Name] = v
 	}
@@ -261,7 +264,7 @@ func (r *runner) body(s Step, e exchange) (any, error) {
 	case s.Raw:
 		return r.raw(e.body), nil
 	case err == nil:
-		return r.structured(clone(v), s)
+		return r.structured(Clone(v), s)
 	case bytes.HasPrefix(e.body, []byte("k8s\x00")) || bytes.IndexByte(e.body, 0) >= 0 && !ascii(e.body):
 		return r.norm.text(binary(e.body)), nil
 	}
@@ -278,7 +281,7 @@ func (r *runner) structured(v any, s Step) (any, error) {
 	return r.norm.value(v, "", ""), nil
 }
 
-// raw returns a body as text. Its resourceVersions get labels first.
+// raw returns a body as text, with labels for its resourceVersions.
 func (r *runner) raw(body []byte) string {
 	text := lenient(body)
 	for _, m := range rvInText.FindAllStringSubmatch(text, -1) {
@@ -289,9 +292,18 @@ func (r *runner) raw(body []byte) string {
 	return r.norm.text(text)
 }
 
-// lenient decodes UTF-8, each wrong byte as U+FFFD.
+// lenient decodes UTF-8 and replaces each invalid byte with U+FFFD.
 func lenient(data []byte) string { return string([]rune(string(data))) }
 
 func ascii(data []byte) bool {
 	return !slices.ContainsFunc(data, func(c byte) bool { return c > 127 })
+}
+
+// ObjectName returns the metadata.name of the step's body, or "".
+func (s Step) ObjectName() string {
+	body, err := Decode([]byte(s.Body))
+	if err != nil {
+		return ""
+	}
+	return textAt(body, "metadata", "name")
 }

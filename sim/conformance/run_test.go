@@ -21,7 +21,8 @@ import (
 	"github.com/matryer/is"
 )
 
-// TestRunAgreesWithPlayback runs every case against its own recording, and checks that the runner adds no differences of its own.
+// TestRunAgreesWithPlayback runs every case against its own recording, and checks that the runner itself causes no
+// differences.
 func TestRunAgreesWithPlayback(t *testing.T) {
 	t.Parallel()
 	cases, err := Cases()
@@ -33,10 +34,11 @@ func TestRunAgreesWithPlayback(t *testing.T) {
 	}, Options[*testing.T]{Cases: cases, Isolate: synctest.Test, Known: "# none"})
 }
 
-// leftOut reports whether a test leaves out a case: seven of eight with -short, chosen by the length of their names.
+// leftOut reports whether a case is skipped: with -short, seven out of eight cases, selected by the length of their
+// names.
 func leftOut(c Case) bool { return testing.Short() && len(c.Name)%8 != 0 }
 
-// TestRecordingsAgreeWithThemselves compares each recording with itself and, normalised again, with its copy.
+// TestRecordingsAgreeWithThemselves compares each recording with itself, also after normalising it again.
 func TestRecordingsAgreeWithThemselves(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -52,8 +54,8 @@ func TestRecordingsAgreeWithThemselves(t *testing.T) {
 			if leftOut(c) {
 				continue
 			}
-			is.Equal(difference(rec, clone(rec), ""), nil) // a recording agrees with itself
-			a, b := one.value(clone(rec), "", ""), two.value(clone(rec), "", "")
+			is.Equal(difference(rec, Clone(rec), ""), nil) // a recording agrees with itself
+			a, b := one.value(Clone(rec), "", ""), two.value(Clone(rec), "", "")
 			is.Equal(difference(a, b, ""), nil) // and normalising is deterministic
 		}
 	}
@@ -62,7 +64,7 @@ func TestRecordingsAgreeWithThemselves(t *testing.T) {
 
 var update = flag.Bool("update", false, "write STEPS.md anew")
 
-// checkSteps compares the number of steps of an area with STEPS.md, so that no step is lost unnoticed.
+// checkSteps compares the number of steps of each area with STEPS.md, so that the loss of a step is noticed.
 func checkSteps(t *testing.T, steps map[string]int) {
 	t.Helper()
 	is := is.New(t)
@@ -84,7 +86,7 @@ func checkSteps(t *testing.T, steps map[string]int) {
 	}
 }
 
-// TestRecordingsAreAsRecordWritesThem prints every recording again.
+// TestRecordingsAreAsRecordWritesThem checks that all recordings are in the format of Record.
 func TestRecordingsAreAsRecordWritesThem(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -99,7 +101,7 @@ func TestRecordingsAreAsRecordWritesThem(t *testing.T) {
 	}
 }
 
-// TestRecord records a case from a server of its own, and none from one whose answers change.
+// TestRecord checks that Record records a case, but not if the server's responses change.
 func TestRecord(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -131,7 +133,7 @@ func TestRecord(t *testing.T) {
 	is.True(err != nil && strings.Contains(err.Error(), "one is not the same the second time: .body.calls: want 3, got 4"))
 }
 
-// TestTargetsAreSentByteForByte sends odd request targets over a socket and in process.
+// TestTargetsAreSentByteForByte checks that unusual request targets are sent unchanged over a socket and in process.
 func TestTargetsAreSentByteForByte(t *testing.T) {
 	t.Parallel()
 	targets := []string{
@@ -160,9 +162,9 @@ func TestTargetsAreSentByteForByte(t *testing.T) {
 			}
 			want := slices.Clone(targets)
 			if name == "socket" {
-				want = slices.DeleteFunc(want, func(s string) bool { return s == "/%zz/x" }) // net/http answers 400 itself
+				want = slices.DeleteFunc(want, func(s string) bool { return s == "/%zz/x" }) // net/http itself responds with 400
 			}
-			is.Equal(seen, want) // the server saw the targets as written
+			is.Equal(seen, want) // the server has received the targets as written
 		})
 	}
 }
@@ -177,17 +179,17 @@ func TestHeaders(t *testing.T) {
 	})}}
 	_, err := request{method: "GET", target: "/"}.send(context.Background(), target)
 	is.NoErr(err)
-	is.Equal(got.Get("Accept"), "application/json")  // JSON unless the step says otherwise
+	is.Equal(got.Get("Accept"), "application/json")  // JSON unless the step sets another value
 	is.Equal(got.Get("User-Agent"), "conform/v1.0")  // as recorded
 	is.Equal(got.Get("Authorization"), "Bearer t0")  // the target's token
-	is.Equal(got.Get("Accept-Encoding"), "identity") // nothing is compressed unasked
+	is.Equal(got.Get("Accept-Encoding"), "identity") // no compression unless requested
 	_, err = request{method: "GET", target: "/", headers: []Header{{"authorization", ""}, {"Accept", "*/*"}}}.send(context.Background(), target)
 	is.NoErr(err)
 	is.Equal(got.Values("Authorization"), []string{""}) // an empty value is sent
 	is.Equal(got.Values("Accept"), []string{"*/*"})     // a step's header replaces the default
 }
 
-// manual is a server whose answers wait for a clock that only the test moves.
+// manual is a server whose responses wait for a clock that only the test advances.
 type manual struct {
 	mu      sync.Mutex
 	now     time.Duration
@@ -217,7 +219,7 @@ func (m *manual) after(d time.Duration) chan struct{} {
 	return c
 }
 
-// ServeHTTP answers /slow after 3 s and streams an event a second on /watch.
+// ServeHTTP responds to /slow after 3 s and streams one event per second on /watch.
 func (m *manual) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/slow" {
 		<-m.after(3 * time.Second)
@@ -241,15 +243,15 @@ func TestAdvanceDrivesAManualClock(t *testing.T) {
 		target := Target{URL: "http://x", Transport: inProcess{m}, Advance: m.Advance, Settle: synctest.Wait}
 		e, err := request{method: "GET", target: "/slow"}.send(context.Background(), target)
 		is.NoErr(err)
-		is.Equal(string(e.body), "{}") // the answer came
-		is.Equal(m.now, 3*time.Second) // when its time had come
+		is.Equal(string(e.body), "{}") // the response arrived
+		is.Equal(m.now, 3*time.Second) // at the expected time
 		e, err = request{method: "GET", target: "/watch", watch: &Watch{Events: 9, Within: 2500 * time.Millisecond}}.send(context.Background(), target)
 		is.NoErr(err)
 		is.Equal(len(e.events.Items), 3)       // at 0, 1 and 2 s
-		is.Equal(e.ended, false)               // the runner went, not the server
+		is.Equal(e.ended, false)               // the runner ended the watch, not the server
 		is.Equal(m.now, 5500*time.Millisecond) // 2.5 s later
 		target.sleep(time.Second)
-		is.Equal(m.now, 6500*time.Millisecond) // @sleep moves the clock too
+		is.Equal(m.now, 6500*time.Millisecond) // @sleep also advances the clock
 	})
 }
 
@@ -266,10 +268,10 @@ func TestServerEndsAWatch(t *testing.T) {
 	is.True(e.ended)                 // the server ended it
 }
 
-// TestTarget runs the cases against the server at KUBESIM_TARGET, with KUBESIM_TOKEN; KUBESIM_INSECURE=1 accepts any
-// certificate, KUBESIM_AREA names areas (helm,gitops) and KUBESIM_SECOND another server over the same store. With KUBESIM_RECORD=1 it records the cases
-// that have no recording instead. KUBESIM_LIFE=1: situations, against a server whose controllers run. See "make
-// conformance-real" and "make life-real".
+// TestTarget runs the cases against the server at KUBESIM_TARGET, with KUBESIM_TOKEN. KUBESIM_INSECURE=1 accepts any
+// certificate, KUBESIM_AREA selects areas (helm,gitops), and KUBESIM_SECOND is another server over the same store. With
+// KUBESIM_RECORD=1, it instead records the cases that have no recording. With KUBESIM_LIFE=1, it plays situations,
+// against a server with running controllers. See "make conformance-real" and "make life-real".
 func TestTarget(t *testing.T) {
 	url := os.Getenv("KUBESIM_TARGET")
 	if url == "" {
@@ -292,8 +294,11 @@ func TestTarget(t *testing.T) {
 	}
 	if version, err := (request{method: "GET", target: "/version"}).send(context.Background(), target); err == nil {
 		var v struct{ Major, Minor string }
-		_ = json.Unmarshal(version.body, &v) // a server that says no version runs every case
+		_ = json.Unmarshal(version.body, &v) // if the server has no version, all cases run
 		target.Minor = strings.Trim(v.Major+"."+v.Minor, ".")
+	}
+	if beta, err := (request{method: "GET", target: "/apis/certificates.k8s.io/v1beta1"}).send(context.Background(), target); err == nil {
+		target.DefaultAPI = beta.status != http.StatusOK
 	}
 	target.NoControl = clock.status != http.StatusOK // a real server
 	if os.Getenv("KUBESIM_RECORD") != "" {
@@ -311,7 +316,7 @@ func TestTarget(t *testing.T) {
 	Check(t, func(*testing.T, Case) Target { return target }, Options[*testing.T]{Workers: 8, Areas: areas})
 }
 
-// lifeOf plays the situations against a server, or records the situations without a recording.
+// lifeOf plays the situations against a server, or records the situations that have no recording.
 func lifeOf(t *testing.T, target Target) {
 	t.Helper()
 	if os.Getenv("KUBESIM_RECORD") != "" {
@@ -331,5 +336,5 @@ func lifeOf(t *testing.T, target Target) {
 		Options[*testing.T]{Cases: cases, Known: LifeDifferences(), Play: RunLife, Workers: lifeWorkers})
 }
 
-// lifeWorkers is the number of situations that are played at a time.
+// lifeWorkers is the number of situations that are played concurrently.
 const lifeWorkers = 8

@@ -9,34 +9,37 @@ import (
 	"time"
 )
 
-// Target is a server to compare.
+// Target is a server that is compared with the recordings.
 type Target struct {
 	URL       string            // scheme and host
-	Transport http.RoundTripper // must send URL.RequestURI() and obey the request's context; the default is Network(false)
+	Transport http.RoundTripper // must send URL.RequestURI() and respect the request's context; the default is Network(false)
 	Second    *Target           // another API server over the same store, if any; only its URL and Transport are used
-	Token     string            // bearer token, empty if there is none
-	Seed      uint64            // draws the namespaces' names; a server that outlives a run needs another one each time
+	Token     string            // the bearer token, or "" if there is none
+	Seed      uint64            // determines the names of the namespaces; if the server is used again, each run needs another seed
 
-	// Minor is the server's minor, such as "1.37". Cases of other minors do not run. If it is empty, all cases run.
+	// Minor is the server's minor version, such as "1.37". Cases of other minor versions do not run. If it is empty,
+	// all cases run.
 	Minor string
+	// DefaultAPI reports that the server does not serve the API versions that are off by default. The cases of AllVersions do not run.
+	DefaultAPI bool
 
-	// NoControl means that the server does not have POST /sim/v1/compact and /sim/v1/expire, like a real one.
+	// NoControl is set if the server, like a real one, does not support POST /sim/v1/compact and /sim/v1/expire.
 	NoControl bool
 
-	// Advance advances the server's clock and reports whether it could. If it is nil, time passes by itself, by package
+	// Advance advances the server's clock and reports whether it could. If nil, the server uses the clock of package
 	// time, which takes no real time in a testing/synctest bubble.
 	Advance func(time.Duration) bool
-	// Settle returns when nothing more can happen without time passing, neither in the server nor in the requests under
-	// way; synctest.Wait does that. Required with Advance.
+	// Settle waits until the server and all pending requests can make no progress unless time passes, like
+	// synctest.Wait. It is required if Advance is set.
 	Settle func()
 
-	tidy bool // Run finally deletes the objects of the case, because the server outlives it
+	tidy bool // Run deletes the objects of the case at the end, because the server is used again
 }
 
-// step is the step by which the clock advances while a request waits.
+// step is the interval by which the clock advances while a request waits.
 const step = 100 * time.Millisecond
 
-// sleep lets d pass.
+// sleep waits until d has passed on the server's clock.
 func (t Target) sleep(d time.Duration) {
 	if t.Advance == nil {
 		time.Sleep(d)
@@ -47,7 +50,7 @@ func (t Target) sleep(d time.Duration) {
 	t.Settle()
 }
 
-// during runs f and calls expire when f is not done after limit; f must then return.
+// during runs f. If f has not returned after limit, it calls expire, which must make f return.
 func (t Target) during(limit time.Duration, expire, f func()) {
 	if t.Advance == nil {
 		timer := time.AfterFunc(limit, expire)
@@ -75,7 +78,7 @@ func (t Target) during(limit time.Duration, expire, f func()) {
 	}
 }
 
-// control drops the history of the store ("compact"), or of the store and every watch cache ("expire").
+// control drops the history of the store ("compact"), or of the store and all watch caches ("expire").
 func (t Target) control(ctx context.Context, verb string) error {
 	e, err := request{method: http.MethodPost, target: "/sim/v1/" + verb}.send(ctx, t)
 	if err == nil && e.status/100 != 2 {

@@ -14,13 +14,13 @@ var (
 	plusForm    = regexp.MustCompile(`^rv\+(\d+):(.*)`)
 )
 
-// maxRepeat is more than the largest request body that a server reads.
+// maxRepeat is larger than the largest request body that a server reads.
 const maxRepeat = 1 << 24
 
-// values are the answers a later step may refer to: step name -> JSON value, and "ns".
+// values holds the responses that a later step may refer to: step name -> JSON value, and "ns".
 type values map[string]any
 
-// subst replaces every {{expression}} in text.
+// subst replaces every {{expression}} in text with its value. It returns an error if a value does not exist.
 func (vs values) subst(text string) (string, error) {
 	var failed error
 	out := placeholder.ReplaceAllStringFunc(text, func(m string) string {
@@ -33,7 +33,8 @@ func (vs values) subst(text string) (string, error) {
 	return out, failed
 }
 
-// lookup evaluates one expression: repeat:N:text, rv+N:path or path.
+// lookup returns the value of one expression as text: repeat:N:text, rv+N:path or path. It returns an error if the path does not
+// exist or N is too large.
 func (vs values) lookup(expr string) (string, error) {
 	if m := repeatForm.FindStringSubmatch(expr); m != nil {
 		n, err := strconv.Atoi(m[1])
@@ -53,7 +54,7 @@ func (vs values) lookup(expr string) (string, error) {
 	}
 	text, isString := v.(string)
 	if !isString {
-		text = encode(v, true)
+		text = Encode(v, true)
 	}
 	if add.Sign() == 0 {
 		return text, nil
@@ -65,7 +66,8 @@ func (vs values) lookup(expr string) (string, error) {
 	return n.Add(n, add).String(), nil
 }
 
-// at returns the value at step.path. Step names and JSON keys may contain dots: the longest known prefix wins.
+// at returns the value at step.path. Step names and JSON keys may contain dots: the longest matching prefix is used. It returns an
+// error if there is no such value.
 func (vs values) at(expr string) (any, error) {
 	parts := strings.Split(expr, ".")
 	for i := len(parts); i > 0; i-- {
@@ -92,7 +94,7 @@ func descend(v any, parts []string, expr string) (any, error) {
 			}
 			v, parts = x.Members[strings.Join(parts[:n], ".")], parts[n:]
 		default:
-			return nil, fmt.Errorf("{{%s}}: nothing below %s", expr, encode(v, false))
+			return nil, fmt.Errorf("{{%s}}: nothing below %s", expr, Encode(v, false))
 		}
 	}
 	return v, nil

@@ -7,7 +7,8 @@ import (
 	"github.com/kubesim/kubesim/sim/mvcc"
 )
 
-// Begin lists all objects for every controller outside the API servers, as when its process starts.
+// Begin lists all objects for every controller, as when the controllers' process starts. It skips crashed controllers and all
+// controllers inside API servers.
 func (m *Manager) Begin() {
 	m.owned = ownerIndex{}
 	from := m.lists()
@@ -18,25 +19,25 @@ func (m *Manager) Begin() {
 	}
 }
 
-// lists are the objects of one state of the store. Those of a resource are sorted by the values of an Index once for all of its
-// watches.
+// lists provides the objects of one state of the store. It groups the objects of a resource by the values of an Index only once,
+// even if several watches share the Index.
 type lists struct {
 	view   *mvcc.View
 	sorted map[sortedBy]map[string][]*commit.Commit
 }
 
-// sortedBy names the objects of a resource by the values of an Index.
+// sortedBy identifies a resource whose objects are grouped by the values of an Index.
 type sortedBy struct {
 	resource string
 	index    Index
 }
 
-// lists returns the objects of the newest state.
+// lists returns the objects of the newest state of the store.
 func (m *Manager) lists() *lists {
 	return &lists{m.log.Newest(), map[sortedBy]map[string][]*commit.Commit{}}
 }
 
-// Resync lists all objects for the controller with the name, if there is one.
+// Resync lists all objects for the named controller. It is a no-op if no controller with that name exists.
 func (m *Manager) Resync(name string) {
 	if l := m.find(name); l != nil && !l.crashed {
 		m.list(l, m.lists())
@@ -62,11 +63,11 @@ func (m *Manager) list(l *loop, from *lists) {
 	}
 }
 
-// storages returns the names of all that is stored.
+// storages returns the storage names of all resources.
 func (m *Manager) storages() (all []string) {
 	seen := map[string]bool{}
 	for _, d := range m.server.Resources() {
-		if !seen[d.Storage] { // some are served in two groups
+		if !seen[d.Storage] { // a resource that is served in two groups has two definitions
 			seen[d.Storage] = true
 			all = append(all, d.Storage)
 		}
@@ -74,7 +75,7 @@ func (m *Manager) storages() (all []string) {
 	return all
 }
 
-// listAll passes all objects of a resource that a watch is about to it.
+// listAll notifies a watch of all objects of a resource that match the watch's Index, if it has one.
 func (m *Manager) listAll(w watcher, storage string, from *lists) {
 	if w.watch.Index != nil {
 		for _, c := range m.sorted(sortedBy{storage, w.watch.Index}, from)[w.watch.Value] {
@@ -85,7 +86,7 @@ func (m *Manager) listAll(w watcher, storage string, from *lists) {
 	m.eachObject(storage, from.view, func(c *commit.Commit) { m.notify(w, c) })
 }
 
-// sorted returns the objects of a resource by the values of an Index.
+// sorted returns the objects of a resource, grouped by the values of an Index. It keeps the result in from.
 func (m *Manager) sorted(by sortedBy, from *lists) map[string][]*commit.Commit {
 	all := from.sorted[by]
 	if all == nil {
@@ -100,7 +101,7 @@ func (m *Manager) sorted(by sortedBy, from *lists) map[string][]*commit.Commit {
 	return all
 }
 
-// eachObject calls f with each object of a resource, as if it was just written.
+// eachObject calls f with each object of a resource, as if it had just been written.
 func (m *Manager) eachObject(storage string, view *mvcc.View, f func(*commit.Commit)) {
 	d := m.server.Definition(storage)
 	if d == nil {

@@ -7,17 +7,17 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// cache is a controller's informer cache: it shows the newest state of the store, except for resources whose informers lag. These
-// show the state from when the lag began.
+// cache is a controller's informer cache. It shows the newest state of the store. If the informers for a resource lag, it shows
+// that resource as it was when the lag began.
 //
-//	pods           ─▶ the newest view
-//	services  lags ─▶ view of revision 4650   Resume delivers later commits, in order
+//	pods              ─▶ the newest view
+//	services, lagging ─▶ the view of revision 4650; Resume delivers later commits, in order
 type cache struct {
-	lagging map[string]*mvcc.View  // by resource
-	owners  map[string]*ownerIndex // by resource that lags: its ownership when the lag began, computed at the first use
+	lagging map[string]*mvcc.View  // views of the lagging resources
+	owners  map[string]*ownerIndex // by lagging resource: its ownership when the lag began, computed on first use
 }
 
-// of returns the view of a resource that the cache shows.
+// of returns the cache's view of a resource. newest is the newest view of the store.
 func (c *cache) of(resource string, newest *mvcc.View) *mvcc.View {
 	if v := c.lagging[resource]; v != nil {
 		return v
@@ -25,7 +25,7 @@ func (c *cache) of(resource string, newest *mvcc.View) *mvcc.View {
 	return newest
 }
 
-// lag makes the informers of resources lag from now on.
+// lag makes the informers of the given resources lag from now on, at the view newest.
 func (c *cache) lag(resources []string, newest *mvcc.View) {
 	if c.lagging == nil {
 		c.lagging = map[string]*mvcc.View{}
@@ -37,7 +37,7 @@ func (c *cache) lag(resources []string, newest *mvcc.View) {
 	}
 }
 
-// resume ends the lag of a resource and returns the view that the cache showed until now.
+// resume ends the lag of a resource and returns the view that the cache showed until then, or nil if the resource did not lag.
 func (c *cache) resume(resource string) (from *mvcc.View) {
 	from = c.lagging[resource]
 	delete(c.lagging, resource)
@@ -45,7 +45,7 @@ func (c *cache) resume(resource string) (from *mvcc.View) {
 	return from
 }
 
-// owned returns the dependents of an owner that the cache shows, given its current dependents.
+// owned returns the dependents of an owner in the cache. newest are the owner's current dependents.
 func (c *cache) owned(uid string, newest []Ref, server Server) []Ref {
 	known := slices.DeleteFunc(slices.Clone(newest), func(r Ref) bool { return c.lagging[r.Resource] != nil })
 	for _, name := range c.missed() {
@@ -67,5 +67,5 @@ func (c *cache) owned(uid string, newest []Ref, server Server) []Ref {
 	return known
 }
 
-// missed returns the resources that lag.
+// missed returns the lagging resources.
 func (c *cache) missed() []string { return object.SortedKeys(c.lagging) }

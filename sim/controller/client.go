@@ -1,6 +1,8 @@
 package controller
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/mvcc"
@@ -11,54 +13,54 @@ import (
 	"github.com/kubesim/kubesim/sim/selector"
 )
 
-// Server is the API server that controllers are clients of.
+// Server is the API server that the controllers use.
 type Server interface {
-	// Registry carries out requests of controllers that run in the API server.
+	// Registry handles the requests of controllers that run in the API server.
 	Registry() *registry.Registry
-	// Admitted carries out requests of all others, which admission plugins change or refuse.
+	// Admitted handles the requests of all other controllers. Admission plugins can modify or reject them.
 	Admitted() *registry.Registry
-	// Definition returns the hub definition of the resource with a storage name, or nil if there is none.
+	// Definition returns the hub definition of the resource with the given storage name, or nil if there is none.
 	Definition(storage string) *resource.Definition
-	// Served returns the definition of a group that stores its objects under a name, or nil.
+	// Served returns the definition in a group whose objects are stored under the given storage name, or nil.
 	Served(group, storage string) *resource.Definition
-	// Resources returns the served resources, in the versions and the order that discovery prefers.
+	// Resources returns the served resources in their preferred versions, in the order of discovery.
 	Resources() []*resource.Definition
 	// OfKind returns the definition that serves a kind, or nil.
 	OfKind(kind schema.GVK) *resource.Definition
-	// Minor is its version, such as 1.36.
+	// Minor returns the server's version, such as 1.36.
 	Minor() string
 }
 
-// Client is all that a controller knows of its cluster. Resources are named by where they are stored (pods,
-// deployments.apps), and objects are of the version that is stored.
+// Client is a controller's interface to its cluster. Resources are identified by their storage names (pods, deployments.apps),
+// and objects have the storage version.
 //
-// Get, Item, Field, List, Each and Items read the controller's cache, which may lag behind: a Client is a resource.Reader. All
-// others ask the API server.
+// Get, Item, Field, List, All, Items and Owned read the controller's cache, which may lag: a Client is a resource.Reader. Methods
+// with the prefix Live, and all that write, send requests to the API server.
 type Client struct {
 	loop    *loop
 	manager *Manager
-	as      string // the field manager; if empty, the controller's
+	as      string // the field manager, or "" for the controller's
 }
 
-// As returns the client with another field manager, for server-side apply.
+// As returns a copy of the client with another field manager, for server-side apply.
 func (c *Client) As(fieldManager string) *Client { return &Client{c.loop, c.manager, fieldManager} }
 
-// Now is the cluster's time.
+// Now returns the cluster's time.
 func (c *Client) Now() time.Time { return c.manager.schedule.Now() }
 
-// Minor is the version of the API server, such as 1.36.
+// Minor returns the version of the API server, such as 1.36.
 func (c *Client) Minor() string { return c.manager.server.Minor() }
 
-// Resources returns the resources that the API server serves, in the versions and the order that discovery prefers.
+// Resources returns the resources that the API server serves in their preferred versions, in the order of discovery.
 func (c *Client) Resources() []*resource.Definition { return c.manager.server.Resources() }
 
-// Since reports whether the API server is of a minor or a later one: 36 is Kubernetes 1.36.
+// Since reports whether the API server has at least the given minor version. For Kubernetes 1.36 it is 36.
 func (c *Client) Since(minor int) bool { return c.Profile().Since(minor) }
 
-// Profile returns the minor and the feature gates of the API server.
+// Profile returns the minor version and the feature gates of the API server.
 func (c *Client) Profile() resource.Server { return c.registry().Server }
 
-// registry carries out the controller's requests.
+// registry returns the registry that handles the controller's requests.
 func (c *Client) registry() *registry.Registry {
 	if c.loop.InServer {
 		return c.manager.server.Registry()
@@ -69,7 +71,7 @@ func (c *Client) registry() *registry.Registry {
 // Definition returns the API server's definition of a resource, or nil.
 func (c *Client) Definition(of string) *resource.Definition { return c.manager.server.Definition(of) }
 
-// Random returns a number in [0, n) that only draws of the controller itself decide.
+// Random returns a number in [0, n). It depends only on the controller's own earlier draws.
 func (c *Client) Random(n int) int { return c.manager.random.Draw(c.loop.Name, n) }
 
 // Get returns a copy of an object, or nil.
@@ -80,7 +82,7 @@ func (c *Client) Get(of, namespace, name string) object.Object {
 	return nil
 }
 
-// GetShared is Get without the copy: the object is shared and must not be changed.
+// GetShared is like Get, but does not copy the object, which is shared and must not be modified.
 func (c *Client) GetShared(of, namespace, name string) object.Object {
 	return shared(c.Item(of, namespace, name))
 }
@@ -92,7 +94,7 @@ func shared(it *resource.Item) object.Object {
 	return it.Shared()
 }
 
-// Item returns an object as it is stored, or nil.
+// Item returns an object in its stored form, or nil.
 func (c *Client) Item(of, namespace, name string) *resource.Item {
 	d := c.manager.server.Definition(of)
 	if d == nil {
@@ -104,7 +106,7 @@ func (c *Client) Item(of, namespace, name string) *resource.Item {
 	return nil
 }
 
-// CreatedAt returns the revision that created an object, or 0 if there is none.
+// CreatedAt returns the revision that created an object, or 0 if the object does not exist.
 func (c *Client) CreatedAt(of, namespace, name string) uint64 {
 	if d := c.manager.server.Definition(of); d != nil {
 		if kv := c.view(of).Get(d.Key(namespace, name)); kv != nil {
@@ -114,7 +116,7 @@ func (c *Client) CreatedAt(of, namespace, name string) uint64 {
 	return 0
 }
 
-// List returns copies of the objects of a namespace, or of all if it is "", whose labels a selector matches.
+// List returns copies of the objects in a namespace that match a label selector. If namespace is "", it searches all namespaces.
 func (c *Client) List(of, namespace string, labels selector.Labels) []object.Object {
 	var all []object.Object
 	c.Items(of, namespace, func(it *resource.Item) bool {
@@ -126,7 +128,8 @@ func (c *Client) List(of, namespace string, labels selector.Labels) []object.Obj
 	return all
 }
 
-// Field returns the value that a field selector compares, and whether the object exists.
+// Field returns the value of a field that field selectors support, and reports whether the object exists. It is cheap, because it
+// does not decode the object.
 func (c *Client) Field(of, namespace, name, label string) (value string, exists bool) {
 	if it := c.Item(of, namespace, name); it != nil {
 		return it.Field(label), true
@@ -134,7 +137,7 @@ func (c *Client) Field(of, namespace, name, label string) (value string, exists 
 	return "", false
 }
 
-// All returns copies of the objects, in key order.
+// All returns copies of the objects in a namespace, sorted by key.
 func (c *Client) All(of, namespace string) (all []object.Object) {
 	c.Items(of, namespace, func(it *resource.Item) bool {
 		all = append(all, it.Object())
@@ -143,7 +146,7 @@ func (c *Client) All(of, namespace string) (all []object.Object) {
 	return all
 }
 
-// Items calls yield with each object as it is stored, in key order, until it returns false.
+// Items calls yield with each stored object in key order until yield returns false.
 func (c *Client) Items(of, namespace string, yield func(*resource.Item) bool) {
 	d := c.manager.server.Definition(of)
 	if d == nil {
@@ -158,14 +161,13 @@ func (c *Client) view(of string) *mvcc.View {
 	return v
 }
 
-// Owned returns the objects that name an owner by its uid, in the order in which they were created. They are not to be
-// changed.
+// Owned returns the objects that have an owner reference with the given UID, in order of creation. The result must not be modified.
 func (c *Client) Owned(uid string) []Ref {
 	m := c.manager
 	newest := m.owned.of(uid, m.log.Newest(), m.server.Resources())
 	if m.reconciling.now != nil {
 		for _, r := range newest {
-			c.view(r.Resource) // which is to be seen
+			c.view(r.Resource) // record the read
 		}
 	}
 	if len(c.loop.cache.lagging) == 0 {
@@ -174,32 +176,48 @@ func (c *Client) Owned(uid string) []Ref {
 	return c.loop.cache.owned(uid, newest, m.server)
 }
 
-// Unowned returns the objects of a namespace that name no owner, in the order in which they were created. They are not to be
-// changed.
-func (c *Client) Unowned(of, namespace string) []Ref { return c.Owned(of + "/" + namespace) }
+// Orphans returns the objects of a resource in a namespace that have no controller, in order of creation. It does not find Events
+// without owner references. The result must not be modified.
+func (c *Client) Orphans(of, namespace string) []Ref { return c.Owned(of + "/" + namespace) }
+
+// Indexed returns the objects of a resource whose indexed field (resource.Strategy.Index) has the given value, such as the pods
+// of a node, in key order. The result must not be modified.
+func (c *Client) Indexed(of, value string) (items []*resource.Item) {
+	c.view(of) // records that the controller reads the resource
+	for _, r := range c.Owned(indexKey(of, value)) {
+		if it := c.Item(of, r.Namespace, r.Name); it != nil {
+			items = append(items, it)
+		}
+	}
+	if d := c.manager.server.Definition(of); d != nil {
+		slices.SortFunc(items, func(a, b *resource.Item) int { return cmp.Compare(d.KeyOf(a), d.KeyOf(b)) })
+	}
+	return items
+}
 
 // OfKind returns the definition of a kind, or nil.
 func (c *Client) OfKind(apiVersion, kind string) *resource.Definition {
 	return c.manager.server.OfKind(schema.ParseGVK(apiVersion, kind))
 }
 
-// Enqueue queues a key of the controller itself.
+// Enqueue queues a key for the controller.
 func (c *Client) Enqueue(key Key) { c.EnqueueAfter(key, 0) }
 
-// EnqueueAfter queues a key of the controller itself after a time.
+// EnqueueAfter queues a key for the controller after a delay.
 func (c *Client) EnqueueAfter(key Key, wait time.Duration) { c.manager.add(c.loop, key, wait) }
 
-// Live returns an object as the API server has it, or nil.
+// Live reads an object from the API server and returns a copy. It returns nil if the object does not exist.
 func (c *Client) Live(of, namespace, name string) object.Object {
 	return c.registry().Reader().Get(of, namespace, name)
 }
 
-// LiveShared is Live without the copy: the object is shared and must not be changed.
+// LiveShared is like Live, but does not copy the object, which is shared and must not be modified.
 func (c *Client) LiveShared(of, namespace, name string) object.Object {
 	return shared(c.registry().Reader().Item(of, namespace, name))
 }
 
-// LiveItems calls yield with each object of a resource as the API server has it, in key order, until it returns false.
+// LiveItems reads the objects of a resource from the API server. It calls yield with each, in key order, until yield returns
+// false.
 func (c *Client) LiveItems(of, namespace string, yield func(*resource.Item) bool) {
 	c.registry().Reader().Items(of, namespace, yield)
 }

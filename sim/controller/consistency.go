@@ -7,20 +7,21 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// consistentSince is the minor since which some controllers wait until their cache shows their own writes (KEP-5647).
+// consistentSince is the minor version since which some controllers wait until their cache shows their own writes (KEP-5647).
 const consistentSince = 36
 
-// newestWrite is the newest write of a resource that a reconcile of a key has made, and that the cache did not show.
+// newestWrite is the newest write to a resource by reconciles of a key. It is recorded only if the cache does not show it
+// immediately.
 type newestWrite struct {
 	Key      Key
 	Resource string
 	Rev      uint64
 }
 
-// unread is the error for a cache that is older than the last write for a key (consistency.ConsistencyError).
+// unread is the error for a reconcile whose cache does not show the last write for the key (consistency.ConsistencyError).
 var unread = status.Internal(errors.New("the cache is not as new as what was written last"))
 
-// wrote notes a write of the current reconcile, unless the informers show it at once.
+// wrote records a write of the current reconcile, unless the informers show it immediately.
 func (l *loop) wrote(of string, rev uint64) {
 	i := l.client.manager.queue.work.item
 	if i.Controller != l.Name || l.cache.lagging[of] == nil || !slices.Contains(l.ReadsWrites, of) || !l.client.Since(consistentSince) {
@@ -35,7 +36,7 @@ func (l *loop) wrote(of string, rev uint64) {
 	l.written = append(l.written, newestWrite{i.Key, of, rev})
 }
 
-// behind reports whether the cache lacks a write for a key. If it has them all, they are forgotten.
+// behind reports whether the cache lacks a write for a key. If the cache shows all writes, behind drops their records.
 func (l *loop) behind(key Key) bool {
 	if len(l.written) == 0 {
 		return false

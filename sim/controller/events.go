@@ -9,14 +9,14 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// events is where events are stored.
+// events is the storage name of events.
 const events = "events"
 
-// microTime is the form of metav1.MicroTime.
+// microTime is the format of metav1.MicroTime.
 const microTime = "2006-01-02T15:04:05.000000Z07:00"
 
-// Event records that something happened to an object: kind is Normal or Warning. Repeated events are counted, and too many events
-// are combined or dropped, as by client-go's recorder (see recorder).
+// Event records an event about an object. kind is Normal or Warning. As in client-go's recorder, repeated events are counted, and
+// too many events are combined or dropped (see recorder).
 func (c *Client) Event(obj object.Object, kind, reason, message string) *status.Status {
 	about := obj.Kind() + "/" + obj.Namespace() + "/" + obj.Name() + "/" + obj.UID() + "/" + obj.APIVersion()
 	e, allowed := c.loop.recorder.record(about, eventContent{kind, reason, message}, c.Now())
@@ -33,7 +33,7 @@ func (c *Client) Event(obj object.Object, kind, reason, message string) *status.
 			return s
 		}
 	} else {
-		e.Name = c.EventName(namespace, obj.Name()) // it is new, or was left out before
+		e.Name = c.EventName(namespace, obj.Name()) // there is no such event yet, or it was dropped before
 	}
 	_, s := c.Create(events, object.Object{"kind": "Event", "apiVersion": "v1",
 		"metadata":       map[string]any{"name": e.Name, "namespace": namespace},
@@ -43,7 +43,7 @@ func (c *Client) Event(obj object.Object, kind, reason, message string) *status.
 	return s
 }
 
-// reference is the ObjectReference of an object.
+// reference returns an ObjectReference to an object.
 func reference(obj object.Object) object.Object {
 	ref := object.Object{"kind": obj.Kind(), "name": obj.Name(), "uid": obj.UID(), "apiVersion": obj.APIVersion(),
 		"resourceVersion": obj.ResourceVersion()}
@@ -55,8 +55,8 @@ func reference(obj object.Object) object.Object {
 
 func (c *Client) component() string { return cmp.Or(c.loop.Component, c.loop.Name) }
 
-// EventName returns the name of a new event: that of the object and the time, as client-go's recorder has it. Two of one
-// instant, which no real clock knows, get names of instants that follow.
+// EventName returns a name for a new event, composed of the object's name and the time, as in client-go's recorder. If there is
+// already an event with that name, which hardly happens with a real clock, it uses the next free nanosecond.
 func (c *Client) EventName(namespace, about string) string {
 	d := c.manager.server.Definition(events)
 	for at := c.Now().UnixNano(); ; at++ {
@@ -67,8 +67,8 @@ func (c *Client) EventName(namespace, about string) string {
 	}
 }
 
-// RecordEvent stores an Event of events.k8s.io, as client-go's newer recorder does, with its time and its name, which it returns. If the
-// server does not serve the group, RecordEvent does nothing.
+// RecordEvent creates an Event of events.k8s.io with the current time and a generated name, as client-go's newer recorder does, and
+// returns the name. If the server does not serve the group, RecordEvent does nothing and returns "".
 func (c *Client) RecordEvent(event object.Object) (name string) {
 	d := c.manager.server.Served("events.k8s.io", events)
 	if d == nil || c.loop.crashed {

@@ -7,7 +7,7 @@ import (
 	"github.com/kubesim/kubesim/sim/mvcc"
 )
 
-// RenewHeartbeats makes all renewals that are due. It is called before a client reads, and before a reconcile.
+// RenewHeartbeats performs all renewals that are due. It is called before a client reads and before a reconcile.
 func (m *Manager) RenewHeartbeats() {
 	if now := m.schedule.Now(); m.renewing || now.Before(m.nextRenewal) {
 		return
@@ -31,7 +31,7 @@ func (m *Manager) RenewHeartbeats() {
 	}
 }
 
-// notifyExpired queues the object of a Heartbeat for all other controllers that watch it: they cannot rely on its renewals any more.
+// notifyExpired notifies all other controllers that watch h's object that h no longer renews it.
 func (m *Manager) notifyExpired(h Heartbeat) {
 	ref := h.Of()
 	view := m.log.Newest()
@@ -47,12 +47,12 @@ func (m *Manager) notifyExpired(h Heartbeat) {
 	})
 }
 
-// HasHeartbeat reports whether a running Heartbeat renews an object. If so, a controller need not poll for missed renewals: when the Heartbeat stops,
-// the controllers that watch the object are notified.
+// HasHeartbeat reports whether a running Heartbeat renews an object. If so, a controller need not poll for missed renewals: the
+// controllers that watch the object are notified when the Heartbeat stops.
 func (c *Client) HasHeartbeat(of, namespace, name string) bool {
 	l := c.manager.heartbeatOf[Ref{of, Key{namespace, name}}]
 	return l != nil && !l.stopped && !l.expired
 }
 
-// never is later than any time of a Cluster.
+// never is later than any time in a Cluster.
 var never = time.Unix(1<<40, 0)

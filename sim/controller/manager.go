@@ -13,8 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// reconcileMin is the least number of reconciles that one request can lead to, and reconcileFactor how many each item of
-// the queue can lead to.
+// These constants limit the reconciles of one run: reconcileFactor for each queued item, but at least reconcileMin.
 const (
 	reconcileMin    = 100_000
 	reconcileFactor = 10
@@ -26,54 +25,55 @@ type Manager struct {
 	schedule    *clock.Schedule
 	random      *random.Streams
 	server      Server
-	loops       []*loop // in the order in which they are notified of a commit
+	loops       []*loop // in the order of their notification
 	named       map[string]*loop
-	watchers    map[string][]watcher // of a resource, by storage name, in that order; of "" for all
-	routes      map[string][]route   // of a resource, with those of all
-	halted      int                  // how many loops are stopped
+	watchers    map[string][]watcher // by storage name, "" for watches of all resources; in the order of notification
+	routes      map[string][]route   // routes by storage name, including those for all resources
+	halted      int                  // number of stopped loops
+	wrote       time.Time            // time of the last reconcile that has written something
 	heartbeats  []*loop
-	heartbeatOf map[Ref]*loop // by the object that it renews
+	heartbeatOf map[Ref]*loop // loops with a Heartbeat by the object that it renews
 	queue       Queue
 	owned       ownerIndex
 	alarm       alarm
-	progress    Progress // it may be nil
+	progress    Progress // may be nil
 
 	// Order chooses the next item. The default is Oldest.
 	Order Order
-	// Plan takes precedence over Order: the first of its items that is ready is next, and is removed from Plan.
+	// Plan takes precedence over Order. Its first item that is ready is reconciled next and removed from Plan.
 	Plan []Item
-	// Stepped leaves due items to Step and ReconcileAll, except those of the API servers' controllers. Otherwise a waiting item is
-	// reconciled at its time.
+	// Stepped leaves due items to Step and ReconcileAll, except those of the API servers' controllers. If it is not set, items
+	// are reconciled as soon as they are due.
 	Stepped bool
 	// OnReconcile, if not nil, is called after each reconcile outside the API servers, with the Cluster's lock held.
 	OnReconcile func(Reconcile)
 	reconciling reconciling
 
-	nextRenewal time.Time // of the earliest Heartbeat; if zero, all of them have to be asked
+	nextRenewal time.Time // time of the earliest renewal of any Heartbeat; if zero, all Heartbeats are checked
 	renewing    bool
 }
 
-// loop is one controller and how it goes.
+// loop is a controller with its state.
 type loop struct {
 	Controller
 	client   Client
 	cache    cache
 	recorder recorder
-	written  []newestWrite // in the order in which keys came
+	written  []newestWrite // in the order in which the keys were first written
 	stopped  bool
-	crashed  bool // stopped, and everything forgotten
+	crashed  bool // stopped, with all of its state lost
 	expired  bool // its Heartbeat failed to renew
 	delay    time.Duration
 }
 
-// watcher is a watch of a controller.
+// watcher is one watch of a controller.
 type watcher struct {
 	*loop
 	watch *Watch
 }
 
-// New returns a Manager of controllers, which are notified of each commit in their order. It is a commit.Listener. If progress is not nil,
-// it is notified of long runs.
+// New returns a Manager of controllers, which are notified of each commit in the given order. The Manager is a commit.Listener.
+// If progress is not nil, it is notified of long runs.
 func New(log *commit.Log, schedule *clock.Schedule, random *random.Streams, server Server, progress Progress, all ...Controller) *Manager {
 	m := &Manager{progress: progress, log: log, schedule: schedule, random: random, server: server, named: map[string]*loop{}, watchers: map[string][]watcher{},
 		routes: map[string][]route{}, heartbeatOf: map[Ref]*loop{}}
@@ -117,7 +117,7 @@ func (m *Manager) notify(w watcher, e *commit.Commit) {
 	}
 }
 
-// add queues a key of a controller, which waits for a while.
+// add queues a key of a controller after wait, or after the controller's own delay if that is longer.
 func (m *Manager) add(l *loop, key Key, wait time.Duration) {
 	if wait = max(wait, l.delay); wait > 0 {
 		m.addAt(Item{l.Name, key}, m.schedule.Now().Add(wait))
@@ -126,19 +126,19 @@ func (m *Manager) add(l *loop, key Key, wait time.Duration) {
 	m.queue.Add(Item{l.Name, key})
 }
 
-// addAt queues an item for a time, and updates the alarm.
+// addAt queues an item that is due at a time, and updates the alarm.
 func (m *Manager) addAt(i Item, at time.Time) {
 	m.queue.AddAt(i, at)
 	m.setAlarm()
 }
 
-// alarm is set for the time of the first item that waits, so that a fork's goes off when that of its origin does.
+// alarm is the timer for the waiting item that is due first. A fork sets its alarm for the same time as its origin.
 type alarm struct {
 	at   time.Time
-	stop func() // nil if it is not set
+	stop func() // nil if the alarm is not set
 }
 
-// setAlarm is called when another item may be the first that waits.
+// setAlarm updates the alarm after a change of the waiting items.
 func (m *Manager) setAlarm() {
 	w := m.queue.Waiting()
 	if len(w) > 0 && m.alarm.stop != nil && m.alarm.at.Equal(w[0].At) {
@@ -153,7 +153,7 @@ func (m *Manager) setAlarm() {
 	}
 }
 
-// onAlarm reconciles the first item that is due. The others are reconciled when the lock is released.
+// onAlarm reconciles the first item that is due. The other due items are reconciled when the lock is released.
 func (m *Manager) onAlarm() {
 	m.alarm = alarm{}
 	if n := len(m.queue.Ready()); m.promoteDue() > n {
@@ -162,7 +162,7 @@ func (m *Manager) onAlarm() {
 	m.setAlarm()
 }
 
-// promoteDue moves waiting items whose time has come to the ready ones, and returns how many are ready.
+// promoteDue marks the waiting items that are due as ready, and returns the number of ready items.
 func (m *Manager) promoteDue() int {
 	if len(m.queue.Waiting()) > 0 {
 		m.queue.Due(m.schedule.Now())
@@ -171,43 +171,48 @@ func (m *Manager) promoteDue() int {
 	return len(m.queue.Ready())
 }
 
-// Add queues a key of a controller that watches nothing which would.
+// Add queues a key of a controller without a commit.
 func (m *Manager) Add(controller string, key Key) {
 	if l := m.find(controller); l != nil && !l.crashed {
 		m.add(l, key, 0)
 	}
 }
 
-// Step does one reconcile. It reports false when there is none to do now.
+// Step performs one reconcile. It returns false if no item is due.
 func (m *Manager) Step() bool { return m.step((*Manager).works, m.halted == 0) }
 
-// Run reconciles all that is due and waits for no Step.
-func (m *Manager) Run() {
+// Run performs all due reconciles that do not wait for Step. If m has a Progress and between is not nil, Run calls between after
+// every hundred reconciles, and stops if between returns false.
+func (m *Manager) Run(between func() bool) {
 	most := m.reconcileMax()
 	for n := 1; n <= most && m.stepFreely(); n++ {
 		if m.progress != nil && n%progressEvery == 0 {
 			m.progress.Reconciled(n, len(m.queue.Ready()))
 		}
+		if m.progress != nil && between != nil && n%betweenEvery == 0 && !between() {
+			return
+		}
 	}
 }
 
-// reconcileMax returns the number of reconciles after which controllers count as never coming to rest.
+// reconcileMax returns the number of reconciles after which the controllers are considered to never settle.
 func (m *Manager) reconcileMax() int {
 	return max(reconcileMin, reconcileFactor*(len(m.queue.Ready())+len(m.queue.Waiting())))
 }
 
-// stepFreely does one reconcile that waits for no Step.
+// stepFreely performs one reconcile that does not wait for Step.
 func (m *Manager) stepFreely() bool { return m.step((*Manager).goes, m.halted == 0 && !m.Stepped) }
 
 // works reports whether a controller is running.
 func (m *Manager) works(l *loop) bool { return !l.stopped }
 
-// goes reports whether it does so by itself.
+// goes reports whether a controller may run without waiting for Step.
 func (m *Manager) goes(l *loop) bool { return !l.stopped && (l.InServer || !m.Stepped) }
 
-// step does one reconcile of those controllers that may. all is set if it is known that every one of them may.
+// step performs one reconcile of a controller for which may returns true, and returns false if no such item is due. all reports
+// that may is known to return true for every controller.
 func (m *Manager) step(may func(*Manager, *loop) bool, all bool) bool {
-	if m.queue.work.busy { // a reconcile waits for a webhook without the lock
+	if m.queue.work.busy { // a reconcile is waiting for a webhook without holding the lock
 		return false
 	}
 	m.promoteDue()
@@ -221,7 +226,7 @@ func (m *Manager) step(may func(*Manager, *loop) bool, all bool) bool {
 	return true
 }
 
-// next returns which of the items that are ready is next.
+// next returns the index of the ready item to reconcile next. It returns false if there is none.
 func (m *Manager) next(may func(*Manager, *loop) bool, all bool) (n int, ok bool) {
 	ready := m.queue.Ready()
 	if len(ready) == 0 {
@@ -231,7 +236,7 @@ func (m *Manager) next(may func(*Manager, *loop) bool, all bool) (n int, ok bool
 		return m.choose(ready), true
 	}
 	var able []Item
-	var at []int // their positions in ready
+	var at []int // indexes of able in ready
 	for i, x := range ready {
 		if may(m, m.find(x.Controller)) {
 			able, at = append(able, x), append(at, i)
@@ -243,7 +248,7 @@ func (m *Manager) next(may func(*Manager, *loop) bool, all bool) (n int, ok bool
 	return at[m.choose(able)], true
 }
 
-// choose chooses one of some items.
+// choose returns the index in able of the item to reconcile next, according to the Plan and the Order.
 func (m *Manager) choose(able []Item) int {
 	for p, want := range m.Plan {
 		if n := slices.Index(able, want); n >= 0 {
@@ -257,14 +262,18 @@ func (m *Manager) choose(able []Item) int {
 	return m.Order.Next(able)
 }
 
-// reconcile reconciles an item.
+// reconcile calls the Reconciler for an item and queues the item again if necessary.
 func (m *Manager) reconcile(i Item) {
 	l := m.find(i.Controller)
 	m.queue.Begin(i)
 	m.beginReconcile(l, i)
 	again, failed := time.Duration(0), unread
+	before := m.log.Newest().Rev()
 	if !l.behind(i.Key) {
 		again, failed = l.Reconcile(&l.client, i.Key)
+	}
+	if m.log.Newest().Rev() != before {
+		m.wrote = m.schedule.Now()
 	}
 	dirty := m.queue.Done()
 	m.endReconcile(failed)
@@ -288,8 +297,8 @@ func (m *Manager) reconcile(i Item) {
 	}
 }
 
-// ReconcileAll reconciles until nothing is due. If items are still due after the most reconciles that a request can lead to, it
-// returns them.
+// ReconcileAll reconciles until no item is due. If it exceeds the maximum number of reconciles, it returns the items that are
+// still due.
 func (m *Manager) ReconcileAll() []Item {
 	for range m.reconcileMax() {
 		if !m.Step() {
@@ -299,14 +308,14 @@ func (m *Manager) ReconcileAll() []Item {
 	return slices.Clone(m.queue.Ready())
 }
 
-// Idle reports whether nothing is due now.
+// Idle reports whether no item is due now.
 func (m *Manager) Idle() bool {
 	m.promoteDue()
 	_, ok := m.next((*Manager).works, m.halted == 0)
 	return !ok
 }
 
-// Next returns when something is due next. It reports false when nothing will be unless something is written.
+// Next returns the time at which the next item is due. It returns false if no item will be due without another write.
 func (m *Manager) Next() (at time.Time, ok bool) {
 	if !m.Idle() {
 		return m.schedule.Now(), true
@@ -317,8 +326,8 @@ func (m *Manager) Next() (at time.Time, ok bool) {
 	return time.Time{}, false
 }
 
-// Moving returns the items of running controllers that are due, or will be within a time, the earliest first. It leaves out waiting
-// items that are only upkeep.
+// Moving returns the items of running controllers that are due now or within the given time, with the earliest first. It omits
+// waiting items of Upkeep controllers.
 func (m *Manager) Moving(within time.Duration) (all []Waiting) {
 	now := m.schedule.Now()
 	m.promoteDue()
@@ -335,13 +344,17 @@ func (m *Manager) Moving(within time.Duration) (all []Waiting) {
 	return all
 }
 
-// Queue is the work that there is. It is not to be changed.
+// Wrote returns the time of the last reconcile that has written something since the manager started.
+func (m *Manager) Wrote() time.Time { return m.wrote }
+
+// Queue returns the queue of items, which must not be modified.
 func (m *Manager) Queue() *Queue { return &m.queue }
 
-// Client returns the client of a controller, for calls outside of a reconcile.
+// Client returns the client of a controller, for calls outside of a reconcile. A controller with that name must exist.
 func (m *Manager) Client(name string) *Client { return &m.find(name).client }
 
-// Reconciler returns the Reconciler of a controller, for calls other than commits. It is an error if there is none.
+// Reconciler returns the Reconciler of a controller, for calls without a commit. It returns an error if there is no such
+// controller.
 func (m *Manager) Reconciler(name string) (Reconciler, error) {
 	l, err := m.findNamed(name)
 	if err != nil {
@@ -350,10 +363,10 @@ func (m *Manager) Reconciler(name string) (Reconciler, error) {
 	return l.Reconciler, nil
 }
 
-// find returns the controller with a name, or nil.
+// find returns the loop of the named controller, or nil.
 func (m *Manager) find(name string) *loop { return m.named[name] }
 
-// findNamed is find for a name from a user.
+// findNamed returns the named controller. For an unknown name it returns an error that lists the known names.
 func (m *Manager) findNamed(name string) (*loop, error) {
 	if l := m.find(name); l != nil {
 		return l, nil
@@ -361,7 +374,7 @@ func (m *Manager) findNamed(name string) (*loop, error) {
 	return nil, fmt.Errorf("there is no controller %q: there are %s", name, strings.Join(m.Names(), ", "))
 }
 
-// Has reports whether there is a controller with a name, those of API servers aside.
+// Has reports whether a controller with that name exists. It ignores the controllers inside API servers.
 func (m *Manager) Has(name string) bool { return slices.Contains(m.Names(), name) }
 
 // Names returns the names of the controllers, except those of API servers.

@@ -23,7 +23,8 @@ func start(t testing.TB, names ...string) (*world, *controller.Manager) {
 	return w, m
 }
 
-// One step is one reconcile; an object that is written twice before its turn is reconciled once.
+// TestStep checks that a step performs one reconcile, and that an object that is written twice before its reconcile is reconciled
+// once.
 func TestStep(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -35,11 +36,12 @@ func TestStep(t *testing.T) {
 	is.True(m.Step())
 	is.Equal(w.took(), "a x 1")
 	is.Equal(len(m.ReconcileAll()), 0)
-	is.Equal(w.took(), "b x 1, a y 1, b y 1") // oldest first, and of one commit the controllers in their order
+	is.Equal(w.took(), "b x 1, a y 1, b y 1") // oldest first; for the same commit, in the order of the controllers
 	is.True(!m.Step())
 }
 
-// An object that its own reconcile writes is queued behind the items that the reconcile has led to.
+// TestOwnWrite checks that an object which its own reconcile has written is queued behind the items that the reconcile has
+// caused.
 func TestOwnWrite(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -62,7 +64,8 @@ func TestOwnWrite(t *testing.T) {
 	is.Equal(done, []string{"x", "y", "x"})
 }
 
-// An item to reconcile again waits, and Next returns its time. A failing item waits longer each time.
+// TestAgainAndFailures checks that Next returns the time of an item that is to be reconciled again, and that the delay of a
+// failing item grows.
 func TestAgainAndFailures(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -73,12 +76,12 @@ func TestAgainAndFailures(t *testing.T) {
 	is.True(ok)
 	is.Equal(next, clock.Epoch().Add(time.Second))
 	w.Clock.Advance(time.Second)
-	is.True(!m.Idle()) // it is due, and waits for a step
+	is.True(!m.Idle()) // it is due and waits for a step
 	w.put(t, "x", "done")
 	m.ReconcileAll()
 	is.Equal(w.took(), "a x 1, a x 2")
 	_, ok = m.Next()
-	is.True(!ok) // nothing will be due unless something is written
+	is.True(!ok) // nothing will be due without a further write
 
 	w.put(t, "x", "fail")
 	for _, pause := range []time.Duration{5, 10, 20, 40} {
@@ -89,10 +92,10 @@ func TestAgainAndFailures(t *testing.T) {
 	}
 	w.put(t, "x", "done")
 	m.ReconcileAll()
-	is.Equal(len(m.Queue().Failures()), 0) // it went well: the next failure is the first
+	is.Equal(len(m.Queue().Failures()), 0) // the success resets the failures
 }
 
-// A Manager that is not stepped reconciles waiting items at their time.
+// TestTimers checks that a Manager that is not stepped reconciles waiting items when they are due.
 func TestTimers(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -104,7 +107,7 @@ func TestTimers(t *testing.T) {
 	is.Equal(w.took(), "a x 1, a x 2, a x 3, a x 4")
 }
 
-// The order is that of a plan, then of draws; the same seed gives the same order.
+// TestOrder checks that a plan and then random choices determine the order, and that the order is the same for the same seed.
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -117,13 +120,13 @@ func TestOrder(t *testing.T) {
 		return w.took()
 	}
 	drawn := run()
-	is.Equal(run(), drawn)                                       // again
-	is.True(drawn != "a x 1, b x 1, c x 1, a y 1, b y 1, c y 1") // not the oldest first
+	is.Equal(run(), drawn)                                       // the same seed
+	is.True(drawn != "a x 1, b x 1, c x 1, a y 1, b y 1, c y 1") // not sorted by age
 	y := controller.Item{Controller: "c", Key: controller.Key{Namespace: "default", Name: "y"}}
 	is.Equal(run(y)[:5], "c y 1")
 }
 
-// TestTrouble stops, crashes and delays a controller.
+// TestTrouble tests Stop, Crash and Delay.
 func TestTrouble(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -134,14 +137,14 @@ func TestTrouble(t *testing.T) {
 	is.Equal(w.took(), "b x 1") // a does nothing
 	is.NoErr(m.Start("a"))
 	m.ReconcileAll()
-	is.Equal(w.took(), "a x 1") // and continues with its queue
+	is.Equal(w.took(), "a x 1") // it continues with its queue
 
 	is.NoErr(m.Crash("a"))
 	w.put(t, "y", "k")
 	m.ReconcileAll()
 	is.NoErr(m.Start("a"))
 	m.ReconcileAll()
-	is.Equal(w.took(), "b y 1, a x 1, a y 1") // it remembers nothing, and lists everything
+	is.Equal(w.took(), "b y 1, a x 1, a y 1") // it has lost its state, and lists all objects
 
 	is.NoErr(m.Delay("a", time.Second))
 	w.put(t, "x", "l")
@@ -155,7 +158,7 @@ func TestTrouble(t *testing.T) {
 	is.Equal(m.Stop("z").Error(), `there is no controller "z": there are a, b`)
 }
 
-// A controller whose informer lags gets no commits, and sees the objects from before the lag.
+// TestLag checks that a controller with lagging informers is not notified of commits, and reads objects from before the lag.
 func TestLag(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -169,9 +172,9 @@ func TestLag(t *testing.T) {
 	is.Equal(w.took(), "a x 1") // not notified of y
 	m.Add("a", controller.Key{Namespace: "default", Name: "y"})
 	m.ReconcileAll()
-	is.Equal(w.took(), "a y 1 gone") // it does not know y
+	is.Equal(w.took(), "a y 1 gone") // its cache does not contain y
 	is.Equal(len(m.Client("a").List("configmaps", "", selector.Labels{})), 1)
-	is.True(m.Client("a").Live("configmaps", "default", "y") != nil) // the API server does
+	is.True(m.Client("a").Live("configmaps", "default", "y") != nil) // the API server has y
 	is.NoErr(m.Resume("a"))
 	m.ReconcileAll()
 	is.Equal(w.took(), "a y 2")
@@ -182,10 +185,10 @@ func TestLag(t *testing.T) {
 	is.NoErr(w.Log.Store.Compact(w.Log.Store.Rev()))
 	is.NoErr(m.Resume("a"))
 	m.ReconcileAll()
-	is.Equal(w.took(), "a x 2, a y 3, a z 1") // the store has compacted the missed commits: it lists everything
+	is.Equal(w.took(), "a x 2, a y 3, a z 1") // the store has compacted the missed commits, so it lists all objects
 }
 
-// A State that is encoded, decoded and loaded behaves like the Manager that it was taken from.
+// TestStateRoundTrip checks that an encoded, decoded and loaded State behaves like the original Manager.
 func TestStateRoundTrip(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -212,7 +215,7 @@ func TestStateRoundTrip(t *testing.T) {
 	is.NoErr(g.Load(&s))
 	again, err := json.Marshal(g.State())
 	is.NoErr(err)
-	is.Equal(string(again), string(text)) // nothing was lost
+	is.Equal(string(again), string(text)) // the States are equal
 
 	for _, x := range []struct {
 		w *world
@@ -226,10 +229,10 @@ func TestStateRoundTrip(t *testing.T) {
 		is.NoErr(x.m.Start("d"))
 		x.m.ReconcileAll()
 	}
-	is.Equal(f.took(), w.took()) // both go the same way
+	is.Equal(f.took(), w.took()) // both behave identically
 }
 
-// A controller writes with preconditions, and its events are counted.
+// TestClient checks that a controller's writes have preconditions, and that its repeated events are counted.
 func TestClient(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -241,7 +244,7 @@ func TestClient(t *testing.T) {
 	w.put(t, "x", "l")
 	old.Set("late", "data", "k")
 	_, s := api.Update("configmaps", "", old)
-	is.Equal(s.Code, 409) // it was written meanwhile
+	is.Equal(s.Code, 409) // it has been modified in the meantime
 	s = api.Patch("configmaps", "", key, func(live object.Object) { live.Set("1", "data", "m") })
 	is.True(s == nil)
 	obj, s := api.Apply("configmaps", "", key, object.Object{"data": map[string]any{"n": "2"}})
@@ -263,7 +266,7 @@ func TestClient(t *testing.T) {
 	is.Equal(counts, map[string]int64{"Seen": 3, "Gone": 1})
 }
 
-// The informers that lag are named as users name resources; a name that nothing has is an error, and does nothing.
+// TestLagNames checks that Lag accepts resources by the names that users use. An unknown name is an error and has no effect.
 func TestLagNames(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -10,43 +10,43 @@ import (
 	"github.com/kubesim/kubesim/sim/random"
 )
 
-// Item is one piece of work: a controller is to reconcile a key.
+// Item is a queued reconcile of a key by a controller.
 type Item struct {
 	Controller string
 	Key
 }
 
-// String prints the item as its controller and its key.
+// String returns the item's controller and key.
 func (i Item) String() string { return i.Controller + " " + i.Key.String() }
 
-// Waiting is an item whose time has yet to come.
+// Waiting is an item that is not due yet.
 type Waiting struct {
 	Item
 	At time.Time
 }
 
-// Failure is how often an item has failed in a row.
+// Failure is the number of consecutive failures of an item.
 type Failure struct {
 	Item
 	Times int
 }
 
-// The pause after a failure (client-go's DefaultControllerRateLimiter).
+// These are the delays after a failure (client-go's DefaultControllerRateLimiter).
 const (
 	backoffMin = 5 * time.Millisecond
 	backoffMax = 1000 * time.Second
 )
 
-// Queue holds the items of all controllers, as client-go's workqueue holds those of one: an item that is already queued is not
-// added again.
+// Queue holds the items of all controllers, like client-go's workqueue does for a single controller. An item that is already
+// queued is not added again.
 //
 //	Add       ready    [a] [b] [c]          oldest first
-//	AddAt     waiting  [d @00:05] [a @01:00] by time, then by when they were added
-//	Retry     failures  d: 2                 the next pause is 20ms
+//	AddAt     waiting  [d @00:05] [a @01:00] sorted by time, then by insertion
+//	Retry     failures  d: 2                 the next delay is 20ms
 //
-// An item may be ready and wait at the same time: an earlier reconcile does not cancel a later one. An item that is added between
-// Begin and Done is not ready: Done reports it, and its caller adds it behind the items that the reconcile has led to. The zero
-// value is an empty queue.
+// An item can be ready and waiting at the same time, because an earlier reconcile does not cancel a later one. An item that is
+// added between Begin and Done is not ready. Done reports it, and the caller adds it after the items that the reconcile has
+// caused. The zero value is an empty queue.
 type Queue struct {
 	ready    []Item
 	waiting  []Waiting
@@ -55,17 +55,17 @@ type Queue struct {
 	work work
 
 	isReady map[Item]bool
-	at      map[Item]time.Time // of waiting items
+	at      map[Item]time.Time // the times of waiting items
 }
 
-// work is the item that is being worked on.
+// work is the item that is being reconciled.
 type work struct {
 	item  Item
-	busy  bool // there is one
-	dirty bool // it was added meanwhile
+	busy  bool // an item is being reconciled
+	dirty bool // the item has been added again in the meantime
 }
 
-// Add appends an item to the ready ones, unless it is being worked on.
+// Add appends an item to the ready items, unless it is being reconciled.
 func (q *Queue) Add(i Item) {
 	if q.work.busy && q.work.item == i {
 		q.work.dirty = true
@@ -74,7 +74,7 @@ func (q *Queue) Add(i Item) {
 	q.push(i)
 }
 
-// push appends an item to the ready ones.
+// push appends an item to the ready items.
 func (q *Queue) push(i Item) {
 	if q.isReady[i] {
 		return
@@ -86,7 +86,7 @@ func (q *Queue) push(i Item) {
 	q.ready = append(q.ready, i)
 }
 
-// AddAt makes an item ready at a time. One that waits already is made ready at the earlier of both.
+// AddAt makes an item ready at a time. If the item is already waiting, the earlier time is used.
 func (q *Queue) AddAt(i Item, at time.Time) {
 	if q.at == nil {
 		q.at = map[Item]time.Time{}
@@ -103,13 +103,13 @@ func (q *Queue) AddAt(i Item, at time.Time) {
 	q.waiting = slices.Insert(q.waiting, q.after(at), Waiting{i, at})
 }
 
-// after returns where those begin that wait longer than until a time.
+// after returns the index of the first waiting item that is due later than the given time.
 func (q *Queue) after(at time.Time) int {
 	return sort.Search(len(q.waiting), func(n int) bool { return q.waiting[n].At.After(at) })
 }
 
-// Retry makes an item ready again after a pause, which begins with the shortest and doubles with each failure in a row up to
-// the longest. It returns when.
+// Retry makes an item ready again after a delay, and returns the time. The delay is shortest after the first failure, and doubles
+// with each consecutive failure up to longest.
 func (q *Queue) Retry(i Item, now time.Time, shortest, longest time.Duration) time.Time {
 	if q.failures == nil {
 		q.failures = map[Item]int{}
@@ -124,10 +124,10 @@ func (q *Queue) Retry(i Item, now time.Time, shortest, longest time.Duration) ti
 	return at
 }
 
-// Forget takes back that an item has failed.
+// Forget resets the failures of an item.
 func (q *Queue) Forget(i Item) { delete(q.failures, i) }
 
-// Due moves the items whose time has come to the ready ones.
+// Due moves the waiting items that are due to the ready items.
 func (q *Queue) Due(now time.Time) {
 	n := q.after(now)
 	for _, w := range q.waiting[:n] {
@@ -137,23 +137,23 @@ func (q *Queue) Due(now time.Time) {
 	q.waiting = slices.Delete(q.waiting, 0, n)
 }
 
-// Ready returns the items that are ready, oldest first. They are not to be changed.
+// Ready returns the ready items, with the oldest first. The result must not be modified.
 func (q *Queue) Ready() []Item { return q.ready }
 
-// Waiting returns the items whose time has yet to come, the earliest first. They are not to be changed.
+// Waiting returns the waiting items, with the earliest first. The result must not be modified.
 func (q *Queue) Waiting() []Waiting { return q.waiting }
 
-// Begin begins the work on an item.
+// Begin records that an item is being reconciled.
 func (q *Queue) Begin(i Item) { q.work = work{item: i, busy: true} }
 
-// Done ends the work that Begin has begun, and reports whether the item was added meanwhile.
+// Done ends the reconcile that began with Begin, and reports whether the item has been added again in the meantime.
 func (q *Queue) Done() (dirty bool) {
 	dirty = q.work.dirty
 	q.work = work{}
 	return dirty
 }
 
-// Take takes the nth of the items that are ready out of the queue.
+// Take removes and returns the nth ready item.
 func (q *Queue) Take(n int) Item {
 	i := q.ready[n]
 	delete(q.isReady, i)
@@ -165,7 +165,7 @@ func (q *Queue) Take(n int) Item {
 	return i
 }
 
-// Drop takes all items of a controller out of the queue, and forgets their failures.
+// Drop removes all items of a controller, and resets their failures.
 func (q *Queue) Drop(controller string) {
 	q.ready = slices.DeleteFunc(q.ready, func(i Item) bool { return i.Controller == controller })
 	q.waiting = slices.DeleteFunc(q.waiting, func(w Waiting) bool { return w.Controller == controller })
@@ -175,7 +175,7 @@ func (q *Queue) Drop(controller string) {
 	maps.DeleteFunc(q.failures, func(i Item, _ int) bool { return its(i) })
 }
 
-// Failures returns how often items have failed in a row, sorted by item.
+// Failures returns the number of consecutive failures of each item, sorted by item.
 func (q *Queue) Failures() []Failure {
 	var all []Failure
 	for i, n := range q.failures { // sorted below
@@ -185,24 +185,24 @@ func (q *Queue) Failures() []Failure {
 	return all
 }
 
-// Order decides which of the items that are ready is next. There is at least one; the oldest is the first.
+// Order chooses the next item. Next is called with at least one ready item. The first is the oldest.
 type Order interface {
 	Next(ready []Item) int
 }
 
-// Oldest takes them in the order in which they were added.
+// Oldest chooses the item that was added first.
 type Oldest struct{}
 
 // Next implements Order.
 func (Oldest) Next([]Item) int { return 0 }
 
-// Drawn takes any of them, by draws of the cluster's random numbers: the same seed gives the same order.
+// Drawn chooses a random item. With the same seed the choices are the same.
 type Drawn struct{ Random *random.Streams }
 
 // Next implements Order.
 func (d Drawn) Next(ready []Item) int { return d.Random.Draw("controllers", len(ready)) }
 
-// Shuffle lets draws of the cluster's random numbers decide the Order from now on.
+// Shuffle makes the Order random from now on, with the cluster's random numbers.
 func (m *Manager) Shuffle() { m.Order = Drawn{m.random} }
 
 func compare(a, b Item) int {

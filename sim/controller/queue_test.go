@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/controller"
 )
 
-// model is a queue as one would write it down: every wish in a list that each question goes through.
+// model is a naive queue: a single list of wished reconciles that every method searches.
 type model struct {
 	wishes   []wish
 	failures map[controller.Item]int
@@ -45,7 +45,7 @@ func (m *model) addAt(i controller.Item, at time.Time) {
 	m.wishes = append(m.wishes, wish{Item: i, at: at})
 }
 
-// due makes ready, one after the other, the earliest of the wishes whose time has come.
+// due makes the wishes ready that are due, with the earliest first.
 func (m *model) due(now time.Time) {
 	for {
 		n := -1
@@ -76,7 +76,7 @@ func (m *model) print() string {
 	return fmt.Sprint(ready, waiting)
 }
 
-// pause is how long an item waits after it has failed n times before.
+// pause returns the delay after a failure of an item, depending on the number of earlier failures, and increments that number.
 func (m *model) pause(i controller.Item) time.Duration {
 	d := 5 * time.Millisecond
 	for range m.failures[i] {
@@ -88,7 +88,7 @@ func (m *model) pause(i controller.Item) time.Duration {
 	return d
 }
 
-// For any sequence of calls, a queue behaves like the model.
+// TestQueueAgainstModel checks that a queue behaves like the model for random sequences of calls.
 func TestQueueAgainstModel(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(300) {
@@ -138,7 +138,7 @@ func TestQueueAgainstModel(t *testing.T) {
 	}
 }
 
-// An item that has failed long enough does not wait for ever longer.
+// TestBackOffEnds checks that the delay of a failing item has a maximum.
 func TestBackOffEnds(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -153,5 +153,5 @@ func TestBackOffEnds(t *testing.T) {
 	is.Equal(last, 1000*time.Second)
 	is.Equal(q.Failures(), []controller.Failure{{Item: i, Times: 100}})
 	q.Forget(i)
-	is.Equal(q.Retry(i, clock.Epoch(), 5*time.Millisecond, 1000*time.Second), clock.Epoch().Add(5*time.Millisecond)) // as at the first time
+	is.Equal(q.Retry(i, clock.Epoch(), 5*time.Millisecond, 1000*time.Second), clock.Epoch().Add(5*time.Millisecond)) // as after the first failure
 }

@@ -9,30 +9,31 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Reconcile describes one reconcile for an observer: its cause, the revision that the controller's cache showed, and its writes.
+// Reconcile describes a reconcile for an observer: its cause, the revision of the controller's cache, and the controller's
+// writes.
 type Reconcile struct {
 	Item
-	Cause    uint64   // revision of the first commit that caused it; 0 if a timer did
-	Read     []string // resources that it has read in its cache, in the order in which it did so first
-	CacheRev uint64   // revision that its cache showed of them; of several the oldest
-	Before   uint64   // newest revision of the store when it began
-	After    uint64   // newest revision when it was over: it made the writes in between
+	Cause    uint64   // revision of the first commit that caused it, or 0 if a timer did
+	Read     []string // the resources that it read from its cache, in the order of the first read
+	CacheRev uint64   // the cache's revision of these resources; the oldest if they differ
+	Before   uint64   // the newest revision of the store when it began
+	After    uint64   // the newest revision when it ended; the writes in between are its own
 	Failed   *status.Status
 	Stepped  bool // it waited for a Step
 }
 
-// Quiet reports whether nothing came of it, and nothing could have gone wrong: it knew all that there was, and left it as it is.
+// Quiet reports whether the reconcile neither wrote nor failed, read only current data, and did not wait for a Step.
 func (r *Reconcile) Quiet() bool {
 	return r.After == r.Before && r.CacheRev == r.Before && r.Failed == nil && !r.Stepped
 }
 
 // reconciling collects the arguments of Manager.OnReconcile.
 type reconciling struct {
-	causes map[Item]uint64 // revision of the first commit that caused an item which has not been reconciled yet
-	now    *Reconcile      // the current reconcile; nil if there is none, or OnReconcile is nil
+	causes map[Item]uint64 // the revision of the first commit that caused an item which has not been reconciled yet
+	now    *Reconcile      // the current reconcile; nil if there is none, or if OnReconcile is nil
 }
 
-// recordCause notes that a commit calls for an item.
+// recordCause records the revision of the first commit that made an item due.
 func (m *Manager) recordCause(l *loop, key Key, rev uint64) {
 	if m.OnReconcile == nil || l.InServer {
 		return
@@ -45,7 +46,7 @@ func (m *Manager) recordCause(l *loop, key Key, rev uint64) {
 	}
 }
 
-// beginReconcile is called before a reconcile.
+// beginReconcile starts the record of a reconcile.
 func (m *Manager) beginReconcile(l *loop, i Item) {
 	if m.OnReconcile == nil || l.InServer {
 		return
@@ -55,7 +56,7 @@ func (m *Manager) beginReconcile(l *loop, i Item) {
 	delete(m.reconciling.causes, i)
 }
 
-// recordRead records that a controller reads a resource in its cache while it reconciles.
+// recordRead records that a reconcile reads a resource from the controller's cache.
 func (m *Manager) recordRead(l *loop, resource string, v *mvcc.View) {
 	x := m.reconciling.now
 	if x == nil || x.Controller != l.Name {
@@ -67,7 +68,7 @@ func (m *Manager) recordRead(l *loop, resource string, v *mvcc.View) {
 	}
 }
 
-// endReconcile is called after a reconcile.
+// endReconcile completes the record of a reconcile and passes it to OnReconcile.
 func (m *Manager) endReconcile(failed *status.Status) {
 	x := m.reconciling.now
 	if x == nil {
@@ -78,18 +79,18 @@ func (m *Manager) endReconcile(failed *status.Status) {
 	m.OnReconcile(*x)
 }
 
-// Standing describes a controller between two reconciles.
+// Standing describes a controller between reconciles.
 type Standing struct {
 	Name    string
 	Stopped bool
-	Crashed bool // it is stopped, and knows nothing
+	Crashed bool // it is stopped, and has lost its state
 	Delay   time.Duration
-	Lagging []string  // resources of which it learns nothing
-	Knows   uint64    // revision that its cache shows; of several the oldest
-	Due     []Waiting // its items, the earliest first
+	Lagging []string  // the resources whose informers lag
+	Knows   uint64    // the revision of its cache; the oldest if resources differ
+	Due     []Waiting // its queued items, with the earliest first
 }
 
-// Standings describes the controllers, except those of API servers, in the order of Names.
+// Standings returns the state of the controllers in the order of Names. It omits those of API servers.
 func (m *Manager) Standings() (all []Standing) {
 	m.promoteDue()
 	newest, now := m.log.Newest().Rev(), m.schedule.Now()
@@ -119,7 +120,7 @@ func (m *Manager) Standings() (all []Standing) {
 	return all
 }
 
-// StepOf does one reconcile of a controller. It reports false when that has nothing to do now, or is stopped.
+// StepOf performs one reconcile of the named controller. It returns false if the controller has no due items or is stopped.
 func (m *Manager) StepOf(name string) bool {
 	return m.step(func(m *Manager, l *loop) bool { return l.Name == name && m.works(l) }, false)
 }

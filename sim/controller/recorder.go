@@ -9,26 +9,26 @@ import (
 
 // recorder aggregates, counts and limits the events of one controller, as client-go's EventCorrelator does:
 //
-//	an event ─▶ similar: the tenth message of one reason in ten minutes, and those after it, are one event
-//	         ─▶ said:    a repeated event is counted, not written again
-//	         ─▶ budgets: 25 events about one object are written at once, then one more each five minutes
+//	an event ─▶ Similar: from the tenth message with the same reason in ten minutes on, messages are combined into one event
+//	         ─▶ Said:    a repeated event is counted instead of created again
+//	         ─▶ Budgets: up to 25 events about an object are written, then one more every five minutes
 type recorder struct {
 	Said    map[string]*recordedEvent `json:",omitempty"`
 	Similar map[string]*similar       `json:",omitempty"`
 	Budgets map[string]*budget        `json:",omitempty"`
 }
 
-// The limits of client-go's recorder (tools/record/events_cache.go).
+// These are the limits of client-go's recorder (tools/record/events_cache.go).
 const (
 	similarMax      = 10
 	similarInterval = 10 * time.Minute
 	budgetMax       = 25.0
 	budgetRefill    = 5 * time.Minute
-	recorderMax     = 4096 // entries of each kind
+	recorderMax     = 4096 // the maximum number of entries in each map
 	combined        = "(combined from similar events): "
 )
 
-// recordedEvent is one event that was written, or would have been.
+// recordedEvent is an event that was written, or would have been written without a budget.
 type recordedEvent struct {
 	Name  string
 	Count int64
@@ -38,22 +38,23 @@ type recordedEvent struct {
 	message string
 }
 
-// similar are events that differ in their message only.
+// similar holds the messages of events that differ only in their messages.
 type similar struct {
 	Messages []string
 	Last     time.Time
 }
 
-// budget is how many events of an object can be written.
+// budget is the number of events about an object that may still be written.
 type budget struct {
 	Left float64
 	Last time.Time
 }
 
-// eventContent is the content of an event.
+// eventContent is the content of an event, without the object that it is about.
 type eventContent struct{ Type, Reason, Message string }
 
-// record takes an event about an object. It returns the event to write, and whether it may be written.
+// record records an event about an object. It returns the record of the event to write, and reports whether the object's budget
+// allows writing it.
 func (r *recorder) record(about string, say eventContent, now time.Time) (e *recordedEvent, allowed bool) {
 	if r.Said == nil {
 		r.Said, r.Similar, r.Budgets = map[string]*recordedEvent{}, map[string]*similar{}, map[string]*budget{}
@@ -70,7 +71,8 @@ func (r *recorder) record(about string, say eventContent, now time.Time) (e *rec
 	return e, r.spend(about, now)
 }
 
-// combine returns under which key an event is counted, and its message.
+// combine returns the key under which an event is counted, and its message. If similar events are too frequent, both are those of a
+// combined event.
 func (r *recorder) combine(about string, say eventContent, now time.Time) (key, message string) {
 	group := about + "|" + say.Type + "|" + say.Reason
 	s := r.Similar[group]
@@ -90,7 +92,7 @@ func (r *recorder) combine(about string, say eventContent, now time.Time) (key, 
 	return group, combined + say.Message
 }
 
-// spend takes one event of the budget of an object, if there is one left.
+// spend deducts one event from the budget of an object. It returns false if the budget is exhausted.
 func (r *recorder) spend(about string, now time.Time) bool {
 	b := r.Budgets[about]
 	if b == nil {
@@ -107,7 +109,7 @@ func (r *recorder) spend(about string, now time.Time) bool {
 	return true
 }
 
-// clone returns a recorder that shares nothing that changes.
+// clone returns a deep copy of the recorder.
 func (r *recorder) clone() *recorder {
 	return &recorder{copied(r.Said), copied(r.Similar), copied(r.Budgets)}
 }
@@ -121,7 +123,7 @@ func copied[T any](all map[string]*T) map[string]*T {
 	return out
 }
 
-// trim drops the entry that was used longest ago if there are too many.
+// trim drops the entries for which last is oldest if the map has too many. To do so rarely, it drops several at a time.
 func trim[T any](all map[string]T, last func(T) time.Time) {
 	if len(all) <= recorderMax+recorderMax/8 {
 		return

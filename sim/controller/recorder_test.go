@@ -9,7 +9,8 @@ import (
 	"github.com/matryer/is"
 )
 
-// The events that a recorder lets through, and their text: derived by hand from client-go's EventCorrelator.
+// TestRecorder checks which events a recorder allows, and their messages. The expected values are derived manually from
+// client-go's EventCorrelator.
 func TestRecorder(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -21,7 +22,7 @@ func TestRecorder(t *testing.T) {
 	}
 	for n := range 3 {
 		text, ok := record("same")
-		is.Equal(text, fmt.Sprint(n+1, " same")) // counted
+		is.Equal(text, fmt.Sprint(n+1, " same")) // the event was counted
 		is.True(ok)
 	}
 	for n := range 12 {
@@ -29,7 +30,7 @@ func TestRecorder(t *testing.T) {
 		switch want := fmt.Sprint("1 other ", n); {
 		case n < 8:
 			is.Equal(text, want)
-		default: // with "same" it is the tenth message or a later one
+		default: // combined: together with "same", this is at least the tenth message
 			is.Equal(text, fmt.Sprint(n-7, " (combined from similar events): other ", n))
 		}
 	}
@@ -45,10 +46,10 @@ func TestRecorder(t *testing.T) {
 	is.True(!ok)
 	now = now.Add(time.Second)
 	_, ok = record("x")
-	is.True(ok) // one more each five minutes
+	is.True(ok) // one more every five minutes
 	now = now.Add(10*time.Minute + time.Second)
 	text, _ := record("y")
-	is.Equal(text, "1 y") // those of long ago are not similar any more
+	is.Equal(text, "1 y") // messages from long ago are no longer similar
 
 	var loaded recorder
 	data, err := json.Marshal(r)
@@ -60,7 +61,7 @@ func TestRecorder(t *testing.T) {
 	is.Equal(aok, bok)
 }
 
-// A recorder drops the entry that was used longest ago.
+// TestRecorderIsBounded checks that a recorder drops the least recently used entries.
 func TestRecorderIsBounded(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

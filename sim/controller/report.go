@@ -5,33 +5,33 @@ import (
 	"time"
 )
 
-// Report describes the controllers for a web page: the engine's view controllers, and GET /sim/v1/controllers as JSON.
+// Report describes the controllers for the web page's controllers view, and for GET /sim/v1/controllers.
 type Report struct {
 	Controllers []Reported `json:"controllers"`
-	Stepped     bool       `json:"stepped"` // they wait for Step
+	Stepped     bool       `json:"stepped"` // controllers wait for Step
 }
 
-// Reported is one of them, or a kubelet.
+// Reported describes a controller or a kubelet.
 type Reported struct {
 	Name    string   `json:"name"`
-	State   string   `json:"state,omitempty"` // that of Standing.State
-	Slow    int64    `json:"slow,omitempty"`  // delay in milliseconds before it reconciles a new item
+	State   string   `json:"state,omitempty"` // Standing.State
+	Slow    int64    `json:"slow,omitempty"`  // the delay in milliseconds before it reconciles a new item
 	Lagging []string `json:"lagging,omitempty"`
-	Rev     string   `json:"rv"` // that it knows
+	Rev     string   `json:"rv"` // revision of its cache
 	Due     []Due    `json:"due"`
-	All     int      `json:"all"` // how much is due
+	All     int      `json:"all"` // number of items that it will reconcile
 }
 
-// Due is an item that a controller is about to reconcile.
+// Due is an item that a controller will reconcile.
 type Due struct {
 	Key string `json:"key"`
-	In  int64  `json:"in"` // milliseconds; 0 if it may start now
+	In  int64  `json:"in"` // milliseconds until it is due; 0 if it is due now
 }
 
-// reportedDue is the most due items that a Report has of each controller.
+// reportedDue is the maximum number of items that a Report lists for each controller.
 const reportedDue = 5
 
-// Report describes the controllers, except those of API servers.
+// Report returns a report about all controllers except those inside API servers.
 func (m *Manager) Report() Report {
 	r := Report{Controllers: []Reported{}, Stepped: m.Stepped}
 	for _, s := range m.Standings() {
@@ -48,7 +48,7 @@ func (s *Standing) report(now time.Time) Reported {
 	return Reported{s.Name, s.State(), s.Delay.Milliseconds(), s.Lagging, strconv.FormatUint(s.Knows, 10), due, len(s.Due)}
 }
 
-// State returns the trouble of a controller in a word: stopped, crashed, lagging or slow, or "" if it has none.
+// State summarizes the disturbance of a controller as stopped, crashed, lagging or slow. It returns "" if there is none.
 func (s *Standing) State() string {
 	switch {
 	case s.Crashed:

@@ -6,21 +6,21 @@ import (
 	"github.com/kubesim/kubesim/sim/commit"
 )
 
-// Index assigns commits to watches by a value, such as the name of a node. Watches that share an Index are notified of the commits
-// with their value without a look at the others, so that thousands of them cost no more than one. An Index is comparable.
+// Index assigns commits to watches by a value, such as the name of a node. Watches that share an Index are looked up by value, so
+// that thousands of them cost no more than one. An Index must be comparable.
 type Index interface {
-	// Values returns the values of a commit, each once, in the order in which their watches are notified.
+	// Values returns the distinct values of a commit, in the order in which their watches are notified.
 	Values(c *commit.Commit) []string
 }
 
-// route leads commits of a resource to one watch, or to the watches of an Index by their values.
+// route maps the commits of a resource to a single watch, or to the watches of an Index by value.
 type route struct {
 	watcher
-	index Index // nil for one watch
+	index Index // nil for a single watch
 	by    map[string][]watcher
 }
 
-// eachWatcher calls f with each watch of a commit, including those of all resources, in their order.
+// eachWatcher calls f with each watch that a commit concerns, in order.
 func (m *Manager) eachWatcher(e *commit.Commit, f func(watcher)) {
 	for _, r := range m.routesOf(e.Storage) {
 		if r.index == nil {
@@ -35,7 +35,8 @@ func (m *Manager) eachWatcher(e *commit.Commit, f func(watcher)) {
 	}
 }
 
-// routesOf returns the routes of a resource. The watches of an Index have one, in the place of the first of them.
+// routesOf returns the routes of a resource. Watches that share an Index have a single route, in the position of the first such
+// watch.
 func (m *Manager) routesOf(resource string) []route {
 	routes, known := m.routes[resource]
 	if known {

@@ -11,36 +11,36 @@ import (
 	"github.com/kubesim/kubesim/sim/mvcc"
 )
 
-// State is the state of a Manager between two reconciles: everything that determines its future behaviour.
+// State is the state of a Manager between reconciles. It determines the Manager's future behaviour.
 type State struct {
-	Ready    []Item      `json:",omitempty"` // oldest first
+	Ready    []Item      `json:",omitempty"` // the oldest first
 	Waiting  []Waiting   `json:",omitempty"` // the earliest first
 	Failures []Failure   `json:",omitempty"`
 	Plan     []Item      `json:",omitempty"`
 	Stepped  bool        `json:",omitempty"`
-	Drawn    bool        `json:",omitempty"` // the Order
-	Loops    []LoopState `json:",omitempty"` // only those that are not in their initial state
+	Drawn    bool        `json:",omitempty"` // the Order is Drawn
+	Loops    []LoopState `json:",omitempty"` // omits loops in their initial state
 
-	// Resync names controllers that list all objects when the State is loaded, as at their start.
+	// Resync names the controllers that list all objects when the State is loaded, as at their start.
 	Resync []string `json:",omitempty"`
 }
 
-// LoopState is one controller.
+// LoopState is the state of a controller.
 type LoopState struct {
 	Name    string
 	Stopped bool            `json:",omitempty"`
 	Crashed bool            `json:",omitempty"`
 	Delay   time.Duration   `json:",omitempty"`
-	Memory  json.RawMessage `json:",omitempty"` // as its Rememberer prints it
+	Memory  json.RawMessage `json:",omitempty"` // the JSON of its Rememberer's Memory
 
-	Events  *recorder     `json:",omitempty"` // that it has recorded
-	Written []newestWrite `json:",omitempty"` // that its cache does not show
+	Events  *recorder     `json:",omitempty"` // the events that it has recorded
+	Written []newestWrite `json:",omitempty"` // the writes that its cache does not show yet
 
-	// Lagging holds the views that its cache shows of resources whose informers lag.
+	// Lagging contains the cache's views of the resources whose informers lag.
 	Lagging map[string]*mvcc.View `json:"-"`
 }
 
-// State returns the current state. It shares no mutable data with the Manager.
+// State returns the current state of a Manager. It shares no mutable data with the Manager.
 func (m *Manager) State() *State {
 	s := &State{Ready: slices.Clone(m.queue.ready), Waiting: slices.Clone(m.queue.waiting), Failures: m.queue.Failures(),
 		Plan: slices.Clone(m.Plan), Stepped: m.Stepped}
@@ -64,8 +64,8 @@ func (m *Manager) State() *State {
 	return s
 }
 
-// Load replaces the state of a Manager. If s is nil, the Manager starts without any work. Waiting items are reconciled on the
-// Manager's clock.
+// Load replaces the state of a Manager with s. If s is nil, the Manager starts with an empty queue. Waiting items use the Manager's
+// clock. It returns an error if s contains an unknown controller or an invalid memory.
 func (m *Manager) Load(s *State) error {
 	m.queue, m.Plan, m.owned, m.nextRenewal = Queue{work: m.queue.work}, nil, ownerIndex{}, time.Time{}
 	m.setAlarm()
@@ -135,7 +135,7 @@ func (m *Manager) loadQueue(s *State) error {
 	return nil
 }
 
-// memory encodes a controller's memory, or returns nil if it has none.
+// memory returns the JSON of a controller's memory, or nil if it has none.
 func (l *loop) memory() json.RawMessage {
 	r, ok := l.Reconciler.(Rememberer)
 	if !ok {
@@ -151,7 +151,8 @@ func (l *loop) memory() json.RawMessage {
 	return text
 }
 
-// remember restores the memory that memory has encoded. If text is nil, the memory is cleared.
+// remember restores a controller's memory from its JSON. If text is nil, it clears the memory. It returns an error if text is
+// invalid.
 func (l *loop) remember(text json.RawMessage) error {
 	r, ok := l.Reconciler.(Rememberer)
 	if !ok {

@@ -8,17 +8,17 @@ import (
 	"github.com/kubesim/kubesim/sim/mvcc"
 )
 
-// The troubles of a controller:
+// Controllers can be disturbed in these ways:
 //
-//	           its queue        its cache        its memory
-//	Stop       grows            is kept up       stays
-//	Delay      each item waits  is kept up       stays
-//	Lag        as it is         stands still     stays
-//	Crash      is lost          is lost          is lost
-//	Start      goes on; after a crash all existing objects are queued again
+//	           its queue         its cache         its memory
+//	Stop       grows             is updated        is kept
+//	Delay      each item waits   is updated        is kept
+//	Lag        is unchanged      is not updated    is kept
+//	Crash      is lost           is lost           is lost
+//	Start      continues; after a crash all existing objects are queued again
 //	Resume     all missed commits are delivered, in order
 
-// Stop stops a controller: its items wait.
+// Stop stops a controller. Its items stay in the queue. It returns an error if no controller has that name.
 func (m *Manager) Stop(name string) error {
 	l, err := m.findNamed(name)
 	if err == nil {
@@ -28,7 +28,7 @@ func (m *Manager) Stop(name string) error {
 	return err
 }
 
-// halt sets whether a controller is stopped.
+// halt sets whether a controller is stopped, and updates the number of stopped controllers.
 func (m *Manager) halt(l *loop, stopped bool) {
 	switch {
 	case stopped && !l.stopped:
@@ -39,15 +39,15 @@ func (m *Manager) halt(l *loop, stopped bool) {
 	l.stopped = stopped
 }
 
-// falter is called when a controller has stopped: others cannot rely on its Heartbeat any more.
+// falter notifies other controllers that a stopped controller no longer renews its Heartbeat's object.
 func (m *Manager) falter(l *loop) {
 	if h, ok := l.Reconciler.(Heartbeat); ok {
 		m.notifyExpired(h)
 	}
 }
 
-// Crash stops a controller and makes it forget everything, as a process does that ends. In the middle of a reconcile, it
-// writes nothing more.
+// Crash stops a controller and clears its state, as when its process ends. A crash in the middle of a reconcile prevents further
+// writes.
 func (m *Manager) Crash(name string) error {
 	l, err := m.findNamed(name)
 	if err != nil {
@@ -75,7 +75,7 @@ func (m *Manager) Start(name string) error {
 	return nil
 }
 
-// Delay makes a controller wait for a time before it reconciles new items. 0 ends the delay.
+// Delay delays the reconciles of a controller's new items. 0 ends the delay.
 func (m *Manager) Delay(name string, d time.Duration) error {
 	l, err := m.findNamed(name)
 	if err == nil {
@@ -84,8 +84,8 @@ func (m *Manager) Delay(name string, d time.Duration) error {
 	return err
 }
 
-// Lag makes the informers of a controller lag: those of some resources, such as pods or deployments.apps, or all. It knows the
-// store as it is now until Resume.
+// Lag makes a controller's informers lag for the given resources, such as pods or deployments.apps, or for all resources if none
+// are given. Until Resume, the controller's cache shows those resources as they are now.
 func (m *Manager) Lag(name string, resources ...string) error {
 	l, err := m.findNamed(name)
 	if err != nil {
@@ -117,7 +117,8 @@ func (m *Manager) watched(l *loop) (stored []string) {
 	return stored
 }
 
-// storage returns where a resource is stored that a user names: deployments.apps, or deployments.
+// storage returns the storage name of a resource with a name such as deployments.apps or deployments. It returns an error if the
+// name is unknown.
 func (m *Manager) storage(name string) (string, error) {
 	if m.server.Definition(name) != nil {
 		return name, nil
@@ -130,8 +131,8 @@ func (m *Manager) storage(name string) (string, error) {
 	return "", fmt.Errorf("there is no resource %q", name)
 }
 
-// Resume ends Lag: the controller gets all commits that it has missed. If the store has compacted some of them, the controller gets
-// all existing objects, as after a list.
+// Resume ends Lag and delivers all commits that the controller has missed. If the store has compacted some of them, the
+// controller is notified of all existing objects, as after a list.
 func (m *Manager) Resume(name string) error {
 	l, err := m.findNamed(name)
 	if err != nil {
@@ -146,11 +147,11 @@ func (m *Manager) Resume(name string) error {
 	return nil
 }
 
-// replay passes a controller the commits of a resource since a view.
+// replay notifies a controller of the commits to a resource since the view from.
 func (m *Manager) replay(l *loop, resource string, from *mvcc.View) error {
 	return m.log.Store.Events(from.Rev(), func(e *mvcc.Event) bool {
 		if commit.Storage(e.Key) == resource {
-			view, _ := m.log.Store.At(e.Rev) // it is there: the store yields its commit
+			view, _ := m.log.Store.At(e.Rev) // cannot fail: the store has just returned the event of the revision
 			x := commit.Of(e, view, m.schedule.Now(), m.server)
 			m.eachWatcher(x, func(w watcher) {
 				if w.loop == l && !w.watch.Listed {

@@ -15,7 +15,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// world is the least that controllers need: a store, a registry of built-in kinds over it, and a clock.
+// world provides the minimum that controllers need: a store, a registry of built-in kinds, and a clock.
 type world struct {
 	*registrytest.Backend
 	reg     *registry.Registry
@@ -42,8 +42,8 @@ func (w *world) run(names ...string) *controller.Manager {
 	return w.manager
 }
 
-// noter counts how often it was asked about each object. One whose data has "again" is asked for again after a second, one
-// that has "fail" fails.
+// noter counts the reconciles of each object. If an object's data has the key "again", it is reconciled again after a second. If
+// it has the key "fail", the reconcile fails.
 type noter struct {
 	w     *world
 	name  string
@@ -70,7 +70,7 @@ func (n *noter) Reconcile(api *controller.Client, key controller.Key) (time.Dura
 	return 0, nil
 }
 
-// put writes a config map with a key in its data, as a user.
+// put creates or updates a ConfigMap with a key in its data, as a user.
 func (w *world) put(t testing.TB, name, key string) {
 	t.Helper()
 	q := &registry.Request{Definition: w.Hubs["configmaps"], Namespace: "default", Name: name, Manager: "user"}

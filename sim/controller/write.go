@@ -11,8 +11,8 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Create stores a new object in its namespace. The object must not be used afterwards. Create returns the stored object, or nil
-// with a Status.
+// Create creates an object in its namespace. The caller must not use obj afterwards. Create returns the stored object, or nil and
+// an error Status.
 func (c *Client) Create(of string, obj object.Object) (*resource.Item, *status.Status) {
 	q, s := c.request(of, obj.Namespace(), obj.Name())
 	if s != nil {
@@ -30,8 +30,9 @@ func (c *Client) Create(of string, obj object.Object) (*resource.Item, *status.S
 	return result.Item, nil
 }
 
-// Update replaces an object, or a subresource of it; the empty subresource is the object itself. If another client has written the
-// object since it was read, Update fails, unless the object has no resourceVersion.
+// Update replaces an object or one of its subresources, and returns the stored object. If subresource is "", it replaces the object
+// itself. Update fails with a conflict if another client has written the object since it was read, unless obj has no
+// resourceVersion.
 func (c *Client) Update(of, subresource string, obj object.Object) (object.Object, *status.Status) {
 	return stored(c.change(of, subresource, obj.Namespace(), obj.Name(), "update", registry.Put,
 		func(q *registry.Request, _ object.Object) (object.Object, *status.Status) {
@@ -39,7 +40,7 @@ func (c *Client) Update(of, subresource string, obj object.Object) (object.Objec
 		}))
 }
 
-// withDefaults returns an object as the API server reads it from a body: with the defaults of its version.
+// withDefaults sets the defaults of the object's version, as the API server does after decoding a body, and returns the object.
 func withDefaults(d *resource.Definition, obj object.Object) object.Object {
 	if d.Default != nil {
 		d.Default(obj)
@@ -47,7 +48,8 @@ func withDefaults(d *resource.Definition, obj object.Object) object.Object {
 	return obj
 }
 
-// Patch changes the stored object, even if it has been changed since it was read.
+// Patch applies change to the stored object, even if the object has changed since it was read. It fails with 404 if the object does
+// not exist.
 func (c *Client) Patch(of, subresource string, key Key, change func(live object.Object)) *status.Status {
 	_, s := c.change(of, subresource, key.Namespace, key.Name, "patch", registry.Patch,
 		func(_ *registry.Request, live object.Object) (object.Object, *status.Status) {
@@ -57,7 +59,7 @@ func (c *Client) Patch(of, subresource string, key Key, change func(live object.
 	return s
 }
 
-// Connect creates a subresource of an object whose body is not the object itself: binding, eviction, token.
+// Connect creates a subresource whose body is not the object itself, such as binding, eviction or token, and returns the response.
 func (c *Client) Connect(of, subresource string, key Key, body object.Object) (object.Object, *status.Status) {
 	q, s := c.request(of, key.Namespace, key.Name)
 	if s != nil {
@@ -71,14 +73,14 @@ func (c *Client) Connect(of, subresource string, key Key, body object.Object) (o
 	return obj, s
 }
 
-// Scale returns the Scale of an object of a resource, which may be served in several versions.
+// Scale reads the Scale of an object from the API server, in the version of the resource that d defines.
 func (c *Client) Scale(d *resource.Definition, key Key) (object.Object, *status.Status) {
 	q := c.requestOf(d, key.Namespace, key.Name)
 	q.Verb, q.Subresource = "get", "scale"
 	return c.registry().Connect(q, "get", nil)
 }
 
-// SetScale changes the number of replicas of an object to that of a Scale.
+// SetScale updates the Scale of an object through the API server, and thereby the object's number of replicas.
 func (c *Client) SetScale(d *resource.Definition, scale object.Object) *status.Status {
 	q := c.requestOf(d, scale.Namespace(), scale.Name())
 	q.Verb, q.Subresource = "update", "scale"
@@ -86,8 +88,8 @@ func (c *Client) SetScale(d *resource.Definition, scale object.Object) *status.S
 	return s
 }
 
-// Apply applies fields of an object with server-side apply and force: it takes over fields that other managers own. It creates an
-// object that does not exist, where that is allowed.
+// Apply applies fields with server-side apply and force: it takes over fields that other managers own. If the object does not
+// exist, Apply creates it if the server allows that.
 func (c *Client) Apply(of, subresource string, key Key, fields object.Object) (object.Object, *status.Status) {
 	r := c.registry()
 	return stored(c.change(of, subresource, key.Namespace, key.Name, "patch", registry.Apply,
@@ -97,7 +99,7 @@ func (c *Client) Apply(of, subresource string, key Key, fields object.Object) (o
 			if key.Namespace != "" {
 				config.Set(key.Namespace, "metadata", "namespace")
 			}
-			for name, v := range fields { // order does not matter: a map again
+			for name, v := range fields { // order does not matter: the result is a map
 				config[name] = v
 			}
 			obj, _, s := r.Fields.Apply(d, live, config, r.By(q), true)
@@ -105,14 +107,16 @@ func (c *Client) Apply(of, subresource string, key Key, fields object.Object) (o
 		}))
 }
 
-// Preconditions are the required state of an object to delete, and the propagation policy. Empty fields match any state.
+// Preconditions contains the required state of an object to delete, and the options of the deletion. Empty fields match any
+// state.
 type Preconditions struct {
 	UID, ResourceVersion string
 	Propagation          string // Orphan, Background or Foreground
-	Now                  bool   // without a grace period
+	Now                  bool   // delete without a grace period
 }
 
-// Delete deletes an object, or begins to.
+// Delete deletes an object, or marks it as deleted if it has finalizers or a grace period. If the object does not meet the
+// preconditions, Delete returns a conflict.
 func (c *Client) Delete(of string, key Key, p Preconditions) *status.Status {
 	q, s := c.request(of, key.Namespace, key.Name)
 	if s != nil {
@@ -133,7 +137,8 @@ func (c *Client) Delete(of string, key Key, p Preconditions) *status.Status {
 	return s
 }
 
-// DeleteCollection deletes the objects of a resource in a namespace, or begins to.
+// DeleteCollection deletes the objects of a resource in a namespace, or marks them as deleted if they have finalizers or a grace
+// period.
 func (c *Client) DeleteCollection(d *resource.Definition, namespace, propagation string) (failed *status.Status) {
 	if c.loop.crashed {
 		return crashed
@@ -161,7 +166,7 @@ func (c *Client) change(of, subresource, namespace, name, verb string, kind regi
 	return result, s
 }
 
-// wrote notes a write that the controller has to see in its cache before it reconciles the key again.
+// wrote records the revision of a write if the cache must show it before the controller reconciles the key again.
 func (c *Client) wrote(of string, result *registry.Result, failed *status.Status) {
 	if failed == nil && result.Item != nil {
 		c.loop.wrote(of, result.Item.Rev)
@@ -173,7 +178,8 @@ func (l *loop) Actor() resource.Actor {
 	return resource.Actor{Client: l.Name, User: l.User.Name, Own: true}
 }
 
-// request is a request of the controller.
+// request returns a request of the controller for an object, or an error if the controller has crashed or the resource is not
+// defined.
 func (c *Client) request(of, namespace, name string) (*registry.Request, *status.Status) {
 	d := c.manager.server.Definition(of)
 	switch {
@@ -185,7 +191,7 @@ func (c *Client) request(of, namespace, name string) (*registry.Request, *status
 	return c.requestOf(d, namespace, name), nil
 }
 
-// crashed is the error for a controller that has crashed between two writes. Its reaction has no effect.
+// crashed is the error for a controller that has crashed during a reconcile. Its further writes have no effect.
 var crashed = status.Internal(errors.New("the controller has crashed"))
 
 func (c *Client) requestOf(d *resource.Definition, namespace, name string) *registry.Request {
@@ -202,8 +208,8 @@ func stored(result *registry.Result, s *status.Status) (object.Object, *status.S
 	return result.Item.Object(), nil
 }
 
-// SetCondition sets the status, the reason and the message of a condition, and reports whether any of them changed. Its transition
-// time is updated if the status changed.
+// SetCondition sets the status, reason and message of a condition, and reports whether any of them changed. It updates the
+// transition time if the status changed.
 func SetCondition(obj object.Object, now time.Time, kind, value, reason, message string) (changed bool) {
 	c := obj.Condition(kind)
 	if c == nil {

@@ -5,20 +5,21 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/cel"
+	"github.com/kubesim/kubesim/sim/cel/expr"
 	"github.com/kubesim/kubesim/sim/crd/structural"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
 const (
-	// depthMax and nodesMax bound the size of a schema: deeper or larger ones are refused, unlike by the real server. The largest
-	// definitions in use have a few ten thousand nodes, some thirty deep.
+	// depthMax and nodesMax limit the size of a schema. Unlike the real server, this one rejects deeper or larger
+	// schemas. The largest definitions in use have tens of thousands of nodes and a depth of about thirty.
 	depthMax = 300
 	nodesMax = 200_000
 )
 
-// checkSchema checks the schema of a version, or of all versions; nil has no errors. status is set if the status subresource is
-// served. before is the stored schema of the version, nil for a new one.
+// checkSchema checks the schema of a version, or of all versions. A nil schema is valid. status reports whether the status
+// subresource is served. before is the stored schema of the version, or nil if the version is new.
 func (v *validator) checkSchema(schema map[string]any, p field.Path, status bool, before map[string]any) field.ErrorList {
 	if schema == nil {
 		return nil
@@ -44,17 +45,17 @@ func (v *validator) checkSchema(schema map[string]any, p field.Path, status bool
 	if len(structure) > 0 || unreadable(schema) {
 		return errs
 	}
-	_, bad := cel.CompileVersion(cel.Environment{Minor: int(v.minor)}, schema, v.known(schema, before), p, c.wrong) // those of parts with nothing wrong in them
+	_, bad := cel.CompileVersion(expr.Environment{Minor: int(v.minor)}, schema, v.known(schema, before), p, c.wrong) // only the errors about parts in which nothing else is wrong
 	return append(errs, bad...)
 }
 
 // known returns the stored rules: the expressions of any version, and whether the whole schema is unchanged (apiextensions
 // validation: findPreexistingExpressions, findVersionsWithUnchangedSchemas).
-func (v *validator) known(schema, before map[string]any) cel.Known {
+func (v *validator) known(schema, before map[string]any) expr.Known {
 	if v.before == nil {
-		return cel.Known{}
+		return expr.Known{}
 	}
-	known := cel.Known{Rules: map[string]bool{}, Messages: map[string]bool{}, Unchanged: before != nil && sameSpec(schema, before)}
+	known := expr.Known{Rules: map[string]bool{}, Messages: map[string]bool{}, Unchanged: before != nil && sameSpec(schema, before)}
 	for _, schema := range v.before.schemas() {
 		walk(schema, func(node object.Object) bool {
 			for _, r := range node.Objects("x-kubernetes-validations") {
@@ -66,7 +67,7 @@ func (v *validator) known(schema, before map[string]any) cel.Known {
 	return known
 }
 
-// checkStructure checks that the schema is structural and that its defaults keep to it.
+// checkStructure checks that the schema is structural and that its defaults are valid.
 func (v *validator) checkStructure(schema map[string]any, p field.Path) field.ErrorList {
 	if unreadable(schema) || v.before != nil && !v.before.structural() {
 		return nil
@@ -77,14 +78,15 @@ func (v *validator) checkStructure(schema map[string]any, p field.Path) field.Er
 	return v.checkDefaults(schema, p)
 }
 
-// structural reports whether all schemas of a definition are structural: a stored one that is not may stay so.
+// structural reports whether all schemas of a definition are structural. If a schema of the stored definition is not, an update
+// need not make it so.
 func (s *spec) structural() bool {
 	return !slices.ContainsFunc(s.schemas(), func(schema map[string]any) bool {
 		return schema != nil && (unreadable(schema) || len(checkStructural(schema, field.Path{})) > 0)
 	})
 }
 
-// unreadable reports whether a schema has parts that no structural schema can have: they are errors of their own.
+// unreadable reports whether a schema contains a field that no structural schema can contain. Other checks report the error.
 func unreadable(schema map[string]any) bool {
 	return !walk(schema, func(node object.Object) bool {
 		for _, name := range []string{"id", "$schema", "$ref", "patternProperties", "dependencies", "additionalItems", "definitions"} {
@@ -98,12 +100,12 @@ func unreadable(schema map[string]any) bool {
 	})
 }
 
-// dialects reports whether any part of a schema has a $schema: nothing but its structure refuses that.
+// dialects reports whether a schema contains a $schema field. Only the conversion to a structural schema rejects it.
 func dialects(schema map[string]any) bool {
 	return !walk(schema, func(node object.Object) bool { return !present(node["$schema"]) })
 }
 
-// present reports whether a value is there and not empty.
+// present reports whether a value is set and not empty.
 func present(v any) bool {
 	switch v := v.(type) {
 	case nil:
@@ -120,7 +122,8 @@ func present(v any) bool {
 	return true
 }
 
-// small reports whether a value is not too deep and has not too many objects.
+// small reports whether a value is not deeper than the given depth. It adds the number of nodes to *nodes, which must not exceed
+// nodesMax.
 func small(v any, depth int, nodes *int) bool {
 	if *nodes++; depth == 0 || *nodes > nodesMax {
 		return false
@@ -142,7 +145,7 @@ func small(v any, depth int, nodes *int) bool {
 	return true
 }
 
-// checkRoot checks the root of a schema where the status subresource is served.
+// checkRoot checks the root of a schema. It is called only if the status subresource is served.
 func checkRoot(schema map[string]any, p field.Path) field.ErrorList {
 	for _, f := range schemaFields {
 		if v := schema[f.json]; v == nil || f.zero != "null" && !present(v) {
@@ -163,24 +166,24 @@ func checkRoot(schema map[string]any, p field.Path) field.ErrorList {
 	return nil
 }
 
-// rootFields may stand at the root of such a schema.
+// rootFields are the fields that the root of a schema may have if the status subresource is served.
 var rootFields = []string{"Description", "Type", "Format", "Title", "Maximum", "ExclusiveMaximum", "Minimum", "ExclusiveMinimum",
 	"MaxLength", "MinLength", "Pattern", "MaxItems", "MinItems", "UniqueItems", "MultipleOf", "Required", "Items", "Properties",
 	"ExternalDocs", "Example", "XPreserveUnknownFields", "XValidations"}
 
-// checker checks the nodes of one schema by themselves.
+// checker checks each node of one schema individually.
 type checker struct {
 	*validator
 	errs  field.ErrorList
-	wrong map[string]bool // paths of nodes with an error in them or below
+	wrong map[string]bool // paths of nodes with an error in them or below them
 }
 
-// place is where in a schema a node stands.
+// place is the position of a node in a schema, with the rules that apply there.
 type place struct {
 	root     bool
-	inMeta   bool   // inside metadata, kind or apiVersion of a resource
-	defaults bool   // may have defaults
-	reason   string // why it may not
+	inMeta   bool   // the node is inside metadata, kind or apiVersion of a resource
+	defaults bool   // the node may have a default
+	reason   string // the reason why the node must not have a default
 }
 
 func (c *checker) add(errs ...*field.Error) { c.errs = append(c.errs, errs...) }
@@ -218,7 +221,7 @@ func (c *checker) checkNode(node object.Object, p field.Path, at place) {
 	}
 	c.nested(node, p, inside)
 	c.extensions(node, p)
-	c.add(cel.CheckRules(node, p, func() bool { return !unreadable(node) })...)
+	c.add(expr.CheckRules(node, p, func() bool { return !unreadable(node) })...)
 }
 
 // nested checks the schemas of not, allOf, oneOf, anyOf and items.
@@ -262,12 +265,11 @@ func unsupported(node field.Cursor, at place) field.ErrorList {
 	return node.Errors()
 }
 
-// unknownFormats returns the formats in the schemas of a definition that are not checked, in the order in which they
-// stand there.
+// unknownFormats returns those formats in the schemas of a definition that are not validated, in order of occurrence.
 func (s *spec) unknownFormats() (out []string) {
 	schemas := s.schemas()
 	if s.top.schema != nil {
-		schemas = schemas[:1] // they are one and the same
+		schemas = schemas[:1] // all versions have the same schema
 	}
 	for _, schema := range schemas {
 		walk(schema, func(node object.Object) bool {

@@ -4,32 +4,33 @@ import (
 	"sync"
 
 	"github.com/kubesim/kubesim/sim/cel"
+	"github.com/kubesim/kubesim/sim/cel/expr"
 	"github.com/kubesim/kubesim/sim/crd/structural"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// defaultsChecker checks that the defaults of a schema are values that the schema allows.
+// defaultsChecker checks that the defaults of a schema are valid under that schema.
 //
 //	schema ─ node ─ node with a default ─▶ pruned? metadata? values? rules, with and without an old value
 //	           └ x-kubernetes-embedded-resource: begins an object; a default in its metadata is checked as part of it
 type defaultsChecker struct {
 	*validator
-	rules  func() *cel.Rules // of the schema; nil if it has none
+	rules  func() *cel.Rules // the rules of the schema; nil if it has none
 	errs   field.ErrorList
-	budget int64 // cost that is left for the rules of all defaults together
+	budget int64 // remaining cost budget for the rules of all defaults together
 }
 
-// within is where a node stands in the schema, and in the innermost object around it.
+// within is the position of a node in the schema and relative to the innermost enclosing object.
 type within struct {
 	object func() *structural.Schema // the schema of the object
-	whole  bool                      // the node is that schema
+	whole  bool                      // the node is that schema itself
 	inMeta bool                      // the node is, or is below, kind, apiVersion or metadata
-	depth  int                       // how many of the steps lead to the object
-	steps  []any                     // from the root to the node: names of fields, and 0 for items of lists
+	depth  int                       // number of steps that lead to the object
+	steps  []any                     // steps from the root to the node: field names, and 0 for list items
 }
 
-// objectAt returns the place of the schema of an object.
+// objectAt returns the position of an object's schema.
 func objectAt(schema map[string]any, steps []any) within {
 	parse := sync.OnceValue(func() *structural.Schema { return structural.ParseForDefaults(schema).Root() })
 	return within{object: parse, whole: true, depth: len(steps), steps: steps}
@@ -41,7 +42,8 @@ func (w within) step(element any, inMeta bool) within {
 	return w
 }
 
-// around returns an object with v at the place, and otherwise only the fields that every object has.
+// around returns a minimal object that contains v at the position. It returns false if that is not an object, because v is at the
+// root and has another type.
 func (w within) around(v any) (object.Object, bool) {
 	for i := len(w.steps) - 1; i >= w.depth; i-- {
 		if name, ok := w.steps[i].(string); ok {
@@ -58,18 +60,18 @@ func (w within) around(v any) (object.Object, bool) {
 	return obj, true
 }
 
-// checkDefaults checks all defaults below a schema, which is that of a whole object.
+// checkDefaults checks all defaults in the schema of a resource.
 func (v *validator) checkDefaults(schema map[string]any, p field.Path) field.ErrorList {
-	c := &defaultsChecker{validator: v, budget: cel.RuleBudget}
+	c := &defaultsChecker{validator: v, budget: expr.RuleBudget}
 	c.rules = sync.OnceValue(func() *cel.Rules {
-		rules, _ := cel.CompileVersion(cel.Environment{Minor: int(v.minor), Stored: true}, schema, cel.Known{}, field.Path{}, nil) // rules that do not compile fail when they are applied
+		rules, _ := cel.CompileVersion(expr.Environment{Minor: int(v.minor), Stored: true}, schema, expr.Known{}, field.Path{}, nil) // rules that do not compile fail when they are applied
 		return rules
 	})
 	c.walk(schema, p, objectAt(schema, nil))
 	return c.errs
 }
 
-// walk checks the nodes of the structural part of the schema. additionalProperties have no defaults.
+// walk checks the nodes in the structural part of the schema. Defaults below additionalProperties are not checked.
 func (c *defaultsChecker) walk(node object.Object, p field.Path, w within) {
 	embedded := node.True("x-kubernetes-embedded-resource")
 	if embedded {
@@ -91,7 +93,7 @@ func (c *defaultsChecker) walk(node object.Object, p field.Path, w within) {
 	}
 }
 
-// check checks one default; p is its path.
+// check checks the default at path p.
 func (c *defaultsChecker) check(node object.Object, p field.Path, w within) {
 	def, s := object.Copy(node["default"]), structural.ParseForDefaults(node)
 	if w.whole {
@@ -116,7 +118,7 @@ func (c *defaultsChecker) check(node object.Object, p field.Path, w within) {
 	c.errs = append(c.errs, bad...)
 }
 
-// checkMetadata checks a default for a part of metadata in the smallest object that has it.
+// checkMetadata checks a default within metadata. It does so in a minimal object that contains the default.
 func (c *defaultsChecker) checkMetadata(def any, p field.Path, w within) field.ErrorList {
 	obj, ok := w.around(object.Copy(def))
 	if !ok {
@@ -137,8 +139,7 @@ func (c *defaultsChecker) checkEmbedded(s *structural.Schema, v any, p field.Pat
 	return s.CheckEmbedded(v, p, c.meta, c.minor)
 }
 
-// judge applies the rules of the node: the default must be allowed as a value that stays, and as a new one. s is the
-// schema of the node.
+// judge applies the CEL rules of a node to a default, both as an unchanged and as a new value. s is the schema of the node.
 func (c *defaultsChecker) judge(def any, s *structural.Schema, p field.Path, steps []any) field.ErrorList {
 	rules := c.rules().At(steps)
 	left := c.budget

@@ -7,7 +7,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// extensions checks the x-kubernetes-… fields of one node against each other.
+// extensions checks that the x-kubernetes-… fields of one node are consistent.
 func (c *checker) extensions(node object.Object, p field.Path) {
 	at := field.CursorOn(p, node)
 	kind, preserve := at.Child("type"), at.Child("x-kubernetes-preserve-unknown-fields")
@@ -38,8 +38,8 @@ func (c *checker) extensions(node object.Object, p field.Path) {
 	c.add(at.Errors()...)
 }
 
-// demands reports whether a rule holds: it does unless the stored definition breaks it already.
-// That is found out once; n is the number of the rule.
+// demands reports whether a rule applies, which it does unless the stored definition already breaks it. The result is cached under
+// n, the number of the rule.
 func (c *checker) demands(n int, rule func(object.Object, field.Path) field.ErrorList) bool {
 	if c.before == nil {
 		return true
@@ -53,14 +53,14 @@ func (c *checker) demands(n int, rule func(object.Object, field.Path) field.Erro
 	return *c.kept[n]
 }
 
-// atomicSets demands that items of a set are owned as a whole.
+// atomicSets checks that the items of a set are atomic.
 func atomicSets(node object.Object, p field.Path) field.ErrorList {
 	items := node.At("items")
 	if items == nil || node.String("x-kubernetes-list-type") != "set" {
 		return nil
 	}
 	const text = "must be atomic as item of a list with x-kubernetes-list-type=set"
-	var listType any // null unless the items have one
+	var listType any // remains nil, which is printed as null, if it is not set
 	if t, ok := items["x-kubernetes-list-type"].(string); ok {
 		listType = t
 	}
@@ -77,7 +77,7 @@ func atomicSets(node object.Object, p field.Path) field.ErrorList {
 	return nil
 }
 
-// listMap checks a list whose items are found by keys.
+// listMap checks a list whose items are identified by keys.
 func listMap(list field.Cursor) {
 	keys, items := list.Child("x-kubernetes-list-map-keys"), list.Child("items")
 	names, kind := keys.Strings(), items.Child("type").OrEmpty()
@@ -104,7 +104,7 @@ func listMap(list field.Cursor) {
 	}
 }
 
-// keysOfMaps demands that items of sets and maps, and the keys of the latter, are always there.
+// keysOfMaps checks that items of sets and maps are not nullable, and that the keys of maps are always present.
 func keysOfMaps(node object.Object, p field.Path) field.ErrorList {
 	items := node.At("items")
 	listType := node.String("x-kubernetes-list-type")

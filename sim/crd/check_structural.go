@@ -9,7 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// level is how far from the root a node of a schema is.
+// level describes where in a schema a node is.
 type level int
 
 const (
@@ -18,7 +18,7 @@ const (
 	fieldLevel
 )
 
-// checkStructural returns why a schema is not structural, sorted by text (KEP-1623).
+// checkStructural returns the reasons why a schema is not structural, sorted by message (KEP-1623).
 func checkStructural(schema map[string]any, p field.Path) field.ErrorList {
 	s := &structureChecker{}
 	s.node(schema, rootLevel, p)
@@ -31,7 +31,7 @@ type structureChecker struct{ errs field.ErrorList }
 
 func (s *structureChecker) add(e *field.Error) { s.errs = append(s.errs, e) }
 
-// node checks a node of the structural part, and everything in it.
+// node checks a node of the structural part and everything below it.
 func (s *structureChecker) node(node object.Object, at level, p field.Path) {
 	if items := node.Map("items"); items != nil {
 		s.node(items, itemLevel, p.Child("items"))
@@ -70,7 +70,7 @@ func itself(node field.Cursor, at level) field.ErrorList {
 	return node.Errors()
 }
 
-// wantType demands a type.
+// wantType checks that the type is set and equal to want.
 func wantType(kind field.Cursor, want, text string) {
 	kind = kind.Required(text)
 	kind.InvalidIf(kind.Has() && kind.String() != want, text)
@@ -78,7 +78,7 @@ func wantType(kind field.Cursor, want, text string) {
 
 // envelope checks the schemas of kind, apiVersion and metadata.
 func (s *structureChecker) envelope(props object.Object, at level, resource bool, p field.Path) {
-	for name, want := range map[string]string{"kind": "string", "apiVersion": "string", "metadata": "object"} { // sorted below: the errors are
+	for name, want := range map[string]string{"kind": "string", "apiVersion": "string", "metadata": "object"} { // order does not matter: the errors are sorted later
 		prop := props.At(name)
 		if kind := prop.String("type"); resource && prop != nil && kind != want {
 			s.add(field.Invalid(p.Key(name).Child("type"), kind, "must be "+want))
@@ -104,7 +104,8 @@ func (s *structureChecker) envelope(props object.Object, at level, resource bool
 	}
 }
 
-// values checks the value validations of a node. anyOf and the first allOf may be those of an int-or-string.
+// values checks the value validations of a node. skipAnyOf skips its anyOf, and skipFirst that in its first allOf: an
+// int-or-string has such an anyOf.
 func (s *structureChecker) values(node object.Object, p field.Path, skipAnyOf, skipFirst bool) {
 	if !skipAnyOf {
 		s.all(node, "anyOf", p, false)
@@ -127,7 +128,7 @@ func (s *structureChecker) all(node object.Object, name string, p field.Path, sk
 	}
 }
 
-// forbidden are the fields that a value validation cannot have, with the word for the required value.
+// forbidden are the fields that a value validation must not have, and the words by which errors describe the required value.
 var forbidden = []struct{ name, word string }{
 	{"type", "empty"}, {"additionalProperties", "undefined"}, {"default", "undefined"}, {"title", "empty"}, {"description", "empty"},
 	{"nullable", "false"}, {"x-kubernetes-preserve-unknown-fields", "false"}, {"x-kubernetes-embedded-resource", "false"},
@@ -135,7 +136,7 @@ var forbidden = []struct{ name, word string }{
 	{"x-kubernetes-map-type", "undefined"}, {"x-kubernetes-validations", "empty"},
 }
 
-// nested checks a schema below anyOf, allOf, oneOf or not: it may not define structure.
+// nested checks a schema below anyOf, allOf, oneOf or not, which must not define structure.
 func (s *structureChecker) nested(node object.Object, p field.Path, skipAnyOf bool) {
 	s.values(node, p, skipAnyOf, false)
 	if items := node.Map("items"); items != nil {
@@ -159,7 +160,8 @@ func (s *structureChecker) nested(node object.Object, p field.Path, skipAnyOf bo
 	}
 }
 
-// covered checks that the fields of a nested validation at p are fields of the structure at of.
+// covered checks that a structure declares all fields of a nested validation. p is the path of the nested validation, and of is the
+// path of the structure.
 func (s *structureChecker) covered(nested, structure object.Object, p, of field.Path) {
 	part := func(nested, structure object.Object, p, of field.Path) {
 		if structure != nil {
@@ -178,7 +180,7 @@ func (s *structureChecker) covered(nested, structure object.Object, p, of field.
 	s.complete(nested, structure, p, of)
 }
 
-// complete checks the value validations of a node at p like covered.
+// complete calls covered for the nested validations of a node. p is the path of the node, and of is the path of the structure.
 func (s *structureChecker) complete(node, structure object.Object, p, of field.Path) {
 	for _, name := range []string{"allOf", "anyOf", "oneOf"} {
 		for i, m := range node.Objects(name) {
@@ -190,12 +192,12 @@ func (s *structureChecker) complete(node, structure object.Object, p, of field.P
 	}
 }
 
-// isIntOrString reports whether an anyOf is the one that goes with x-kubernetes-int-or-string.
+// isIntOrString reports whether an anyOf is exactly the one that is allowed together with x-kubernetes-int-or-string.
 func isIntOrString(anyOf []any) bool {
 	return len(anyOf) == 2 && isOnly(anyOf[0], "integer") && isOnly(anyOf[1], "string")
 }
 
-// isOnly reports whether a schema has nothing but a type.
+// isOnly reports whether a schema specifies the given type and nothing else.
 func isOnly(v any, kind string) bool {
 	schema := object.As(v)
 	for name, x := range schema { // order does not matter

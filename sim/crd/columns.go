@@ -12,17 +12,17 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// ObjectMeta is the type of metadata.
+// ObjectMeta is the definition name of the type of metadata.
 const ObjectMeta = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 
-// column is a column of a Table: its type and its path.
+// column is a column of a Table, with its type and path.
 type column struct {
 	kind string
 	path *jsonpath.Template
 }
 
-// columnsOf returns the columns of a version and the function that prints a row. Without columns of its own a version
-// shows the age; a path that cannot be read ends the list.
+// columnsOf returns the columns of a version and the function that creates a row. A version that declares no columns has an Age
+// column. It ignores all columns from the first one with an invalid path.
 func columnsOf(list []any, docs *schema.Set) ([]resource.Column, func(time.Time, object.Object) resource.Row) {
 	doc := func(field string) func() string {
 		return func() string { return docs.Doc(ObjectMeta, field) }
@@ -55,7 +55,7 @@ func columnsOf(list []any, docs *schema.Set) ([]resource.Column, func(time.Time,
 	}
 }
 
-// scaleColumns are those of a Scale (getScaleColumnsForVersion of apiextensions-apiserver).
+// scaleColumns returns the columns of a Scale (getScaleColumnsForVersion of apiextensions-apiserver).
 func scaleColumns(docs *schema.Set) ([]resource.Column, func(time.Time, object.Object) resource.Row) {
 	heads, row := columnsOf([]any{
 		map[string]any{"name": "Desired", "type": "integer", "jsonPath": ".spec.replicas", "description": "Number of desired replicas"},
@@ -64,7 +64,7 @@ func scaleColumns(docs *schema.Set) ([]resource.Column, func(time.Time, object.O
 	}, docs)
 	heads[len(heads)-1].Describe = func() string { return docs.Doc(ObjectMeta, "creationTimestamp") }
 	return heads, func(now time.Time, obj object.Object) resource.Row {
-		if n, _ := obj.Int("spec", "replicas"); n == 0 { // which JSON leaves out
+		if n, _ := obj.Int("spec", "replicas"); n == 0 { // the JSON of a Scale omits 0
 			obj = obj.Copy()
 			obj.Remove("spec", "replicas")
 		}
@@ -72,7 +72,7 @@ func scaleColumns(docs *schema.Set) ([]resource.Column, func(time.Time, object.O
 	}
 }
 
-// cell returns the cell of a column for an object: the first value of its path, if it is of the column's type.
+// cell returns the cell of a column for an object: the first value at the path, if it has the column's type.
 func (c *column) cell(now time.Time, obj object.Object) any {
 	values := c.path.Values(map[string]any(obj))
 	if len(values) == 0 {
@@ -108,7 +108,7 @@ func age(now time.Time, text string) string {
 	if err != nil && text != "" && text != "null" {
 		return "<invalid>"
 	}
-	return codec.Age(now, t) // of no time: <unknown>
+	return codec.Age(now, t) // <unknown> for the zero time
 }
 
 func printValue(v any) string {
@@ -118,7 +118,8 @@ func printValue(v any) string {
 	return jsonpath.Text(v)
 }
 
-// selectableOf returns selectable fields and their labels: the path without its first dot. A missing field is empty.
+// selectableOf returns the selectable fields and their labels, which are the paths without the first dot. The value of a
+// missing field is "".
 func selectableOf(list []any) (labels map[string]string, fields resource.Fields) {
 	if len(list) == 0 {
 		return nil, nil

@@ -12,22 +12,22 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// Converter turns an object into the version that apiVersion names. It may change and return its argument. The text of
-// an error is shown to the client.
+// Converter converts an object to another API version. It may modify and return its argument. Clients can see the text of its
+// error.
 type Converter func(obj object.Object, apiVersion string) (object.Object, error)
 
-// failure is the error of a conversion that did not work, as the real server words it.
+// failure returns the error for a failed conversion, in the wording of the real server.
 func failure(kind schema.GVK, format string, args ...any) error {
 	return fmt.Errorf("conversion webhook for %v "+format, append([]any{kind}, args...)...)
 }
 
-// convert converts an object to another version: with the function registered for the definition, or by spec.conversion. It may
-// change obj.
+// convert converts an object to another version, with the function registered for the definition or else as spec.conversion
+// specifies. It may modify obj.
 func (d *definition) convert(by resource.Asker, obj object.Object, apiVersion string) (object.Object, error) {
 	return d.convertBy(d.ask(by), obj, apiVersion)
 }
 
-// convertBy is convert where webhook stands for the webhook.
+// convertBy is like convert, but calls webhook instead of the definition's webhook.
 func (d *definition) convertBy(webhook Converter, obj object.Object, apiVersion string) (object.Object, error) {
 	from := obj.APIVersion()
 	if from == apiVersion {
@@ -39,7 +39,7 @@ func (d *definition) convertBy(webhook Converter, obj object.Object, apiVersion 
 		}
 	}
 	converter := d.converter(webhook)
-	if _, named := obj["kind"]; converter == nil || named && len(obj) == 2 { // an object of its kind alone is not sent to a webhook
+	if _, named := obj["kind"]; converter == nil || named && len(obj) == 2 { // an object with only kind and apiVersion is not sent to a webhook
 		obj["apiVersion"] = apiVersion
 		return obj, nil
 	}
@@ -51,8 +51,8 @@ func (d *definition) convertBy(webhook Converter, obj object.Object, apiVersion 
 	return checkConverted(kind, obj, converted, apiVersion)
 }
 
-// converter returns the converter for objects of the definition: that of the Host, if it has one, or webhook. nil means that only
-// apiVersion changes.
+// converter returns the function that the Host has registered for the definition or, if there is none, webhook. If it returns nil,
+// conversion changes only apiVersion.
 func (d *definition) converter(webhook Converter) Converter {
 	if host := d.server.Host; host != nil {
 		if convert := host.Converter(d.name); convert != nil {
@@ -72,8 +72,8 @@ func (d *definition) converter(webhook Converter) Converter {
 	return webhook
 }
 
-// checkConverted checks that a converted object is still the object it was, and takes over its metadata: a conversion
-// can change labels and annotations only.
+// checkConverted checks that a conversion returned the same object, and copies the original metadata to the result. A conversion
+// can only change labels and annotations.
 func checkConverted(kind schema.GVK, obj, converted object.Object, apiVersion string) (object.Object, error) {
 	if got := converted.APIVersion(); got != apiVersion {
 		return nil, failure(kind, "returned invalid object at index 0: invalid groupVersion (expected %v, received %v)", apiVersion, got)
@@ -129,7 +129,7 @@ func restoreMeta(obj, converted object.Object) error {
 	return nil
 }
 
-// checkStrings checks labels or annotations that a conversion changed.
+// checkStrings checks the labels or annotations that a conversion returned, if they changed.
 func checkStrings(name string, m map[string]any, before any) error {
 	if object.Equal(m, before) {
 		return nil

@@ -26,7 +26,7 @@ func parse(t testing.TB, text string) object.Object {
 	return obj
 }
 
-// widgets is a definition that is right; edit changes it.
+// widgets returns a valid definition after a change by edit.
 func widgets(t testing.TB, edit func(object.Object)) object.Object {
 	t.Helper()
 	obj := parse(t, `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"widgets.example.com"},
@@ -39,7 +39,7 @@ func widgets(t testing.TB, edit func(object.Object)) object.Object {
 	return obj
 }
 
-// version is the first version of a definition.
+// version returns the first version of a definition.
 func version(obj object.Object) object.Object {
 	return obj.List("spec", "versions")[0].(map[string]any)
 }
@@ -134,7 +134,7 @@ func TestValidation(t *testing.T) {
 			if x.want == "" {
 				is.Equal(got, "")
 			}
-			is.True(strings.Contains(got, x.want)) // in the words of the real server
+			is.True(strings.Contains(got, x.want)) // same wording as the real server
 		})
 	}
 }
@@ -162,8 +162,8 @@ func TestUpdate(t *testing.T) {
 	is.Equal(warnings, []string{`unrecognized format "colour"`})
 }
 
-// TestStoredRules checks that a rule of any version of the stored definition may use functions that are available to stored
-// expressions only, and that an unchanged schema keeps a rule that costs too much.
+// TestStoredRules checks that the rules of all versions of the stored definition may use functions that are available
+// only to stored expressions, and that an unchanged schema may keep a rule that is too expensive.
 func TestStoredRules(t *testing.T) {
 	t.Parallel()
 	reader, _ := decoder(t)
@@ -225,7 +225,7 @@ func TestNames(t *testing.T) {
 	is := is.New(t)
 	first := established(t, widgets(t, func(o object.Object) { o.Set([]any{"wd"}, "spec", "names", "shortNames") }))
 	is.True(crd.Served(first))
-	is.True(!crd.Names(first, []object.Object{first}, now)) // its own names are its own
+	is.True(!crd.Names(first, []object.Object{first}, now)) // its own names do not conflict
 	second := widgets(t, func(o object.Object) {
 		o.SetMeta("name", "gadgets.example.com")
 		o.Set(map[string]any{"plural": "gadgets", "kind": "Gadget", "listKind": "WidgetList", "shortNames": []any{"wd", "gd"}}, "spec", "names")
@@ -236,7 +236,7 @@ func TestNames(t *testing.T) {
 	is.Equal(second.Condition(crd.Established).String("reason"), "NotAccepted")
 	is.Equal(second.Map("status", "acceptedNames"), map[string]any{"plural": "gadgets", "singular": "gadget", "kind": "Gadget"})
 	is.True(!crd.Establish(second, now))
-	is.True(crd.Names(second, nil, now)) // the first one is gone
+	is.True(crd.Names(second, nil, now)) // the first definition was deleted
 	is.True(crd.Establish(second, now))
 	is.Equal(second.Condition(crd.Established).String("lastTransitionTime"), "2026-01-02T03:04:05Z")
 }
@@ -297,7 +297,7 @@ func TestDefine(t *testing.T) {
 	form := d.StorageCodec
 	obj.SetMeta("labels", map[string]any{"a": "b"})
 	change = server.Define(obj)
-	is.True(!change.Restarted && change.New[0].StorageCodec == form) // nothing that matters has changed
+	is.True(!change.Restarted && change.New[0].StorageCodec == form) // no relevant change
 	object.Object(spec(obj))["x-kubernetes-preserve-unknown-fields"] = true
 	change = server.Define(obj)
 	is.True(change.Restarted && change.New[0].StorageCodec != form) // stored objects have to be decoded again
@@ -305,7 +305,7 @@ func TestDefine(t *testing.T) {
 	is.True(!server.Known(d.GVK))
 }
 
-// TestObjects checks that the errors of an object come in the order of the real server.
+// TestObjects checks that the errors of an object are in the order of the real server.
 func TestObjects(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

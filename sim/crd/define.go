@@ -16,70 +16,70 @@ import (
 	"github.com/kubesim/kubesim/sim/webhook"
 )
 
-// Server makes the resources that one API server serves of the definitions it knows. It is not safe for concurrent use:
-// the Cluster's lock guards it.
+// Server creates the resources that one API server serves for CustomResourceDefinitions. It is not safe for concurrent
+// use: the Cluster's lock guards it.
 type Server struct {
-	Schema *schema.Set     // descriptions of columns
+	Schema *schema.Set     // for descriptions of columns
 	Minor  int             // 36 is Kubernetes 1.36
-	Meta   structural.Meta // reads metadata
+	Meta   structural.Meta // decodes metadata
 	Host   Host            // calls conversion webhooks; nil if there are none
 
 	definitions map[string]*definition
-	kinds       map[schema.GVK]*served // of the decoder
+	kinds       map[schema.GVK]*served // for the decoder
 }
 
-// Host is the part of the cluster that a Server needs to convert objects by functions and webhooks.
+// Host provides the registered functions and the webhooks that convert objects.
 type Host interface {
-	// NewUID returns the uid of a review.
+	// NewUID returns a uid for a review.
 	NewUID() string
 	// Converter returns the conversion function that was registered for a definition, or nil.
 	Converter(name string) Converter
-	// Call is a webhook.Call.
+	// Call has the signature of webhook.Call.
 	Call(ctx context.Context, q *webhook.Request) (*webhook.Answer, error)
-	// Memory returns the cache of webhook results, which the Servers of a Cluster share.
+	// Memory returns the cache of webhook results, which all Servers of a Cluster share.
 	Memory() *Memory
-	// After calls f after a time of the Cluster's clock; stop takes that back.
+	// After calls f after d of the Cluster's time. The function stop cancels the call.
 	After(d time.Duration, f func()) (stop func())
-	// Wait returns when a time of the Cluster's clock has passed, or the context ends. It is called without the Cluster's lock.
+	// Wait returns when d of the Cluster's time has passed or the context is done. It is called without the Cluster's lock.
 	Wait(ctx context.Context, d time.Duration)
 }
 
-// definition is one CustomResourceDefinition as it is served.
+// definition is one CustomResourceDefinition, prepared for serving.
 type definition struct {
 	server     *Server
 	name       string
 	conversion object.Object                   // spec.conversion
-	versions   map[string]*served              // by apiVersion
-	stored     string                          // apiVersion that objects are stored in
-	form       string                          // everything that determines how stored objects are decoded
+	versions   map[string]*served              // versions by apiVersion
+	stored     string                          // apiVersion in which objects are stored
+	form       string                          // identifies everything that determines how stored objects are decoded
 	spec       string                          // spec and accepted names
-	resources  []*resource.Definition          // of the served versions
-	all        map[string]*resource.Definition // of every version, by apiVersion
-	hub        *resource.Definition            // of the storage version, served or not
+	resources  []*resource.Definition          // resources of the served versions
+	all        map[string]*resource.Definition // resources of all versions, by apiVersion
+	hub        *resource.Definition            // resource of the storage version, whether it is served or not
 }
 
 // served is one version of a definition.
 type served struct {
 	apiVersion string
 	raw        string // the schema as JSON
-	selectable []any  // selectableFields
+	selectable []any  // spec.versions[*].selectableFields
 	schema     *structural.Schema
-	root       *structural.Schema // schema, as that of a whole resource
+	root       *structural.Schema // schema as the schema of a whole resource
 	typ        *schema.Type
 	rules      *cel.Rules
 	embeds     bool // the schema has embedded resources
-	cached     bool // watch caches hold objects in this version: it is served or stored
+	cached     bool // watch caches contain objects in this version, because it is served or stored
 	codec      *resource.StorageCodec
 }
 
 // Change is the result of Define.
 type Change struct {
 	Old, New []*resource.Definition
-	// Restarted is set if the storage of the objects is restarted: watches end, as when the real server's storage is torn down.
+	// Restarted reports whether the storage of the objects is restarted. As in the real server, that ends watches.
 	Restarted bool
 }
 
-// Define takes in a definition as it is stored now.
+// Define adds or replaces the definition crd, given as it is stored, and returns the changes of its resources.
 func (s *Server) Define(crd object.Object) Change {
 	old := s.definitions[crd.Name()]
 	d := &definition{server: s, name: crd.Name(), conversion: crd.Map("spec", "conversion"), versions: map[string]*served{}}
@@ -104,7 +104,7 @@ func (s *Server) Define(crd object.Object) Change {
 	return c
 }
 
-// Remove forgets a definition and returns its resources.
+// Remove removes a definition and returns its resources.
 func (s *Server) Remove(name string) []*resource.Definition {
 	d := s.definitions[name]
 	if d == nil {
@@ -115,7 +115,7 @@ func (s *Server) Remove(name string) []*resource.Definition {
 	return d.resources
 }
 
-// Reset forgets all definitions and returns their resources.
+// Reset removes all definitions and returns their resources.
 func (s *Server) Reset() []*resource.Definition {
 	var all []*resource.Definition
 	for _, name := range object.SortedKeys(s.definitions) {
@@ -133,7 +133,17 @@ func (s *Server) forget(d *definition) {
 	}
 }
 
-// Hub returns the resource of the version that the objects of a definition are stored in, or nil.
+// CallsWebhook reports whether a definition specifies a webhook that converts its objects.
+func (s *Server) CallsWebhook() bool {
+	for _, d := range s.definitions { // the order does not matter
+		if d.conversion.String("strategy") == "Webhook" {
+			return true
+		}
+	}
+	return false
+}
+
+// Hub returns the resource of a definition's storage version, or nil if the definition does not exist.
 func (s *Server) Hub(name string) *resource.Definition {
 	if d := s.definitions[name]; d != nil {
 		return d.hub
@@ -141,7 +151,8 @@ func (s *Server) Hub(name string) *resource.Definition {
 	return nil
 }
 
-// Version returns the resource of another version of d's definition, served or not, or nil.
+// Version returns the resource of another version of the same definition, whether served or not. If there is no such version, it
+// returns nil.
 func (s *Server) Version(d *resource.Definition, apiVersion string) *resource.Definition {
 	if of := s.definitions[d.Storage]; of != nil {
 		return of.all[apiVersion]
@@ -149,11 +160,11 @@ func (s *Server) Version(d *resource.Definition, apiVersion string) *resource.De
 	return nil
 }
 
-// Known reports whether a kind is that of a custom resource.
+// Known reports whether a kind belongs to a custom resource.
 func (s *Server) Known(kind schema.GVK) bool { return s.kinds[kind] != nil }
 
-// Prune removes fields that the schema of a kind does not have from an object in a request, and returns their paths, those in the
-// metadata of embedded resources last. If the version has no schema, only apiVersion, kind and metadata are left.
+// Prune removes fields that are not in the schema of the kind from an object in a request. It returns their paths. The paths in
+// the metadata of embedded resources are last. If the version has no schema, only apiVersion, kind and metadata remain.
 func (s *Server) Prune(kind schema.GVK, obj object.Object) ([]string, error) {
 	v := s.kinds[kind]
 	if v == nil {
@@ -168,8 +179,7 @@ func (s *Server) Prune(kind schema.GVK, obj object.Object) ([]string, error) {
 	return append(pruned, unknown...), nil
 }
 
-// Published returns the openAPIV3Schema of a resource, as it stands in the definition, and beside it the fields that can
-// be selected by.
+// Published returns the openAPIV3Schema of a resource, to which it adds the selectable fields.
 func (s *Server) Published(d *resource.Definition) object.Object {
 	v := s.kinds[d.GVK]
 	if v == nil || v.raw == "" {
@@ -189,7 +199,7 @@ func (s *Server) Published(d *resource.Definition) object.Object {
 	return obj
 }
 
-// read makes the versions; those whose schema did not change are taken over from old.
+// read creates the versions of a definition. It reuses versions of old whose schema is unchanged.
 func (d *definition) read(crd object.Object, old *definition) {
 	s := specOf(crd)
 	d.stored = group(crd) + "/" + s.storageVersion()
@@ -248,27 +258,26 @@ func (d *definition) compile(v *served, openAPI map[string]any) {
 	if openAPI == nil {
 		return
 	}
-	v.schema = structural.Compile(openAPI)
-	v.root = v.schema.Root()
+	c := source{d.server.Minor, v.raw}.compile(openAPI)
+	v.schema, v.root, v.rules = c.schema, c.root, c.rules
 	v.typ = v.schema.TypeOf(d.server.Schema.Named(ObjectMeta))
-	v.rules, _ = cel.CompileVersion(cel.Environment{Minor: d.server.Minor, Stored: true}, openAPI, cel.Known{}, field.Path{}, nil) // was checked when the definition was written
 }
 
-// fromStored turns a stored object into one of version v: the schema of the version it was stored in prunes it and
-// fills in defaults, then it is converted, and the schema of v prunes it again.
+// fromStored converts a stored object to version v. First it prunes the object and sets defaults, according to the schema of the
+// stored version. After the conversion it prunes the object again, according to the schema of v.
 func (d *definition) fromStored(obj object.Object, v *served, webhook Converter) (object.Object, error) {
 	d.server.dropUnreadable(obj)
 	if from := d.versions[obj.APIVersion()]; from != nil {
-		_, _ = from.schema.Coerce(map[string]any(obj), field.Path{}, d.server.Meta, true) // drops invalid values
+		_, _ = from.schema.Coerce(map[string]any(obj), field.Path{}, d.server.Meta, true) // removes invalid metadata
 		from.root.Prune(map[string]any(obj))
 		from.schema.ApplyDefaults(map[string]any(obj))
 	}
 	return d.converted(obj, v.apiVersion, webhook)
 }
 
-// tidy reads the metadata of an object, and of the resources embedded in it, as any reader of the object does.
+// tidy normalizes the metadata of an object and of its embedded resources to the form that it has after decoding.
 func (d *definition) tidy(obj object.Object, v *served) {
-	for _, x := range obj.Metadata() { // order does not matter: any one will do
+	for _, x := range obj.Metadata() { // order does not matter: one blank field suffices
 		if object.Blank(x) {
 			if meta, _, err := d.server.Meta(obj["metadata"]); err == nil {
 				obj["metadata"] = meta
@@ -281,7 +290,7 @@ func (d *definition) tidy(obj object.Object, v *served) {
 	}
 }
 
-// converted converts an object to another version, without fields that that version's schema does not have.
+// converted converts an object to another version and prunes it according to the schema of that version.
 func (d *definition) converted(obj object.Object, apiVersion string, webhook Converter) (object.Object, error) {
 	if obj.APIVersion() == apiVersion {
 		return obj, nil

@@ -12,7 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// FuzzDefinition: no definition makes the package panic, neither when it is checked nor when it is served.
+// FuzzDefinition checks that no definition makes the package panic, either during validation or when it is served.
 func FuzzDefinition(f *testing.F) {
 	f.Add(string(object.JSON(map[string]any(widgets(f, nil)))), `{"spec":{"size":1}}`)
 	f.Add(`{"metadata":{"name":"a.b.c"},"spec":{"group":"b.c","names":{"plural":"a","kind":"A"},"versions":[{"name":"v1","schema":{"openAPIV3Schema":
@@ -49,7 +49,7 @@ func FuzzDefinition(f *testing.F) {
 	})
 }
 
-// TestHostileDefinitions checks that a definition which is made to be hard to check is refused, or checked, in a time that is
+// TestHostileDefinitions checks that a definition that is deliberately hard to validate is rejected or validated in time
 // linear in its size. The limit is generous: a failure would take minutes.
 func TestHostileDefinitions(t *testing.T) {
 	t.Parallel()
@@ -93,7 +93,7 @@ func TestHostileDefinitions(t *testing.T) {
 			errs := strategy.Validate(&resource.Context{}, obj)
 			took := time.Since(begin)
 			t.Logf("%v, %d errors", took, len(errs))
-			is.New(t).True(took < 20*time.Second) // bounded
+			is.New(t).True(took < 20*time.Second) // fast enough
 		})
 	}
 }

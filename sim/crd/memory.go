@@ -7,23 +7,24 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// memoryMax and failedMax bound a Memory for each definition: the bytes of converted objects, and the failures.
+// memoryMax and failedMax limit a Memory for each definition: the size of the converted objects in bytes, and the number
+// of failures.
 const (
 	memoryMax = 32 << 20
 	failedMax = 1000
 )
 
-// Memory caches the results of conversion webhooks for the watch caches. The real server's caches hold an object in each version.
-// Here the webhook is called when the object is written, without blocking the Cluster's lock, and lists and watches use its
-// results. A get from the store calls it again.
+// Memory caches the results of conversion webhooks for the watch caches. The real server's caches contain each object in
+// all versions. Here, the webhook is called when the object is written, without holding the Cluster's lock. Lists and
+// watches then use its results. A get from the store calls the webhook again.
 //
-//	definition ─▶ webhook, object without its resourceVersion, version asked for ─▶ converted, as JSON
+//	definition ─▶ webhook, object without its resourceVersion, requested version ─▶ converted, as JSON
 //	                                                            └▶ the error of the conversion, until the next call
 //
 // The zero value is empty. The Cluster's lock guards it.
 type Memory struct{ of map[string]*answers }
 
-// answers are those about the objects of one definition.
+// answers are the cached results for the objects of one definition.
 type answers struct {
 	converted map[memoryKey][]byte
 	bytes     int
@@ -38,17 +39,17 @@ func (d *definition) memoryKey(obj object.Object, apiVersion string) memoryKey {
 	return sha256.Sum256(append(text, object.JSON(map[string]any(obj))...))
 }
 
-// Forget empties the memory.
+// Forget clears the cache.
 func (m *Memory) Forget() { *m = Memory{} }
 
-// forgetAnswers drops the results of webhooks for the objects of a definition.
+// forgetAnswers removes the results of webhooks for the objects of a definition.
 func (s *Server) forgetAnswers(name string) {
 	if s.Host != nil {
 		delete(s.Host.Memory().of, name)
 	}
 }
 
-// answers returns those about the objects of a definition.
+// answers returns the results for the objects of a definition.
 func (m *Memory) answers(name string) *answers {
 	if m.of == nil {
 		m.of = map[string]*answers{}
@@ -59,7 +60,7 @@ func (m *Memory) answers(name string) *answers {
 	return m.of[name]
 }
 
-// recall returns the known result. If again is set, a failure does not count, so that the webhook is called once more.
+// recall returns the cached result. If again is true, it ignores a cached failure, so that the webhook is called again.
 func (m *answers) recall(key memoryKey, again bool) (obj object.Object, err error, known bool) {
 	if data, ok := m.converted[key]; ok {
 		obj, err = object.Parse(data)
@@ -88,25 +89,25 @@ func (m *answers) learn(key memoryKey, obj object.Object, err error) {
 	m.converted[key] = data
 }
 
-// Asks reports whether a webhook converts the objects of a definition.
+// Asks reports whether the objects of a definition are converted by a webhook.
 func (s *Server) Asks(name string) bool {
 	d := s.definitions[name]
 	return d != nil && len(d.versions) > 1 && d.conversion.String("strategy") == "Webhook" &&
 		(s.Host == nil || s.Host.Converter(name) == nil)
 }
 
-// prepare converts an object, as it is about to be stored, into every version that is served or stored: a commit shows it to
-// watches in all of them, and must not wait for a webhook.
+// prepare converts an object that is about to be stored to every version that is served or stored. The commit sends it to
+// watches in all of these versions and must not wait for a webhook.
 func (d *definition) prepare(by resource.Asker, obj object.Object) {
 	if !d.server.Asks(d.name) {
 		return
 	}
 	obj = obj.Copy()
-	obj.Remove("metadata", "resourceVersion") // which follows from the commit
+	obj.Remove("metadata", "resourceVersion") // the resourceVersion is not known before the commit
 	for _, apiVersion := range object.SortedKeys(d.versions) {
 		if !d.versions[apiVersion].cached {
 			continue
 		}
-		_, _ = d.fromStored(obj.Copy(), d.versions[apiVersion], d.learn(by)) // a failure is remembered too
+		_, _ = d.fromStored(obj.Copy(), d.versions[apiVersion], d.learn(by)) // failures are also cached
 	}
 }

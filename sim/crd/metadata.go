@@ -9,23 +9,23 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// Metadata of a custom resource has the fields of ObjectMeta when a client has sent it. The patch of a webhook may add others, or
-// values of another type. They stay until the object is read from the store again, or converted: a reader drops them, and a
-// conversion that is given a value of another type fails.
+// Metadata that a client sends for a custom resource has only the fields of ObjectMeta. The patch of a webhook may add other
+// fields, or values of other types. They are stored. When the object is read from the store, they are dropped. If a value
+// has the wrong type, the conversion of the object fails.
 
-// readable reports whether the metadata of an object has only fields of ObjectMeta, with values of their types.
+// readable reports whether the metadata of an object has only fields of ObjectMeta, with values of the right types.
 func (s *Server) readable(obj object.Object) bool {
 	meta, ok := obj["metadata"]
 	return !ok || fits(meta, s.Schema.Named(ObjectMeta))
 }
 
-// fits reports whether a value can be read as a type, with nothing left out.
+// fits reports whether a value can be decoded as a type without loss.
 func fits(v any, t *schema.Type) bool {
 	ok := true
 	switch t.Kind {
 	case schema.Struct:
 		m, isMap := v.(map[string]any)
-		for name, x := range m { // order does not matter: one that does not fit is enough
+		for name, x := range m { // order does not matter: one mismatch suffices
 			f := t.Field(name)
 			if f == nil || x != nil && !fits(x, f.Type) {
 				return false
@@ -62,7 +62,7 @@ func fits(v any, t *schema.Type) bool {
 	return ok
 }
 
-// dropUnreadable drops unknown and unreadable fields from the metadata of a stored object.
+// dropUnreadable removes unknown and invalid fields from the metadata of a stored object.
 func (s *Server) dropUnreadable(obj object.Object) {
 	if s.readable(obj) {
 		return
@@ -77,8 +77,8 @@ func (s *Server) dropUnreadable(obj object.Object) {
 	obj["metadata"] = meta
 }
 
-// readMeta reads the metadata of an object that has been converted: unknown fields are dropped, and a value of another type is
-// an error.
+// readMeta normalizes the metadata of a converted object. It drops unknown fields. If a value has the wrong type, it returns an
+// error.
 func (s *Server) readMeta(obj object.Object) error {
 	if s.readable(obj) {
 		return nil

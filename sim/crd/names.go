@@ -12,12 +12,12 @@ import (
 	"github.com/kubesim/kubesim/sim/webhook"
 )
 
-// IsTrue reports whether a condition of a definition is true.
+// IsTrue reports whether a condition of a definition has the status True.
 func IsTrue(crd object.Object, kind string) bool {
 	return crd.Condition(kind).String("status") == "True"
 }
 
-// SetCondition sets a condition. Its time is that of the last change of its status.
+// SetCondition sets a condition of a definition. It changes lastTransitionTime only if the status changes.
 func SetCondition(crd object.Object, now time.Time, kind, status, reason, message string) {
 	c := crd.Condition(kind)
 	if c == nil {
@@ -30,8 +30,8 @@ func SetCondition(crd object.Object, now time.Time, kind, status, reason, messag
 	c["status"], c["reason"], c["message"] = status, reason, message
 }
 
-// Names accepts the names of a definition that no other definition of its group has. It sets the conditions NamesAccepted and
-// Established, and reports whether anything changed. others are all definitions.
+// Names accepts those names of a definition that no other definition in its group uses. It sets the conditions
+// NamesAccepted and Established, and reports whether anything changed. others contains all definitions.
 func Names(crd object.Object, others []object.Object, now time.Time) bool {
 	want, have := crd.At("spec", "names"), crd.At("status", "acceptedNames")
 	if object.SemanticEqual(map[string]any(want), map[string]any(have)) {
@@ -61,11 +61,11 @@ func Names(crd object.Object, others []object.Object, now time.Time) bool {
 	return true
 }
 
-// naming compares the names that a definition wants with those in use.
+// naming compares the names that a definition requests with those in use.
 type naming struct {
 	want, have, accepted object.Object
 	resources, kinds     map[string]bool // accepted names of the other definitions of the group
-	reason, message      string          // of the last conflict
+	reason, message      string          // reason and message of the last conflict
 }
 
 func (n *naming) collect(crd object.Object, others []object.Object) {
@@ -78,7 +78,7 @@ func (n *naming) collect(crd object.Object, others []object.Object) {
 	n.use(n.have)
 }
 
-// use notes that names are in use.
+// use marks the names as used by another definition.
 func (n *naming) use(names object.Object) {
 	for _, name := range append(names.Strings("shortNames"), names.String("plural"), names.String("singular")) {
 		n.resources[name] = true
@@ -129,8 +129,8 @@ func (n *naming) short() {
 	}
 }
 
-// Establish makes a definition whose names are accepted served, unless its conversion webhook has a bundle of certificates that
-// cannot be loaded. It reports whether anything changed.
+// Establish sets the condition Established if the names are accepted: to False if the CA bundle of the conversion webhook
+// cannot be loaded, and otherwise to True. It reports whether anything changed.
 func Establish(crd object.Object, now time.Time) bool {
 	if !IsTrue(crd, NamesAccepted) || IsTrue(crd, Established) {
 		return false
@@ -146,23 +146,23 @@ func Establish(crd object.Object, now time.Time) bool {
 	return true
 }
 
-// bundle returns the certificates, PEM, that the clientConfig of a conversion webhook wants to be trusted.
+// bundle returns the PEM-encoded CA bundle of a conversion webhook.
 func bundle(crd object.Object) []byte {
 	return webhook.Bundle(crd.At("spec", "conversion", "webhook", "clientConfig"))
 }
 
-// unresolved reports whether no client for the conversion webhook of a definition can be made. A bundle of white space counts as
-// none here, though not for Establish.
+// unresolved reports whether it is impossible to create a client for the conversion webhook of a definition. Unlike Establish,
+// it treats a bundle that contains only whitespace as missing.
 func unresolved(crd object.Object) bool {
 	pem := bytes.TrimSpace(bundle(crd))
 	return crd.String("spec", "conversion", "strategy") == "Webhook" && webhook.CheckBundle(pem) != nil
 }
 
-// Served reports whether the objects of a definition can be reached.
+// Served reports whether the objects of a definition are accessible.
 func Served(crd object.Object) bool { return IsTrue(crd, NamesAccepted) || IsTrue(crd, Established) }
 
-// Approval sets the condition that reports whether a group of the Kubernetes community was approved. It reports whether anything
-// changed.
+// Approval sets the condition that states whether an API is approved. Only APIs in the groups of the Kubernetes community need
+// approval. It reports whether anything changed.
 func Approval(crd object.Object, now time.Time) bool {
 	const kind = "KubernetesAPIApprovalPolicyConformant"
 	if !protected(group(crd)) {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/kubesim/kubesim/sim/cel"
+	"github.com/kubesim/kubesim/sim/cel/expr"
 	"github.com/kubesim/kubesim/sim/crd/structural"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/metadata"
@@ -32,7 +32,7 @@ func (o *objects) strategy(status bool, fields resource.Fields) *resource.Strate
 	}
 }
 
-// changed reports whether anything but metadata changed.
+// changed reports whether anything except metadata changed.
 func changed(obj, old object.Object) bool {
 	for _, pair := range [][2]object.Object{{obj, old}, {old, obj}} {
 		for name, v := range pair[0] { // order does not matter
@@ -45,7 +45,7 @@ func changed(obj, old object.Object) bool {
 	return false
 }
 
-// validate returns the errors in a new object, for which old is nil, in a changed one, or in its status.
+// validate returns the errors in a new or changed object, or in its status. For a new object, old is nil.
 func (o *objects) validate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	s := o.version.schema
 	var errs field.ErrorList
@@ -61,7 +61,7 @@ func (o *objects) validate(ctx *resource.Context, obj, old object.Object) field.
 	return append(errs, o.checkRules(ctx, errs, obj, old)...)
 }
 
-// checkSchema compares an object with the schema of its version.
+// checkSchema validates an object against the schema of its version.
 func (o *objects) checkSchema(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	s := o.version.schema
 	var errs field.ErrorList
@@ -79,8 +79,8 @@ func (o *objects) checkSchema(ctx *resource.Context, obj, old object.Object) fie
 	return append(errs, o.checkScale(ctx.Subresource, obj)...)
 }
 
-// checkRules applies the rules of the schema, unless there are errors already, including those of the metadata, that might break
-// the rules.
+// checkRules applies the CEL rules of the schema. If existing errors, including those in metadata, could make the rules fail, it
+// returns an error that says so.
 func (o *objects) checkRules(ctx *resource.Context, errs field.ErrorList, obj, old object.Object) field.ErrorList {
 	if o.version.rules == nil {
 		return nil
@@ -96,7 +96,7 @@ func (o *objects) checkRules(ctx *resource.Context, errs field.ErrorList, obj, o
 	if old != nil {
 		was = structural.Correlate(o.version.schema, map[string]any(obj), map[string]any(old))
 	}
-	budget := int64(cel.RuleBudget)
+	budget := int64(expr.RuleBudget)
 	found, ratcheted := o.version.rules.Validate(map[string]any(obj), was, field.Path{}, &budget)
 	for _, e := range ratcheted {
 		ctx.Warn(e.Field.String() + ": " + e.ErrorBody())
@@ -104,7 +104,7 @@ func (o *objects) checkRules(ctx *resource.Context, errs field.ErrorList, obj, o
 	return found
 }
 
-// checkScale checks the fields of an object that the scale subresource shows.
+// checkScale checks the fields of an object that the scale subresource uses.
 func (o *objects) checkScale(subresource string, obj object.Object) field.ErrorList {
 	scale := object.As(o.scale)
 	if scale == nil {
@@ -144,7 +144,7 @@ func checkReplicas(obj object.Object, path string) field.ErrorList {
 	return nil
 }
 
-// at returns the value at a path of names. If a value on the way is not an object, bad is the error text.
+// at returns the value at a path of field names. If a value on the path is not an object, bad is the error text.
 func at(obj object.Object, path string) (v any, found bool, bad string) {
 	v = map[string]any(obj)
 	names := strings.Split(strings.TrimPrefix(path, "."), ".")
@@ -163,7 +163,7 @@ func at(obj object.Object, path string) (v any, found bool, bad string) {
 	return v, true, ""
 }
 
-// accessor is the error of the real server's accessors for objects without a Go type.
+// accessor returns the error text that the real server's accessors for unstructured objects return for a value of the wrong type.
 func accessor(path string, v any, want string) string {
 	return fmt.Sprintf(".%s accessor error: %v is of the type %T, expected %s", strings.TrimPrefix(path, "."), v, v, want)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// printVersions prints spec.versions as errors show it: as JSON of the Go structs that the real server works with.
+// printVersions returns spec.versions in the form that errors use: the JSON encoding of the real server's internal Go structs.
 func printVersions(s *spec) any {
 	if s.List("versions") == nil {
 		return nil
@@ -23,7 +23,7 @@ func printVersions(s *spec) any {
 	return field.Raw(printField(nil, "versions", out))
 }
 
-// printed is a field of a Go struct: its name, its name in JSON, and its zero value as printed.
+// printed is a field of a Go struct: its Go name, its JSON name, and its encoded zero value.
 type printed struct{ name, json, zero string }
 
 var (
@@ -61,8 +61,8 @@ var (
 	}
 )
 
-// structs are the fields that are structs, by their names in JSON, and lists the fields that are lists of structs. Schemas are in
-// neither: see printField.
+// structs are the fields that are structs, by JSON name, and lists are the fields that are lists of structs. printField
+// handles schemas separately.
 var (
 	structs = map[string][]printed{"subresources": subresourceFields, "status": nil, "scale": scaleFields, "externalDocs": docFields}
 	lists   = map[string][]printed{"versions": versionFields, "additionalPrinterColumns": columnFields,
@@ -97,7 +97,7 @@ func printList(b []byte, v any, each func([]byte, any) []byte) []byte {
 	return append(b, ']')
 }
 
-// printSchema prints a schema; nil is null.
+// printSchema appends a schema to b. A missing schema is printed as null.
 func printSchema(b []byte, schema any) []byte {
 	m := object.As(schema)
 	if m == nil {
@@ -106,7 +106,7 @@ func printSchema(b []byte, schema any) []byte {
 	return printStruct(b, m, schemaFields)
 }
 
-// printField prints an existing field, by its name in JSON.
+// printField appends the field with the given JSON name to b. The field must be set.
 func printField(b []byte, name string, v any) []byte {
 	if fields, ok := structs[name]; ok {
 		return printStruct(b, object.As(v), fields)

@@ -13,7 +13,7 @@ var (
 	subVerbs = []string{"get", "patch", "update"}
 )
 
-// define returns the resources of the served versions, and keeps those of all.
+// define returns the resources of the served versions. It stores the resources of all versions in d.all.
 func (d *definition) define(crd object.Object) []*resource.Definition {
 	s := specOf(crd)
 	names := crd.At("status", "acceptedNames")
@@ -43,7 +43,7 @@ func (d *definition) define(crd object.Object) []*resource.Definition {
 		o := &objects{version: v, scale: p.sub["scale"], server: d.server}
 		labels, fields := selectableOf(p.fields)
 		r.FieldLabels = labels
-		r.Strategy = o.strategy(p.hasStatus() && (x.served || x.storage), fields) // of others nothing is known but their schema
+		r.Strategy = o.strategy(p.hasStatus() && (x.served || x.storage), fields) // versions that are neither served nor stored have only a schema
 		d.all[r.GV()] = r
 		if x.storage {
 			d.hub = r
@@ -80,8 +80,8 @@ func scalePaths(scale object.Object) resource.ScalePaths {
 		Selector: scale.String("labelSelectorPath")}
 }
 
-// deprecated returns the warning about a deprecated version. Without a text of its own it names the newest version to
-// use instead.
+// deprecated returns the warning about a deprecated version. If the version does not specify a warning, it recommends the newest
+// version that is not deprecated.
 func deprecated(s *spec, x *version, kind schema.GVK) string {
 	if x.warning != nil {
 		return *x.warning

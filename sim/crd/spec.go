@@ -4,8 +4,8 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// spec is the spec of a definition in the server's internal form: fields that are equal in all versions are at the top level, and
-// not in the versions. Paths in errors follow from that.
+// spec is the spec of a definition in the server's internal form. Fields that are equal in all versions exist only at the top
+// level, and errors contain the paths there.
 //
 //	versions: [{v1, schema: A}, {v2, schema: A}]   is   spec.validation A, versions: [{v1}, {v2}]
 //	versions: [{v1, schema: A}, {v2, schema: B}]   is   versions: [{v1, schema: A}, {v2, schema: B}]
@@ -17,23 +17,24 @@ type spec struct {
 
 // version is one version of a definition.
 type version struct {
-	part                             // its own fields
-	whole                       part // with the fields of the top level
+	part                             // the fields that only this version has
+	whole                       part // including the top-level fields
 	name                        string
 	served, storage, deprecated bool
 	warning                     *string // deprecationWarning
 }
 
-// part holds the fields that can be set for one version or, at the top level, for all. A nil field is not set.
+// part contains the fields that can be set for one version or, at the top level, for all versions. A nil field is not
+// set.
 type part struct {
-	validation string // "schema" of a version, "validation" at the top
+	validation string // "schema" for a version, "validation" at the top level
 	schema     map[string]any
 	sub        map[string]any
 	columns    []any
 	fields     []any // selectableFields
 }
 
-// specOf reads the spec of a definition.
+// specOf parses the spec of a definition.
 func specOf(crd object.Object) *spec {
 	s := &spec{Object: crd.Map("spec"), top: part{validation: "validation"}}
 	for _, m := range s.Objects("versions") {
@@ -60,12 +61,12 @@ func versionOf(m object.Object) *version {
 	return v
 }
 
-// sameParts reports whether two versions have equal parts.
+// sameParts reports whether a field has the same value in two versions.
 func sameParts(a, b map[string]any) bool { return (a == nil) == (b == nil) && sameSpec(a, b) }
 
 func sameLists(a, b []any) bool { return object.SemanticEqual(a, b) }
 
-// hoist moves fields that are equal in all versions to the top level.
+// hoist moves a field that is equal in all versions to the top level.
 func hoist[T map[string]any | []any](s *spec, same func(a, b T) bool, get func(*part) *T) {
 	first := *get(&s.versions[0].part)
 	for _, v := range s.versions {
@@ -79,7 +80,7 @@ func hoist[T map[string]any | []any](s *spec, same func(a, b T) bool, get func(*
 	}
 }
 
-// openAPI returns the openAPIV3Schema, or nil.
+// openAPI returns the openAPIV3Schema of the part, or nil if it has no schema.
 func (p *part) openAPI() map[string]any { return object.Object(p.schema).Map("openAPIV3Schema") }
 
 func (p *part) hasStatus() bool {
@@ -87,7 +88,7 @@ func (p *part) hasStatus() bool {
 	return ok
 }
 
-// schemas returns the openAPIV3Schema of each version, nil for one that has none.
+// schemas returns the openAPIV3Schema of each version. It is nil for a version that has none.
 func (s *spec) schemas() []map[string]any {
 	out := make([]map[string]any, len(s.versions))
 	for i, v := range s.versions {
@@ -96,10 +97,10 @@ func (s *spec) schemas() []map[string]any {
 	return out
 }
 
-// group, kind and the like of a definition that was accepted.
+// group returns the group of a definition.
 func group(crd object.Object) string { return crd.String("spec", "group") }
 
-// storageVersion returns the name of the version that objects are stored in.
+// storageVersion returns the name of the storage version, or "".
 func (s *spec) storageVersion() string {
 	for _, v := range s.versions {
 		if v.storage {

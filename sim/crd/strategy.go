@@ -11,8 +11,8 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// Defaults fills in the defaults of a definition: derived names, the conversion strategy None, the port of a webhook, and the
-// storage version if no version is marked as stored.
+// Defaults sets the defaults of a definition: derived names, the conversion strategy None, the port of a webhook, and
+// status.storedVersions if it is empty.
 func Defaults(crd object.Object) {
 	kind := crd.String("spec", "names", "kind")
 	if crd.Map("spec") == nil {
@@ -30,7 +30,7 @@ func Defaults(crd object.Object) {
 		crd.Set(map[string]any{"strategy": "None"}, "spec", "conversion")
 	}
 	if hook := crd.Map("spec", "conversion", "webhook"); hook != nil && hook["clientConfig"] == nil && hook["conversionReviewVersions"] == nil {
-		crd.Remove("spec", "conversion", "webhook") // which the server's own form of a definition does not have
+		crd.Remove("spec", "conversion", "webhook") // the server's internal form of a definition does not have it
 	}
 	if config := crd.At("spec", "conversion", "webhook", "clientConfig"); config.Map("service") != nil {
 		config.SetDefault(int64(443), "service", "port")
@@ -42,7 +42,7 @@ func Defaults(crd object.Object) {
 	}
 }
 
-// Strategy returns the strategy of definitions. meta reads metadata in defaults.
+// Strategy returns the strategy for definitions. It uses meta to decode metadata in the defaults of schemas.
 func Strategy(meta structural.Meta) *resource.Strategy {
 	return &resource.Strategy{
 		HasStatus: true, DenyUnconditionalUpdate: true, AnyFinalizers: true,
@@ -92,7 +92,7 @@ func Strategy(meta structural.Meta) *resource.Strategy {
 	}
 }
 
-// storeVersion notes in status.storedVersions that objects may be stored in the storage version from now on.
+// storeVersion adds the storage version to status.storedVersions, because objects may be stored in that version from now on.
 func storeVersion(obj object.Object) {
 	s := specOf(obj)
 	i := slices.IndexFunc(s.versions, func(v *version) bool { return v.storage })
@@ -105,8 +105,8 @@ func storeVersion(obj object.Object) {
 	}
 }
 
-// specChanged reports whether the specs differ once both are read from JSON: a minimum of 1 is a float64 in a definition
-// that a client sends, because the API says number, and an int64 in a stored one.
+// specChanged reports whether the specs differ after both are decoded from JSON. In a request, a minimum of 1 is a
+// float64, because the API type is number; in a stored definition it is an int64.
 func specChanged(obj, old object.Object) bool {
 	if sameSpec(obj["spec"], old["spec"]) {
 		return false
@@ -116,12 +116,12 @@ func specChanged(obj, old object.Object) bool {
 	return err != nil || err2 != nil || !sameSpec(sent["spec"], stored["spec"])
 }
 
-// mapFields are the fields of a definition in which {} is like an absent field. Elsewhere it is a value: status: {}, default: {},
-// items: {}.
+// mapFields are the fields of a definition in which {} equals a missing field. In all other fields {} is a value: status:
+// {}, default: {}, items: {}.
 var mapFields = []string{"properties", "patternProperties", "definitions", "dependencies"}
 
-// sameSpec reports whether two parts of a spec are semantically equal: null and [] are like absent fields (equality.Semantic of the
-// server's own form of a definition).
+// sameSpec reports whether two parts of a spec are semantically equal. null and [] equal missing fields (equality.Semantic of the
+// server's internal form of a definition).
 func sameSpec(a, b any) bool {
 	m, isMap := a.(map[string]any)
 	n, both := b.(map[string]any)
@@ -134,20 +134,20 @@ func sameSpec(a, b any) bool {
 		return slices.EqualFunc(l, k, sameSpec)
 	}
 	for name, x := range m { // order does not matter
-		if y := n[name]; (says(name, x) || says(name, y)) && !sameSpec(x, y) {
+		if y := n[name]; (differsFromAbsent(name, x) || differsFromAbsent(name, y)) && !sameSpec(x, y) {
 			return false
 		}
 	}
 	for name, y := range n { // order does not matter
-		if _, ok := m[name]; !ok && says(name, y) {
+		if _, ok := m[name]; !ok && differsFromAbsent(name, y) {
 			return false
 		}
 	}
 	return true
 }
 
-// says reports whether the value of a field differs from an absent field.
-func says(name string, v any) bool {
+// differsFromAbsent reports whether the value of a field differs from a missing field.
+func differsFromAbsent(name string, v any) bool {
 	switch v := v.(type) {
 	case nil:
 		return false

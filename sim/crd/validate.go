@@ -18,10 +18,10 @@ import (
 type validator struct {
 	crd, old object.Object
 	spec     *spec
-	before   *spec // of old
+	before   *spec // the parsed spec of old
 	meta     structural.Meta
 	minor    metadata.Rules
-	kept     [2]*bool // whether before keeps a rule; nil until it is computed
+	kept     [2]*bool // cached results of demands: whether the stored definition follows a rule
 }
 
 func newValidator(ctx *resource.Context, crd, old object.Object, meta structural.Meta) *validator {
@@ -32,7 +32,7 @@ func newValidator(ctx *resource.Context, crd, old object.Object, meta structural
 	return v
 }
 
-// nameRule is the rule for names of definitions: the resource and the group.
+// nameRule returns the rule for the name of a definition, which must be PLURAL.GROUP.
 func nameRule(_ *resource.Context, crd object.Object) func(name string, prefix bool) []string {
 	want := crd.String("spec", "names", "plural") + "." + crd.String("spec", "group")
 	return func(name string, prefix bool) []string {
@@ -44,7 +44,7 @@ func nameRule(_ *resource.Context, crd object.Object) func(name string, prefix b
 	}
 }
 
-// validate returns everything wrong with a definition, metadata aside.
+// validate returns all errors in a definition except those in metadata.
 func (v *validator) validate() field.ErrorList {
 	at := field.CursorAt(v.crd, v.old)
 	spec, preserve := at.Child("spec"), at.Child("spec", "preserveUnknownFields")
@@ -95,14 +95,15 @@ func (v *validator) checkSpec(at field.Cursor) {
 	}
 }
 
-// oneOf is Cursor.OneOf for a string that errors print unchanged: the real server converts it, as in string(spec.Scope).
+// oneOf is like Cursor.OneOf, but its errors print the value as a plain string, because the real server converts it, as in
+// string(spec.Scope).
 func oneOf(at field.Cursor, allowed ...string) {
 	if at.Has() && !slices.Contains(allowed, at.String()) {
 		at.NotSupported(at.String(), allowed...)
 	}
 }
 
-// checkTop checks the fields that all versions have in common.
+// checkTop checks the fields that all versions share.
 func (v *validator) checkTop(at field.Cursor) {
 	top := &v.spec.top
 	status := top.hasStatus() || slices.ContainsFunc(v.spec.versions, (*version).hasStatus)
@@ -122,9 +123,9 @@ func (v *validator) checkVersion(at field.Cursor, x *version) {
 		"may only be set when `version.schema.openAPIV3Schema` is not included")
 }
 
-// checkPart checks the fields of a version, or of all versions, for which the name is empty. status is set if the status
-// subresource is served, before is the stored schema, and selects is set if fields can be selected; why is the error if they
-// cannot.
+// checkPart checks the fields of one version, or of all versions if name is "". status reports whether the status subresource
+// is served. before is the stored schema. selects reports whether selectable fields are allowed; if they are not, why is the
+// error.
 func (v *validator) checkPart(at field.Cursor, x *part, name string, status bool, before map[string]any, selects bool,
 	why string) {
 	at.Report(v.checkSchema(x.openAPI(), at.Path(x.validation, "openAPIV3Schema"), status, before))
@@ -139,7 +140,7 @@ func (v *validator) checkPart(at field.Cursor, x *part, name string, status bool
 	}
 }
 
-// named returns the first version of a name, or nil. s may be nil.
+// named returns the first version with the given name, or nil. s may be nil.
 func (s *spec) named(name string) *version {
 	if s != nil {
 		for _, x := range s.versions {
@@ -151,8 +152,8 @@ func (s *spec) named(name string) *version {
 	return nil
 }
 
-// schemaOf returns the openAPIV3Schema of a version, or nil. s may be nil. One that there is not has that of all versions
-// (apiextensions.GetSchemaForVersion).
+// schemaOf returns the openAPIV3Schema of a version, or nil. For an unknown version it returns the schema that all
+// versions share (apiextensions.GetSchemaForVersion). s may be nil.
 func (s *spec) schemaOf(name string) map[string]any {
 	if x := s.named(name); x != nil {
 		return x.whole.openAPI()
@@ -171,7 +172,7 @@ func checkGroup(at field.Cursor) {
 	}
 }
 
-// schemasPresent demands a schema of every version, unless the stored definition had none for some of them.
+// schemasPresent checks that every version has a schema, unless a version in the stored definition had none.
 func (v *validator) schemasPresent(at field.Cursor) {
 	if v.spec.top.openAPI() != nil || v.before != nil && slices.ContainsFunc(v.before.schemas(), isNil) {
 		return
@@ -189,7 +190,7 @@ func (s *spec) hasDefaults() bool {
 
 func isNil(schema map[string]any) bool { return schema == nil }
 
-// deprecation checks the text of a warning. at holds a pointer to it, which makes the value print as JSON.
+// deprecation checks a deprecation warning. The value of at is a pointer to it, so that errors print it as JSON.
 func deprecation(at field.Cursor, text string, deprecated bool) {
 	if !deprecated {
 		at.InvalidIf(true, "can only be set for deprecated versions")
@@ -202,8 +203,8 @@ func deprecation(at field.Cursor, text string, deprecated bool) {
 	at.InvalidIf(!utf8.ValidString(text), "must only contain printable UTF-8 characters")
 }
 
-// storedVersions checks that every version in which objects may be stored can still be read. One that is named twice counts
-// where it is named last.
+// storedVersions checks that every version in which objects may be stored still exists. If a version is listed twice, the error
+// contains the index of its last occurrence.
 func (v *validator) storedVersions(at field.Cursor) {
 	stored := at.Strings()
 	if len(stored) == 0 {

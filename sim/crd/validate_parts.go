@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubesim/kubesim/sim/cel"
+	"github.com/kubesim/kubesim/sim/cel/expr"
 	"github.com/kubesim/kubesim/sim/crd/structural"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/webhook"
@@ -29,7 +29,7 @@ func checkNames(at field.Cursor) {
 	}
 }
 
-// checkJoined applies a rule to a string, with all messages in one error.
+// checkJoined applies a rule to a string and joins all messages into one error.
 func checkJoined(at field.Cursor, rule func(string) []string) {
 	at.Check(field.Joined(rule, ","))
 }
@@ -75,10 +75,10 @@ func checkSubresources(at field.Cursor) {
 	check(at.Child("scale", "labelSelectorPath").IfGiven(), "either .spec or .status", ".spec.", ".status.")
 }
 
-// selectableMax is how many fields of a version selectors can ask for.
+// selectableMax is the maximum number of selectable fields of a version.
 const selectableMax = 8
 
-// selectable checks the selectable fields of a version, or of all of them.
+// selectable checks the selectable fields of one version, or of all versions.
 func (v *validator) selectable(at field.Cursor, x *part, name string) {
 	seen := field.Seen{}
 	for f := range at.Each() {
@@ -86,7 +86,7 @@ func (v *validator) selectable(at field.Cursor, x *part, name string) {
 		if !path.Has() {
 			continue
 		}
-		to, schema, err := cel.FieldPath(path.String(), x.openAPI(), false)
+		to, schema, err := expr.FieldPath(path.String(), x.openAPI(), false)
 		if err != nil {
 			path.InvalidIf(true, "is an invalid path: "+err.Error())
 			continue
@@ -102,14 +102,14 @@ func (v *validator) selectable(at field.Cursor, x *part, name string) {
 	}
 }
 
-// tooManyBefore reports whether the stored definition has the same fields, too many as they are.
+// tooManyBefore reports whether the stored definition has the same selectable fields, which may then exceed the limit.
 func (v *validator) tooManyBefore(name string, fields []any) bool {
 	return v.before != nil && slices.ContainsFunc(v.before.versions, func(x *version) bool {
 		return (name == "" || x.name == name) && sameLists(x.whole.fields, fields)
 	})
 }
 
-// conversion checks spec.conversion. The paths of errors are those of an older version.
+// conversion checks spec.conversion. The paths in errors are those of an older API version.
 func (v *validator) conversion(at field.Cursor) {
 	oneOf(at.Child("strategy").Required(), "None", "Webhook")
 	config := at.Child("webhook", "clientConfig").ReportAt(at.Child("webhookClientConfig"))
@@ -130,8 +130,8 @@ func (v *validator) conversion(at field.Cursor) {
 	webhook.ValidateReviewVersions(versions.Required(), webhook.TakesNone(old))
 }
 
-// bundle checks the certificates of a conversion webhook. Only an Established definition has to have a bundle that can be loaded,
-// and not if it did not have one before.
+// bundle checks the CA bundle of a conversion webhook. The bundle must be valid only if the definition is Established and its
+// stored bundle is valid.
 func (v *validator) bundle(at field.Cursor) {
 	if v.old == nil || !IsTrue(v.old, Established) || webhook.CheckBundle(bundle(v.old)) != nil {
 		return
@@ -142,7 +142,7 @@ func (v *validator) bundle(at field.Cursor) {
 // approvedAnnotation is the annotation with the approval of an API in a group of the Kubernetes community.
 const approvedAnnotation = "api-approved.kubernetes.io"
 
-// approval demands the annotation of groups that belong to the community. A definition may stay as it was.
+// approval requires the annotation in definitions for groups of the Kubernetes community, unless its state is unchanged.
 func (v *validator) approval(at field.Cursor) {
 	state := approvalState(at.String())
 	if protected(v.spec.String("group")) && (v.old == nil || approvalState(v.old.Annotations()[approvedAnnotation]) != state) {
@@ -158,7 +158,7 @@ const (
 	approvalInvalid = approvalDemand + ` with either a URL or a reason starting with "unapproved"` + approvalSee
 )
 
-// protected reports whether a group belongs to the community.
+// protected reports whether a group is reserved for the Kubernetes community.
 func protected(group string) bool {
 	return strings.HasSuffix("."+group, ".k8s.io") || strings.HasSuffix("."+group, ".kubernetes.io")
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/kubesim/kubesim/sim/webhook"
 )
 
-// recall returns a Converter that returns the result of the webhook from when the object was written, or calls it. A request also
-// calls it if it failed then.
+// recall returns a Converter that uses the cached result of the webhook, or calls it. For a request, it also calls the
+// webhook if the cached result is a failure.
 func (d *definition) recall(by resource.Asker) Converter {
 	return func(obj object.Object, apiVersion string) (object.Object, error) {
 		known := d.server.Host.Memory().answers(d.name)
@@ -25,7 +25,7 @@ func (d *definition) recall(by resource.Asker) Converter {
 	}
 }
 
-// learn returns a Converter that calls the webhook and remembers its answer, unless the request has ended before.
+// learn returns a Converter that calls the webhook. It caches the result unless the request has ended.
 func (d *definition) learn(by resource.Asker) Converter {
 	return func(obj object.Object, apiVersion string) (object.Object, error) {
 		key := d.memoryKey(obj, apiVersion)
@@ -76,7 +76,7 @@ func (d *definition) review(by resource.Asker, obj object.Object, apiVersion str
 	if len(converted) != 1 {
 		return nil, failure(kind, "returned %d objects, expected %d", len(converted), 1)
 	}
-	if raw, ok := converted[0].(object.Raw); ok { // JSON in another form than this server prints is kept as text
+	if raw, ok := converted[0].(object.Raw); ok { // JSON that is not in canonical form is kept as raw text
 		converted[0] = raw.Value()
 	}
 	out, ok := converted[0].(map[string]any)
@@ -86,11 +86,11 @@ func (d *definition) review(by resource.Asker, obj object.Object, apiVersion str
 	return out, nil
 }
 
-// askMax is how long a conversion webhook may take.
+// askMax is the timeout of a conversion webhook.
 const askMax = 30 * time.Second
 
-// post sends a review and returns the answer. A request waits for it without the Cluster's lock, at most askMax of the Cluster's time,
-// and no longer than the request may take. A request that has to end gets no answer that came too late.
+// post sends a review and returns the response. If a request needs the conversion, post waits without the Cluster's lock, for
+// at most askMax of the Cluster's time, and not beyond the request's deadline. It discards a later response.
 func (d *definition) post(by resource.Asker, body []byte) (answer []byte, err error) {
 	config := d.conversion.At("webhook", "clientConfig")
 	host := d.server.Host
@@ -108,7 +108,7 @@ func (d *definition) post(by resource.Asker, body []byte) (answer []byte, err er
 	return answer, err
 }
 
-// requestOf returns the context of a request that needs a conversion.
+// requestOf returns the context of the request that needs a conversion, or an empty context if no request needs it.
 func requestOf(by resource.Asker) context.Context {
 	if by == nil {
 		return context.Background()
@@ -116,7 +116,8 @@ func requestOf(by resource.Asker) context.Context {
 	return by.Context()
 }
 
-// readReview returns the converted objects of an answer.
+// readReview returns the converted objects in a ConversionReview. It returns an error if the review does not fit the request, or if
+// the webhook reports a failure.
 func readReview(answer object.Object, version, uid string) ([]any, error) {
 	want := schema.GVK{Group: "apiextensions.k8s.io", Version: version, Kind: "ConversionReview"}
 	if got := schema.ParseGVK(answer.APIVersion(), answer.Kind()); got != want && version == "v1" {

@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/deadline"
 )
 
-// schedule returns a clock that is moved by hand, and what deadlines need of it.
+// schedule returns a clock that the test moves, and a Clock for deadlines.
 func schedule() (*clock.Manual, *clock.Schedule) {
 	k := clock.NewManual(clock.Epoch())
 	return k, clock.NewSchedule(k, &sync.Mutex{})

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// acceptable returns the first of the offered media types that matches an Accept header of OpenAPI, or "" if there is none. These
-// endpoints parse the header themselves: a clause is one of the types, type/* or */*, clauses are tried by their weight, and
-// without a header any type matches. Parameters such as those of application/json;as=Table are ignored.
+// acceptable returns the first offered media type that an Accept header allows, or "" if it allows none of them. The OpenAPI
+// endpoints parse this header themselves: a clause is a media type, type/* or */*, and clauses are tried in the order of their
+// weights. If there is no header, it returns the first type. Parameters such as those of application/json;as=Table are ignored.
 func acceptable(header string, offered ...string) string {
 	type clause struct {
 		media  string
@@ -38,7 +38,8 @@ func acceptable(header string, offered ...string) string {
 	return ""
 }
 
-// acceptsGzip reports whether an Accept-Encoding header allows gzip. star reports that "*" does, too: libraries differ there.
+// acceptsGzip reports whether an Accept-Encoding header allows gzip. If star is true, "*" allows it, too; server libraries differ
+// in this.
 func acceptsGzip(header string, star bool) bool {
 	for text := range strings.SplitSeq(header, ",") {
 		name, params, _ := strings.Cut(text, ";")

@@ -14,12 +14,12 @@ import (
 
 var discoveryList = schema.GVK{Group: "apidiscovery.k8s.io", Version: "v2", Kind: "APIGroupDiscoveryList"}
 
-// aggregated answers /api and /apis with all groups, versions and resources at once.
+// aggregated serves /api and /apis in the aggregated form: all groups, versions and resources in one document.
 func (d *Documents) aggregated(r *Request, f codec.Format, path string, groups []group) *Answer {
 	return d.groupList(r, f, "aggregated "+path, func() []any { return groupsOf(groups, false) })
 }
 
-// groupList answers with an APIGroupDiscoveryList, cached under the key. Clients cache the document and revalidate it with
+// groupList serves an APIGroupDiscoveryList, which is cached under key. Clients cache the document and revalidate it with
 // If-None-Match.
 func (d *Documents) groupList(r *Request, f codec.Format, key string, items func() []any) *Answer {
 	build := func() object.Object {
@@ -99,8 +99,8 @@ func resourceDiscovery(def *resource.Definition) map[string]any {
 	return row
 }
 
-// responseKind returns the kind of a resource in its discovery document. It sets group and version for a built-in resource only if
-// they differ from the resource's own, and for a custom one always.
+// responseKind returns the kind of a resource for its discovery document. For a custom resource, group and version are always set.
+// For a built-in resource they are only set if they differ from those of the resource.
 func responseKind(def *resource.Definition, kind schema.GVK) map[string]any {
 	if kind.GV() == def.GV() && !def.Custom {
 		kind.Group, kind.Version = "", ""

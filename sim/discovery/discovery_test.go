@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// builtins returns a Table of what a default server of 1.36 serves.
+// builtins returns a Table with the resources of a default 1.36 server.
 func builtins(tb testing.TB) (*resource.Table, *schema.Set) {
 	tb.Helper()
 	set, err := schema.Load(schema.Default)
@@ -61,7 +61,7 @@ func custom(group, version, plural, kind string) *resource.Definition {
 	return d
 }
 
-// get requests a path with headers given in pairs; the path may have a query.
+// get requests a path, which may contain a query. headers are name and value pairs.
 func get(tb testing.TB, d *Documents, target string, headers ...string) *Answer {
 	tb.Helper()
 	u, err := url.Parse(target)

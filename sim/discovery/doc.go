@@ -1,5 +1,5 @@
-// Package discovery serves the documents by which a client discovers an API server: groups, versions, resources, OpenAPI, the
-// version of the server and its health.
+// Package discovery serves the documents by which a client discovers an API server: groups, versions, resources, OpenAPI, and the
+// server's version and health.
 //
 //	resource.Table ──┬─▶ groups ──┬─▶ /api  /apis  /apis/GROUP            legacy, aggregated (ETag)
 //	 (in any order)  │   (sorted) └─▶ /api/v1  /apis/GROUP/VERSION
@@ -7,6 +7,6 @@
 //	                                      └▶ /openapi/v2
 //	Options ─────────────▶ /version  /healthz  /livez  /readyz  /statusz  /flagz  /metrics  /  /openid/v1/jwks
 //
-// Documents are created at the first request and kept until Changed is called. See API concepts ("Kubernetes API terminology",
-// "Discovery") and KEP-3352 for the aggregated form.
+// Documents are created when they are first requested, and cached until Changed is called. See API concepts ("Kubernetes API
+// terminology", "Discovery") and KEP-3352 for the aggregated form.
 package discovery

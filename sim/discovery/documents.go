@@ -15,7 +15,7 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// Options describe one API server.
+// Options configure the Documents of one API server.
 type Options struct {
 	Table   *resource.Table
 	Schema  *schema.Set
@@ -24,62 +24,69 @@ type Options struct {
 	// Address is the server's address in /api and the OpenID configuration. The default is 127.0.0.1:6443.
 	Address string
 
-	// Keys verify service account tokens. The default is those of empty token.Options.
+	// Keys contains the keys that verify service account tokens. The default is a token.Authority with empty token.Options.
 	Keys *token.Authority
 
-	// Statusz and Flagz are the feature gates ComponentStatusz and ComponentFlagz: the pages of these names are served.
+	// Statusz and Flagz are the feature gates ComponentStatusz and ComponentFlagz, which enable the pages /statusz and /flagz.
 	Statusz, Flagz bool
 
-	// Flags are the flags whose values are not kube-apiserver's defaults, for /flagz.
+	// Flags are those kube-apiserver flags that do not have their default values. /flagz shows them.
 	Flags map[string]string
 
-	Host Host // default: StandaloneHost
+	// CBOR encodes lists of resources as CBOR. If it is nil, it is not offered.
+	CBOR codec.CBORCodec
+
+	Host Host // The default is StandaloneHost.
 }
 
-// Host provides the parts of the surrounding cluster that Documents need.
+// Host connects Documents to the surrounding cluster.
 type Host interface {
-	// Now returns the time.
+	// Now returns the current time.
 	Now() time.Time
-	// Check returns the error of the health check with the name ("etcd"), or nil if it succeeds.
+	// Check runs the named health check, such as "etcd". It returns nil if the check succeeds.
 	Check(name string) error
-	// Seats returns how many requests of each priority level the server carries out concurrently, or nil if there are no levels.
+	// Seats returns, for each priority level, the number of requests that the server executes concurrently. If there are no levels,
+	// it returns nil.
 	Seats() map[string]int
-	// Peers returns the Documents of all servers over the same store, this one among them, in the order of their names, or nil if
-	// there are none. The union of their resources is published as aggregated discovery, unless a client asks for profile=nopeer.
+	// Metrics returns further metrics, or "".
+	Metrics() string
+	// Peers returns the Documents of all servers that share the store, including this one, sorted by server name. If there are no
+	// other servers, it returns nil. Aggregated discovery publishes the union of their resources, unless a client requests
+	// profile=nopeer.
 	Peers() []*Documents
 	// Remotes returns the versions that aggregated API servers serve, sorted by the names of their APIServices.
 	Remotes() []Remote
-	// Priorities returns the highest groupPriorityMinimum of the APIServices of each group.
+	// Priorities returns the highest groupPriorityMinimum of each group's APIServices.
 	Priorities() map[string]int64
-	// CustomSchema returns the openAPIV3Schema that the definition of a custom resource gives for its version, to be published as
-	// it is. If it returns nil, the Type of the definition is published.
+	// CustomSchema returns the openAPIV3Schema of a custom resource's version, which is published unchanged. If it returns nil, the
+	// schema is generated from the Type of the definition.
 	CustomSchema(*resource.Definition) object.Object
 }
 
-// StandaloneHost is a Host of a server that has no cluster around it: its time stands still, at Unix zero.
+// StandaloneHost is a Host for a server without a cluster. Its time is always the Unix epoch.
 type StandaloneHost struct{}
 
 func (StandaloneHost) Now() time.Time                                  { return time.Unix(0, 0) }
 func (StandaloneHost) Check(string) error                              { return nil }
 func (StandaloneHost) Seats() map[string]int                           { return nil }
+func (StandaloneHost) Metrics() string                                 { return "" }
 func (StandaloneHost) Peers() []*Documents                             { return nil }
 func (StandaloneHost) Remotes() []Remote                               { return nil }
 func (StandaloneHost) Priorities() map[string]int64                    { return nil }
 func (StandaloneHost) CustomSchema(*resource.Definition) object.Object { return nil }
 
-// Documents are the discovery documents of one API server. It is not safe for concurrent use: the Cluster's lock is
-// held around every call.
+// Documents are the discovery documents of one API server. They are not safe for concurrent use; callers hold the Cluster's lock.
 type Documents struct {
 	o      Options
-	groups []group           // sorted as /apis lists them, the core group aside; nil before they are computed
+	groups []group           // in the order of /apis, without the core group; nil until they are computed
 	core   *group            // nil if not served
-	made   map[string][]byte // JSON documents by path, with "aggregated " before it for the aggregated form
+	made   map[string][]byte // JSON documents by path; keys of the aggregated form begin with "aggregated "
 	etags  map[string]string // of aggregated documents
 	spec   specs
 
 	started time.Time
-	healthy map[probe]bool // how each check came out last, by check and endpoint
-	probes  map[probe]int  // how often it came out how
+	healthy map[probe]bool // latest result by check and endpoint
+	probes  map[probe]int  // number of results by check, endpoint and result
 }
 
 // New returns the documents of an API server.
@@ -88,28 +95,28 @@ func New(o Options) *Documents {
 		o.Address = "127.0.0.1:6443"
 	}
 	if o.Keys == nil {
-		o.Keys, _ = token.New(token.Options{}) // no options are good ones
+		o.Keys, _ = token.New(token.Options{}) // empty options are valid
 	}
 	if o.Host == nil {
 		o.Host = StandaloneHost{}
 	}
 	d := &Documents{o: o, started: o.Host.Now(), healthy: map[probe]bool{}, probes: map[probe]int{}}
 	for i := range endpoints {
-		d.runChecks(&endpoints[i], nil) // a running server has been probed
+		d.runChecks(&endpoints[i], nil) // as if a running server's health had been checked once
 	}
 	d.spec.begin(&o)
 	d.Changed()
 	return d
 }
 
-// Changed notifies d that the definitions of the Table have changed. Unchanged documents are kept.
+// Changed notifies d that the definitions in the Table have changed. Documents that do not depend on the changes are kept.
 func (d *Documents) Changed() {
 	d.groups, d.core = nil, nil
 	d.made, d.etags = map[string][]byte{}, map[string]string{}
 	d.spec.changed()
 }
 
-// Request is a request for a document.
+// Request is an HTTP request for a discovery document.
 type Request struct {
 	Method string
 	Path   string
@@ -117,32 +124,35 @@ type Request struct {
 	Header wire.Header
 }
 
-// Answer is the answer to a Request. Either Status is set, to be printed in the format that the client accepts, or Body, which is
-// final. Header holds the headers that differ from those of every answer; a Cache-Control in it replaces theirs, and if the Body is
-// encoded, the header is already set.
+// Answer is the response to a Request. Either Status or Body is set. The caller encodes Status in a format that the client accepts;
+// Body is already encoded. Header holds only headers that differ from those of every response; its Cache-Control replaces the usual
+// one. If Body is compressed, Content-Encoding is already set.
 type Answer struct {
 	Code   int
 	Header wire.Header
 	Body   []byte
 	Status *status.Status
 
-	// Modified is the time of the last change of a document. If it is set, clients may send conditional and range requests (RFC
-	// 9110), which the sender of the answer must handle. Packed is then Body for clients that accept gzip, or nil if there is none.
+	// Modified is the time of the document's last change. If it is set, clients may send conditional and range requests (RFC 9110),
+	// which the caller must handle. Packed is then the gzip form of Body, or nil if there is none.
 	Modified time.Time
 	Packed   []byte
 
-	// Negotiated answers are written like those of resources: compressed if they are long. Other answers are not compressed.
+	// Negotiated reports whether the caller compresses a long response, as it does for resources. It does not compress other
+	// responses.
 	Negotiated bool
 }
 
-// Serve answers a request. It returns false when the path is not one of discovery's. The answer of a HEAD has the body that a GET gets.
+// Serve returns the response to a request. If the path is not that of a discovery document, it returns false. The response to a
+// HEAD request contains the body that GET would return.
 func (d *Documents) Serve(r Request) (*Answer, bool) {
 	a := d.route(&r)
 	return a, a != nil
 }
 
-// route finds the answer for a path. Paths of API groups may end in any number of slashes. Other paths are exact, except for the
-// ones that the real server also serves through the router of API groups.
+// route calls the handler for a path and returns its response, or nil if no document has the path. Paths of API groups may end in
+// any number of slashes. Other paths must match exactly, except for paths that the real server also serves through the router for
+// API groups.
 func (d *Documents) route(r *Request) *Answer {
 	if !strings.HasPrefix(r.Path, "/") {
 		return nil
@@ -175,36 +185,36 @@ func (d *Documents) route(r *Request) *Answer {
 	return d.health(r)
 }
 
-// routedPaths are the documents beside the API that the real server's router serves, and everything beneath them.
+// routedPaths are the paths outside the API that the real server's router serves, together with all paths below them.
 var routedPaths = []string{"/version", keysPath, configurationPath}
 
-// The paths of the keys and of the issuer of service account tokens (OpenID Connect Discovery).
+// The paths of the public keys and the issuer configuration for service account tokens (OpenID Connect Discovery).
 const (
 	keysPath          = "/openid/v1/jwks"
 	configurationPath = "/.well-known/openid-configuration"
 )
 
-// routes reports whether one of the routedPaths is served. The paths of token keys are served if their issuer may have a
-// configuration.
+// routes reports whether the server serves one of the routedPaths. The paths for token keys are served only if the issuer has an
+// OpenID configuration.
 func (d *Documents) routes(path string) bool { return path == routedPaths[0] || d.openID() != nil }
 
-// openID returns the OpenID configuration of the issuer of tokens, or nil if there is none.
+// openID returns the OpenID configuration of the token issuer, or nil if it has none.
 func (d *Documents) openID() []byte {
 	document, _ := d.o.Keys.OpenID(d.o.Address)
 	return document
 }
 
-// notFound returns the answer for an unknown path.
+// notFound returns the response for an unknown path.
 func notFound() *Answer {
 	return text(wire.StatusNotFound, "404 page not found\n")
 }
 
-// plain is an answer in plain text.
+// plain returns a plain-text response.
 func plain(code int, body string) *Answer {
 	return &Answer{Code: code, Body: []byte(body), Header: wire.Header{"Content-Type": {"text/plain; charset=utf-8"}}}
 }
 
-// text is an answer in plain text that browsers must not take for anything else.
+// text returns a plain-text response. Its header prevents browsers from guessing the content type.
 func text(code int, body string) *Answer {
 	a := plain(code, body)
 	a.Header.Set("X-Content-Type-Options", "nosniff")
@@ -213,7 +223,7 @@ func text(code int, body string) *Answer {
 
 func failed(s *status.Status) *Answer { return &Answer{Code: s.Code, Status: s} }
 
-// asked adds the parameters of r that affect the format of its answer, beside the Accept header, to o.
+// asked adds those parameters of the request to o that affect the format of the response, except for the Accept header.
 func (r *Request) asked(o codec.Options) codec.Options {
 	o.UserAgent = r.Header.Get("User-Agent")
 	if r.Query.Has("pretty") {
@@ -222,12 +232,12 @@ func (r *Request) asked(o codec.Options) codec.Options {
 	return o
 }
 
-// negotiate decides the format of an answer to r.
+// negotiate returns the format of the response to r.
 func negotiate(r *Request, o codec.Options) (codec.Format, *status.Status) {
 	return codec.Negotiate(r.Header.Get("Accept"), r.asked(o))
 }
 
-// document answers with a document of a kind, kept under the key, in the format that was agreed on.
+// document serves a document of the given kind in the negotiated format. It caches the document under key.
 func (d *Documents) document(f codec.Format, key string, kind schema.GVK, build func() object.Object) *Answer {
 	a := &Answer{Code: wire.StatusOK, Header: wire.Header{"Content-Type": {f.ContentType}}, Negotiated: true}
 	if f.Media == codec.Protobuf {
@@ -243,7 +253,7 @@ func (d *Documents) document(f codec.Format, key string, kind schema.GVK, build 
 	return a
 }
 
-// json returns a document as compact JSON.
+// json returns a document as compact JSON. If no document is cached under key, it calls build.
 func (d *Documents) json(key string, kind schema.GVK, build func() object.Object) []byte {
 	b, ok := d.made[key]
 	if !ok {

@@ -71,7 +71,7 @@ func TestOpenAPIHashes(t *testing.T) {
 	}
 }
 
-// TestSameBytes checks that two servers with the same table give the same bytes.
+// TestSameBytes checks that two servers with the same table return the same bytes.
 func TestSameBytes(t *testing.T) {
 	is := is.New(t)
 	a, b := documents(t), documents(t)

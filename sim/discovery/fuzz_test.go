@@ -7,7 +7,7 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// FuzzServe checks that no path and no header makes Documents panic, and every answer has either a Status or a code.
+// FuzzServe checks that no path and no header makes Documents panic, and that every response has a Status or a code.
 func FuzzServe(f *testing.F) {
 	d := documents(f)
 	d.o.Table.Add(custom("example.com", "v1", "widgets", "Widget"))

@@ -16,16 +16,16 @@ import (
 // group is one served API group.
 type group struct {
 	name     string
-	custom   bool // all of it comes from CustomResourceDefinitions and aggregated API servers
-	rank     int  // the lower, the earlier it is listed
+	custom   bool // defined only by CustomResourceDefinitions and aggregated API servers
+	rank     int  // groups of lower rank are listed first
 	versions []version
 }
 
-// version is one served version of a group with its resources in the order of discovery.
+// version is a served version of a group. Its resources are in discovery order.
 type version struct {
 	name   string
 	defs   []*resource.Definition
-	remote *Remote // nil if served here
+	remote *Remote // nil if this server serves the version
 }
 
 func (g *group) version(name string) *version {
@@ -37,21 +37,21 @@ func (g *group) version(name string) *version {
 	return nil
 }
 
-// add adds a version.
+// add adds a version to the group.
 func (g *group) add(name string) *version {
 	g.versions = append(g.versions, version{name: name})
 	return &g.versions[len(g.versions)-1]
 }
 
-// empty reports whether the version has resources that are not Established only: its APIService exists, and nothing answers for it.
+// empty reports whether the version has no served resources yet. Its APIService exists, but none of its definitions is Established.
 func (v *version) empty() bool { return len(v.defs) == 0 && v.remote == nil }
 
-// groupVersion returns "v1" or "apps/v1".
+// groupVersion returns the apiVersion of a version, such as "v1" or "apps/v1".
 func (g *group) groupVersion(version string) string {
 	return schema.GVK{Group: g.name, Version: version}.GV()
 }
 
-// load sorts the Table into groups.
+// load computes the groups from the Table, unless they are already computed.
 func (d *Documents) load() {
 	if d.groups != nil {
 		return
@@ -76,9 +76,9 @@ func (d *Documents) load() {
 	}
 }
 
-// sortGroups puts groups, versions and resources in the order in which they are listed: built-in groups as the schema
-// data has them (by the priority of their APIService), then groups of custom resources by name. With groups of aggregated
-// API servers, whose priority can be any, the priorities of all groups count. Resources are sorted.
+// sortGroups sorts groups, versions and resources for discovery. Built-in groups come first, in the order of the schema data, which
+// is that of their APIServices' priorities; groups of custom resources follow, sorted by name. If there are groups of aggregated
+// API servers, whose priorities are arbitrary, all groups are sorted by priority. Resources are sorted by name.
 func (d *Documents) sortGroups(byPriority bool) {
 	priorities := map[string]int64{}
 	if byPriority {
@@ -93,7 +93,7 @@ func (d *Documents) sortGroups(byPriority bool) {
 		g := &d.groups[i]
 		place, ok := known[g.name]
 		switch priority := priorities[g.name]; {
-		case ok && (place <= 0 || priority == 0): // the core, and the aggregator's own group, which are always first
+		case ok && (place <= 0 || priority == 0): // the core group and the aggregator's own group are always first
 			g.rank = place
 		case priority > 0:
 			g.rank = groupRankMax - int(priority)
@@ -117,8 +117,8 @@ func (d *Documents) sortGroups(byPriority bool) {
 	}
 }
 
-// Preferred returns each resource that is served here once for each of its groups: in the preferred version of the group,
-// or in the first one that has it (client-go's ServerPreferredResources).
+// Preferred returns the resources that this server serves, each in one version of its group: in the preferred version, or else in
+// the first version that has the resource (client-go's ServerPreferredResources).
 func (d *Documents) Preferred() (all []*resource.Definition) {
 	d.load()
 	groups := d.groups
@@ -139,7 +139,7 @@ func (d *Documents) Preferred() (all []*resource.Definition) {
 	return all
 }
 
-// find returns the group with the name, or nil.
+// find returns the group with the given name, or nil.
 func (d *Documents) find(name string) *group {
 	i := slices.IndexFunc(d.groups, func(g group) bool { return g.name == name })
 	if i < 0 {
@@ -148,7 +148,7 @@ func (d *Documents) find(name string) *group {
 	return &d.groups[i]
 }
 
-// group returns the group with the name, which is made if need be.
+// group returns the group with the given name, and creates it if necessary.
 func (d *Documents) group(name string) *group {
 	if g := d.find(name); g != nil {
 		return g
@@ -157,7 +157,8 @@ func (d *Documents) group(name string) *group {
 	return &d.groups[len(d.groups)-1]
 }
 
-// legacyCore answers /api and /api/VERSION, which the real server's router serves: GET only, and its errors are Statuses.
+// legacyCore serves /api and /api/VERSION. The real server's router serves these paths, so only GET is allowed, and errors are
+// Statuses.
 func (d *Documents) legacyCore(r *Request, rest []string) *Answer {
 	d.load()
 	if d.core == nil || len(rest) == 1 && d.core.version(rest[0]) == nil {
@@ -167,7 +168,7 @@ func (d *Documents) legacyCore(r *Request, rest []string) *Answer {
 		return failed(status.NoMethod())
 	}
 	if len(rest) == 1 {
-		return d.resources(r, d.core, d.core.version(rest[0]), codec.Options{})
+		return d.resources(r, d.core, d.core.version(rest[0]), codec.Options{CBOR: d.o.CBOR, Schema: d.o.Schema})
 	}
 	f, s := negotiate(r, codec.Options{Discovery: true})
 	switch {
@@ -179,8 +180,9 @@ func (d *Documents) legacyCore(r *Request, rest []string) *Answer {
 	return d.document(f, "/api", schema.GVK{Version: "v1", Kind: "APIVersions"}, d.apiVersions)
 }
 
-// named answers /apis, /apis/GROUP and /apis/GROUP/VERSION. The aggregator serves the first two, with any method, except for its
-// own group, and for a group with more than one slash after it, which the router of API groups serves.
+// named serves /apis, /apis/GROUP and /apis/GROUP/VERSION. The aggregator serves the first two, with any method. There are two
+// exceptions, which the router for API groups serves: the aggregator's own group, and a group that is followed by more than one
+// slash.
 func (d *Documents) named(r *Request, rest []string) *Answer {
 	d.load()
 	slashes := len(r.Path) - len(strings.TrimRight(r.Path, "/"))
@@ -213,7 +215,7 @@ func (d *Documents) named(r *Request, rest []string) *Answer {
 	case !g.custom && r.Method != wire.MethodGet:
 		return failed(status.NoMethod())
 	}
-	return d.resources(r, g, v, codec.Options{Unrouted: g.custom})
+	return d.resources(r, g, v, codec.Options{Unrouted: g.custom, CBOR: d.o.CBOR, Schema: d.o.Schema})
 }
 
 func (d *Documents) allGroups(r *Request) *Answer {
@@ -254,8 +256,8 @@ func (d *Documents) oneGroup(r *Request, g *group, o codec.Options) *Answer {
 	})
 }
 
-// firstService returns the first name of an APIService of the group: VERSION.GROUP. If several groups have the same priority, the
-// aggregator lists them in the order of these names.
+// firstService returns the alphabetically first name of an APIService of the group, in the form VERSION.GROUP. The aggregator sorts
+// groups of equal priority by these names.
 func (g *group) firstService() string {
 	first := ""
 	for _, v := range g.versions {
@@ -275,7 +277,7 @@ func (g *group) object() map[string]any {
 	return map[string]any{"name": g.name, "versions": versions, "preferredVersion": versions[0]}
 }
 
-// apiVersions returns the document of /api. It has no apiVersion, as it always had none.
+// apiVersions returns the document of /api. Like the real server's, it has no apiVersion field.
 func (d *Documents) apiVersions() object.Object {
 	versions := make([]any, len(d.core.versions))
 	for i, v := range d.core.versions {
@@ -286,8 +288,8 @@ func (d *Documents) apiVersions() object.Object {
 	}}
 }
 
-// compareVersions orders versions of a group, the preferred one first: known ones in the order of known, then the others by the
-// rule for custom resources.
+// compareVersions compares two versions of a group for sorting, preferred version first. The versions in known come first, in its
+// order. All others are sorted by the rule for custom resources.
 func compareVersions(a, b string, known []string) int {
 	i, j := slices.Index(known, a), slices.Index(known, b)
 	switch {

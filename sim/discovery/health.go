@@ -8,7 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// endpoint is one of the health endpoints with its checks in the order in which they run.
+// endpoint is a health endpoint. Its checks run in the given order.
 type endpoint struct {
 	name   string
 	checks []string
@@ -22,8 +22,8 @@ var endpoints = []endpoint{
 
 var lifeChecks = []string{"ping", "log", "loopback-serving-certificate", "etcd"}
 
-// hookChecks are the checks of a real server's parts. They have no counterpart in the simulator and always succeed,
-// but people and scripts look for them.
+// hookChecks are the checks of components that the simulator lacks. They always succeed, but people and scripts expect them in the
+// output.
 var hookChecks = []string{
 	"poststarthook/start-apiserver-admission-initializer",
 	"poststarthook/generic-apiserver-start-informers",
@@ -57,8 +57,8 @@ var hookChecks = []string{
 	"poststarthook/apiservice-openapiv3-controller",
 }
 
-// health answers /healthz, /livez and /readyz and the single checks beneath them, with any method; nil for every other
-// path. See "Kubernetes API health endpoints" in the Kubernetes documentation.
+// health serves /healthz, /livez, /readyz and the individual checks below them, with any method. It returns nil for any other path.
+// See "Kubernetes API health endpoints" in the Kubernetes documentation.
 func (d *Documents) health(r *Request) *Answer {
 	for i := range endpoints {
 		e := &endpoints[i]
@@ -83,8 +83,8 @@ func (d *Documents) oneCheck(name string) *Answer {
 	return plain(wire.StatusOK, "ok")
 }
 
-// allChecks answers for all checks of an endpoint except for those that the client excludes. Each has a line, which is shown in
-// verbose answers and when a check fails.
+// allChecks returns the combined result of an endpoint's checks, except for the checks that the client excludes. The response lists
+// each check if it is verbose or if a check fails.
 func (d *Documents) allChecks(e *endpoint, r *Request) *Answer {
 	excluded := r.Query["exclude"]
 	lines, bad := d.runChecks(e, excluded)
@@ -106,7 +106,7 @@ func (d *Documents) allChecks(e *endpoint, r *Request) *Answer {
 	return text(wire.StatusOK, "ok")
 }
 
-// runChecks runs the checks of an endpoint except for the excluded ones, and counts the results.
+// runChecks runs the checks of an endpoint, except for the excluded ones, and counts the results.
 func (d *Documents) runChecks(e *endpoint, excluded []string) (lines string, bad bool) {
 	var b strings.Builder
 	for _, name := range e.checks {
@@ -127,7 +127,7 @@ func (d *Documents) runChecks(e *endpoint, excluded []string) (lines string, bad
 	return b.String(), bad
 }
 
-// sorted returns the list sorted and without repetitions.
+// sorted returns a sorted copy of the list without duplicates.
 func sorted(list []string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(list)))
 }

@@ -9,18 +9,19 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// metrics answers /metrics with the metrics that a simulator can truthfully give. DELETE resets the counters; there are none.
+// metrics serves /metrics with the metrics that are meaningful in a simulator. DELETE, which resets counters, succeeds, although
+// there are none.
 func (d *Documents) metrics(r *Request) *Answer {
 	v := &d.o.Version
-	return d.exposition(r, d.seats()+validations+fmt.Sprintf("# HELP kubernetes_build_info [BETA] A metric with a constant '1' value labeled by major, minor, git version, "+
+	return d.exposition(r, d.o.Host.Metrics()+d.seats()+validations+fmt.Sprintf("# HELP kubernetes_build_info [BETA] A metric with a constant '1' value labeled by major, minor, git version, "+
 		"git commit, git tree state, build date, Go version, and compiler from which Kubernetes was built, and platform on which it is running.\n"+
 		"# TYPE kubernetes_build_info gauge\n"+
 		"kubernetes_build_info{build_date=%q,compiler=%q,git_commit=%q,git_tree_state=\"\",git_version=%q,go_version=%q,major=%q,minor=%q,platform=%q} 1\n",
 		buildDate, compiler, gitCommit, v.GitVersion, goVersion, v.Major, v.Minor, platform))
 }
 
-// validations are the metrics that compare declarative and handwritten validation in kube-apiserver: here each rule is written
-// once, so they never differ. Upstream's end-to-end tests read both.
+// validations are the metrics for differences between declarative and handwritten validation in kube-apiserver. They are always
+// zero, because the simulator implements each rule only once. They exist because Kubernetes' end-to-end tests read them.
 const validations = "# HELP apiserver_validation_declarative_validation_mismatch_total [BETA] Number of times declarative validation results " +
 	"differed from handwritten validation results for core types.\n" +
 	"# TYPE apiserver_validation_declarative_validation_mismatch_total counter\n" +
@@ -29,7 +30,7 @@ const validations = "# HELP apiserver_validation_declarative_validation_mismatch
 	"# TYPE apiserver_validation_declarative_validation_panic_total counter\n" +
 	"apiserver_validation_declarative_validation_panic_total 0\n"
 
-// seats prints the seats of each priority level.
+// seats returns the metric for the number of seats of each priority level, or "" if there are no levels.
 func (d *Documents) seats() string {
 	all := d.o.Host.Seats()
 	if len(all) == 0 {
@@ -44,13 +45,13 @@ func (d *Documents) seats() string {
 	return b.String()
 }
 
-// probe is one outcome of a check through one of the health endpoints.
+// probe identifies one result of a check at a health endpoint.
 type probe struct {
 	check, endpoint string
 	ok              bool
 }
 
-// serviceLevel answers /metrics/slis with the outcomes of health checks (KEP-3466). DELETE resets them.
+// serviceLevel serves /metrics/slis with the results of health checks (KEP-3466). DELETE resets them.
 func (d *Documents) serviceLevel(r *Request) *Answer {
 	var now, counts strings.Builder
 	for _, check := range sorted(allChecks()) {
@@ -89,7 +90,7 @@ func (d *Documents) serviceLevel(r *Request) *Answer {
 	return d.exposition(r, b.String())
 }
 
-// allChecks are the names of all health checks, some twice.
+// allChecks returns the names of all health checks, some of them twice.
 func allChecks() []string {
 	var all []string
 	for _, e := range endpoints {
@@ -98,7 +99,7 @@ func allChecks() []string {
 	return all
 }
 
-// exposition is an answer in the text format of Prometheus, compressed whatever its length.
+// exposition returns a response in the Prometheus text format. Even a short response is compressed if the client accepts gzip.
 func (d *Documents) exposition(r *Request, body string) *Answer {
 	if r.Method == wire.MethodDelete {
 		return plain(wire.StatusOK, "metrics reset\n")

@@ -9,8 +9,8 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// merged answers /apis with the union of the groups of this server and its peers (KEP-4020). Only built-in groups are merged:
-// custom resources are the same on all servers. It is computed for each request, since the peers may have changed.
+// merged serves /apis with the union of the groups of this server and its peers (KEP-4020). Only built-in groups are merged,
+// because custom resources are the same on all servers. The union is computed for each request, since the peers may have changed.
 func (d *Documents) merged(r *Request, f codec.Format) *Answer {
 	const key = "merged /apis"
 	delete(d.made, key)
@@ -29,7 +29,7 @@ func (d *Documents) merged(r *Request, f codec.Format) *Answer {
 	})
 }
 
-// groupsOf returns the APIGroupDiscovery of groups, of custom ones only where they are the server's own.
+// groupsOf returns the APIGroupDiscovery of each group. For a peer, it omits custom groups.
 func groupsOf(groups []group, peer bool) []any {
 	items := []any{}
 	for i := range groups {
@@ -43,10 +43,10 @@ func groupsOf(groups []group, peer bool) []any {
 	return items
 }
 
-// A merger merges two objects, and reports whether the result is another than a.
+// A merger merges two objects, and reports whether the result differs from a.
 type merger func(a, b map[string]any) (merged map[string]any, changed bool)
 
-// mergeGroups merges the groups of servers, in the order of the servers; own is the place of the one that answers
+// mergeGroups merges the groups of servers in the given order. own is the index of the server that handles the request
 // (peerAggregatedDiscoveryHandler.mergeResources).
 func mergeGroups(lists [][]any, own int) []any {
 	versions := inField("versions", versionName, inField("resources", resourceName, mergeResource))
@@ -54,7 +54,7 @@ func mergeGroups(lists [][]any, own int) []any {
 	return merged
 }
 
-// inField returns what merges the lists that two objects have in a field.
+// inField returns a merger that merges the lists in the given field of both objects.
 func inField(field string, name func(any) string, merge merger) merger {
 	return func(a, b map[string]any) (map[string]any, bool) {
 		merged, changed := mergeLists([][]any{object.Object(a).List(field), object.Object(b).List(field)}, 0, name, merge)
@@ -67,7 +67,7 @@ func inField(field string, name func(any) string, merge merger) merger {
 	}
 }
 
-// mergeLists merges lists of objects with names, and reports whether the result is another than the list at own.
+// mergeLists merges lists of named objects, and reports whether the result differs from lists[own].
 func mergeLists(lists [][]any, own int, name func(any) string, merge merger) (merged []any, changed bool) {
 	all := map[string]any{}
 	var orders [][]string
@@ -136,11 +136,11 @@ func inOrder(all map[string]any, order []string) []any {
 	return out
 }
 
-// mergeOrders returns the names of all lists in an order that keeps that of each list, if there is one: the list that has all of
-// them, or else repeatedly the first name, alphabetically, without a remaining predecessor (apimachinery's
-// MergePreservingRelativeOrder).
+// mergeOrders merges lists of names and preserves the order of each list if possible (MergePreservingRelativeOrder). If one list
+// contains all names, its order is used. Otherwise it repeatedly takes the alphabetically first name that has no remaining
+// predecessor.
 func mergeOrders(lists [][]string) []string {
-	before := map[string]int{} // how many others go right before a name
+	before := map[string]int{} // number of distinct direct predecessors of a name
 	after := map[string]map[string]bool{}
 	for _, list := range lists {
 		for i, name := range list {
@@ -164,7 +164,7 @@ func mergeOrders(lists [][]string) []string {
 	var out []string
 	for len(before) > 0 {
 		i := slices.IndexFunc(names, func(name string) bool { n, left := before[name]; return left && n == 0 })
-		if i < 0 { // the lists contradict each other
+		if i < 0 { // the orders contradict each other
 			return names
 		}
 		delete(before, names[i])

@@ -11,7 +11,7 @@ import (
 
 const aggregatedAccept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
-// without returns the documents of a server that does not serve some group versions or resources of them.
+// without returns the documents of a server that does not serve the given group versions and resources.
 func without(t *testing.T, left ...string) *Documents {
 	t.Helper()
 	d := documents(t)
@@ -30,7 +30,7 @@ func without(t *testing.T, left ...string) *Documents {
 	return d
 }
 
-// peered is a Host of servers that are each other's peers.
+// peered is a Host for servers that are peers of each other.
 type peered struct {
 	StandaloneHost
 	all []*Documents
@@ -38,8 +38,8 @@ type peered struct {
 
 func (p *peered) Peers() []*Documents { return p.all }
 
-// A server publishes the groups of its peers as well, in an order that is consistent with all of them, unless the client asks for
-// the server's own.
+// A server also publishes the groups of its peers, in an order that is consistent with all of them, unless the client requests only
+// the server's own groups.
 func TestMergedDiscovery(t *testing.T) {
 	is := is.New(t)
 	a, b := without(t, "batch/v1", "autoscaling/v1", "apps/v1/daemonsets"), without(t, "policy/v1")
@@ -82,12 +82,12 @@ func TestMergeOrders(t *testing.T) {
 	is := is.New(t)
 	for _, x := range []struct{ a, b, want []string }{
 		{[]string{"a", "b"}, []string{"a", "b"}, []string{"a", "b"}},
-		{[]string{"b", "a"}, []string{"a"}, []string{"b", "a"}},                          // the one that has all
-		{[]string{"c", "a"}, []string{"c", "b"}, []string{"c", "a", "b"}},                // by name where nothing else decides
-		{[]string{"z", "a"}, []string{"a", "b"}, []string{"z", "a", "b"}},                // both orders hold
-		{[]string{"a", "b"}, []string{"b", "a"}, []string{"a", "b"}},                     // the first that has all
-		{[]string{"b", "a", "c"}, []string{"a", "b"}, []string{"b", "a", "c"}},           // though the other contradicts it
-		{[]string{"b", "a", "c"}, []string{"a", "b", "d"}, []string{"a", "b", "c", "d"}}, // a contradiction: by name
+		{[]string{"b", "a"}, []string{"a"}, []string{"b", "a"}},                          // the list that contains all names
+		{[]string{"c", "a"}, []string{"c", "b"}, []string{"c", "a", "b"}},                // by name if the lists do not determine the order
+		{[]string{"z", "a"}, []string{"a", "b"}, []string{"z", "a", "b"}},                // both orders are preserved
+		{[]string{"a", "b"}, []string{"b", "a"}, []string{"a", "b"}},                     // the first list that contains all names
+		{[]string{"b", "a", "c"}, []string{"a", "b"}, []string{"b", "a", "c"}},           // although the other list contradicts it
+		{[]string{"b", "a", "c"}, []string{"a", "b", "d"}, []string{"a", "b", "c", "d"}}, // contradictory lists: by name
 	} {
 		is.Equal(mergeOrders([][]string{x.a, x.b}), x.want)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// server answers requests with Documents and prints a Status as an API server does.
+// server returns the responses of Documents. It encodes a Status like an API server.
 type server struct{ *Documents }
 
 func (s server) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -41,7 +41,7 @@ func (s server) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// described reports whether this program has the descriptions of OpenAPI; a test under js/wasm does not.
+// described reports whether this program contains the descriptions for OpenAPI. A test under js/wasm does not.
 func described(t *testing.T) bool {
 	_, set := builtins(t)
 	return set.Description("io.k8s.api.core.v1.Pod", "") != ""

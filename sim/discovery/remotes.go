@@ -7,28 +7,29 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Remote is a version of a group that an aggregated API server serves, as its APIService and the server itself describe
-// it. It takes the place of a version that is served here.
+// Remote is a group version served by an aggregated API server, as described by its APIService and by that server. It replaces a
+// version that is served here.
 type Remote struct {
 	Group, Version  string
 	VersionPriority int64
 
-	// Nobody reports that the APIService names no service, and that the version is not served here either: it is only in the lists
-	// of groups.
+	// Nobody reports whether the version appears only in the lists of groups, because its APIService does not refer to a service
+	// and this server does not serve the version.
 	Nobody bool
 
 	Resources []any // APIResourceDiscovery
-	Stale     bool  // the served resources are unknown now
+	Stale     bool  // the server is unavailable, so its resources are not known to be current
 	OpenAPI   RemoteOpenAPI
 }
 
-// RemoteOpenAPI are the OpenAPI documents of an aggregated API server. The last ones are kept while it is unavailable.
+// RemoteOpenAPI contains the OpenAPI documents of an aggregated API server. While the server is unavailable, its last documents are
+// kept.
 type RemoteOpenAPI struct {
-	V2 map[string]any // nil before it is read
-	V3 map[string]any // paths of documents, by key, as in the index; nil before they are read
+	V2 map[string]any // nil until it is fetched
+	V3 map[string]any // paths of the documents by key, as in the index; nil until they are fetched
 }
 
-// Take replaces the documents by the ones that were read.
+// Take replaces the documents with the fetched ones.
 func (o *RemoteOpenAPI) Take(read RemoteOpenAPI) {
 	if read.V2 != nil {
 		o.V2 = read.V2
@@ -58,13 +59,14 @@ func (d *Documents) addRemotes(remotes []Remote) {
 	}
 }
 
-// The priorities of groups and versions whose APIServices the API server makes for custom resources.
+// The priorities of the APIServices that the API server creates for groups and versions of custom resources.
 const (
 	customPriority = 100
-	groupRankMax   = 1 << 20 // more than any priority of a group
+	groupRankMax   = 1 << 20 // higher than any group priority
 )
 
-// priority returns the priority of the version's APIService among custom and aggregated ones; built-in versions come first.
+// priority returns the priority of the version's APIService, which determines the order of custom and aggregated versions. Built-in
+// versions have the highest priority.
 func (v *version) priority() int64 {
 	switch {
 	case v.remote != nil:
@@ -87,8 +89,8 @@ func (r *Remote) discovery() map[string]any {
 	return out
 }
 
-// mergeV2 adds the paths and definitions of an aggregated API server's version to the OpenAPI document. If the name of a definition
-// is already used, it gets a new name (kube-openapi, MergeSpecsIgnorePathConflictRenamingDefinitionsAndParameters).
+// mergeV2 adds the paths and definitions of an aggregated API server's version to the OpenAPI document. If a definition's name is
+// already used for another definition, it is renamed (kube-openapi, MergeSpecsIgnorePathConflictRenamingDefinitionsAndParameters).
 func mergeV2(model map[string]any, r *Remote) {
 	renamed := map[string]string{}
 	for _, kind := range []string{"definitions", "parameters"} {
@@ -114,7 +116,7 @@ func mergeV2(model map[string]any, r *Remote) {
 	}
 }
 
-// subMap returns a map in a document, and creates it if it does not exist.
+// subMap returns the map in the named field of a document. If there is none, it creates one.
 func subMap(doc map[string]any, name string) map[string]any {
 	m, ok := doc[name].(map[string]any)
 	if !ok {
@@ -124,7 +126,7 @@ func subMap(doc map[string]any, name string) map[string]any {
 	return m
 }
 
-// freeName returns name, or name_v2, name_v3, …: the first that nothing else has.
+// freeName returns the first of name, name_v2, name_v3, … that is not taken or whose value equals the given one.
 func freeName(taken map[string]any, name string, value any) string {
 	for i, free := 2, name; ; i++ {
 		if have, ok := taken[free]; !ok || object.Equal(have, value) {
@@ -134,7 +136,7 @@ func freeName(taken map[string]any, name string, value any) string {
 	}
 }
 
-// rereferred returns a copy with references to renamed things.
+// rereferred returns a copy of value with updated references to the renamed definitions.
 func rereferred(value any, renamed map[string]string) any {
 	switch x := value.(type) {
 	case map[string]any:

@@ -12,7 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// resources answers /api/v1 and /apis/GROUP/VERSION.
+// resources serves /api/v1 and /apis/GROUP/VERSION.
 func (d *Documents) resources(r *Request, g *group, v *version, o codec.Options) *Answer {
 	f, s := negotiate(r, o)
 	if s != nil {
@@ -36,7 +36,8 @@ func (d *Documents) resources(r *Request, g *group, v *version, o codec.Options)
 	})
 }
 
-// subresources returns the subresources in the order of discovery: sorted, but for custom resources status is first.
+// subresources returns the subresources in discovery order. They are sorted by name, but for custom resources status precedes
+// scale.
 func subresources(def *resource.Definition) []resource.Subresource {
 	if !def.Custom {
 		return def.Subresources
@@ -63,7 +64,7 @@ func (d *Documents) apiResource(def *resource.Definition) map[string]any {
 	return row
 }
 
-// verbs returns the verbs that discovery prints: nothing can be created while a definition is being deleted.
+// verbs returns the verbs that discovery lists. While a definition is being deleted, its objects cannot be created or changed.
 func verbs(def *resource.Definition) []string {
 	if !def.Terminating {
 		return def.Verbs
@@ -73,8 +74,8 @@ func verbs(def *resource.Definition) []string {
 	})
 }
 
-// apiSubresource returns the APIResource of a subresource. It names a group and version only when its body is of
-// another one than the list's.
+// apiSubresource returns the APIResource of a subresource. The group and version are set only if they differ from those of the
+// list.
 func apiSubresource(def *resource.Definition, sub resource.Subresource) map[string]any {
 	row := map[string]any{
 		"name":         def.Resource + "/" + sub.Name,
@@ -95,9 +96,9 @@ func setStrings(m map[string]any, key string, list []string) {
 	}
 }
 
-// storageVersionHash returns eight bytes of the SHA-256 of the stored group, version and kind (apps/v1/Deployment; the core group
-// is empty: /v1/Pod). It returns "" if objects are not stored, or, for a custom resource, are stored in a version that is not
-// served.
+// storageVersionHash returns a hash of the stored group, version and kind: eight bytes of the SHA-256 of, for example,
+// apps/v1/Deployment or, in the core group, /v1/Pod. It returns "" if objects are not stored, or if a custom resource's storage
+// version is not served.
 func (d *Documents) storageVersionHash(def *resource.Definition) string {
 	stored := def.Hub.GVK
 	if def.StorageCodec != nil {

@@ -16,37 +16,37 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// specs are the OpenAPI documents, each created at its first request. Their hashes are part of the index, so the index creates them
-// all.
+// specs are the OpenAPI documents. Each is created when it is first requested; a request for the index creates all of them, because
+// it contains their hashes.
 type specs struct {
 	source  openapi.Source
-	stale   bool // parts are those of an older Table
+	stale   bool // parts were computed from an older Table
 	parts   []openapi.Part
 	v3      map[string]*spec // by key
 	v2      *spec
 	host    Host
-	indexed time.Time // when the index of version 3 changed
+	indexed time.Time // time of the last change of the version 3 index
 }
 
-// spec is one document with its hash, which is that of the JSON form. Documents are kept compressed: together they are
-// some megabytes, of which a client reads one or two.
+// spec is an OpenAPI document and the hash of its JSON form. Both forms are stored compressed, because all documents together take
+// several megabytes, and a client reads only one or two of them.
 type spec struct {
 	made  time.Time
 	hash  string
 	json  []byte // gzip
-	proto []byte // gzip; nil before the first request for it
+	proto []byte // gzip; nil until it is first requested
 }
 
-// begin sets the sources of the documents.
+// begin sets the options from which the documents are generated.
 func (s *specs) begin(o *Options) {
 	s.host = o.Host
-	s.source = openapi.Source{Schema: o.Schema, Version: o.Version.Major + "." + o.Version.Minor, Custom: o.Host.CustomSchema}
+	s.source = openapi.Source{Schema: o.Schema, Version: o.Version.Major + "." + o.Version.Minor, CBOR: o.CBOR != nil, Custom: o.Host.CustomSchema}
 }
 
 // changed records that the definitions of the Table have changed.
 func (s *specs) changed() { s.stale = true }
 
-// refresh brings the parts up to date and discards the documents of changed parts.
+// refresh updates the parts, and discards the documents of parts that have changed.
 func (d *Documents) refresh() {
 	s := &d.spec
 	if !s.stale {
@@ -66,7 +66,7 @@ func (d *Documents) refresh() {
 		}
 		for _, v := range g.versions {
 			if v.remote != nil || v.empty() {
-				continue // it has documents of its own, or none
+				continue // its documents come from the aggregated server
 			}
 			parts = append(parts, openapi.Part{Key: "apis/" + g.groupVersion(v.name), Group: g.name, Custom: g.custom, Version: v.name, Defs: v.defs})
 		}
@@ -81,7 +81,7 @@ func (d *Documents) refresh() {
 	s.parts, s.v3, s.v2, s.stale, s.indexed = parts, kept, nil, false, s.host.Now()
 }
 
-// part returns the document with the key, or nil.
+// part returns the document with the given key, or nil if there is none.
 func (s *specs) part(key string) *spec {
 	if doc := s.v3[key]; doc != nil {
 		return doc
@@ -98,7 +98,7 @@ func (s *specs) newSpec(json []byte) *spec {
 	return &spec{made: s.host.Now(), hash: hash(json), json: pack(json)}
 }
 
-// openAPI answers /openapi/v2 and the paths below /openapi/v3, with any method.
+// openAPI serves /openapi/v2, /openapi/v3 and the paths below the latter, with any method. It returns nil for any other path.
 func (d *Documents) openAPI(r *Request) *Answer {
 	d.refresh()
 	if r.Path == "/openapi/v2" {
@@ -118,7 +118,7 @@ func (d *Documents) openAPI(r *Request) *Answer {
 	return openAPIV3(r, key, doc)
 }
 
-// openAPIV3Index answers with the paths of the documents. The aggregator does not set the content type, so package net/http
+// openAPIV3Index serves the index of the version 3 documents. Like the aggregator, it does not set the content type, so net/http
 // declares the JSON as plain text.
 func (d *Documents) openAPIV3Index() *Answer {
 	paths := map[string]any{}
@@ -138,8 +138,8 @@ func hashedURL(key, hash string) string {
 	return u.String()
 }
 
-// openAPIV3 answers with one document. A client that names the document's hash may keep it for ever; one that names
-// another is sent to the right one.
+// openAPIV3 serves one document. If the request contains the current hash of the document, the response may be cached forever. If
+// it contains another hash, it is redirected to the current one.
 func openAPIV3(r *Request, key string, doc *spec) *Answer {
 	a := &Answer{Code: wire.StatusOK, Header: wire.Header{"Vary": {"Accept"}}}
 	media := acceptable(r.Header.Get("Accept"), "application/json", protoV3, oldProtoV3)
@@ -169,7 +169,7 @@ func openAPIV3(r *Request, key string, doc *spec) *Answer {
 	return a
 }
 
-// protoV3 returns a document of version 3 in protobuf.
+// protoV3 returns a version 3 document in protobuf.
 func (doc *spec) protoV3() []byte {
 	if doc.proto == nil {
 		doc.proto = pack(openapi.ProtoV3(unpack(doc.json)))
@@ -177,10 +177,11 @@ func (doc *spec) protoV3() []byte {
 	return unpack(doc.proto)
 }
 
-// immutableUntil is the expiry time of a document with a hash. The real server uses a year from now; documents have no clock.
+// immutableUntil is the expiry time of a document that is requested by its hash. In the real server, such a document expires after
+// a year.
 var immutableUntil = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// The names of OpenAPI in protobuf: as it is answered, and an older one that is no valid media type.
+// The protobuf media types of OpenAPI: the current ones, and the old ones, which are not valid media types.
 const (
 	protoV2    = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 	oldProtoV2 = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
@@ -188,7 +189,7 @@ const (
 	oldProtoV3 = "application/com.github.proto-openapi.spec.v3@v1.0+protobuf"
 )
 
-// openAPIV2 answers with the document of everything.
+// openAPIV2 serves the OpenAPI 2 document.
 func (d *Documents) openAPIV2(r *Request) *Answer {
 	a := &Answer{Code: wire.StatusOK, Header: wire.Header{"Vary": {"Accept-Encoding", "Accept"}}}
 	media := acceptable(r.Header.Get("Accept"), "application/json", protoV2, oldProtoV2)
@@ -211,7 +212,7 @@ func (d *Documents) openAPIV2(r *Request) *Answer {
 	return a
 }
 
-// document2 creates the OpenAPI 2 document in JSON and, if requested, in protobuf.
+// document2 returns the OpenAPI 2 document in JSON and, if requested, in protobuf.
 func (d *Documents) document2(proto bool) *spec {
 	s := &d.spec
 	if s.v2 == nil || proto && s.v2.proto == nil {
@@ -231,12 +232,12 @@ func (d *Documents) document2(proto bool) *spec {
 	return s.v2
 }
 
-func pack(b []byte) []byte { return codec.Member(codec.Text{b}) }
+func pack(b []byte) []byte { return codec.Member(codec.TextOf(b)) }
 
 func unpack(b []byte) []byte {
 	z, err := gzip.NewReader(bytes.NewReader(b))
 	if err != nil {
-		panic("discovery: " + err.Error()) // what pack wrote can be read
+		panic("discovery: " + err.Error()) // pack compressed it
 	}
 	out, err := io.ReadAll(z)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// Version is the content of /version, beside the build information.
+// Version is the content of /version, except for the build information.
 type Version struct {
 	Major, Minor                                 string
 	EmulationMajor, EmulationMinor               string
@@ -19,8 +19,8 @@ type Version struct {
 	GitVersion                                   string
 }
 
-// Release returns the Version of a release, "v1.36.3": its emulation version is its own, and its minimal compatibility version is
-// the minor before it.
+// Release returns the Version of a release such as "v1.36.3". Its emulation version is the release's own minor version, and its
+// minimum compatibility version is the preceding one.
 func Release(gitVersion string) Version {
 	parts := strings.SplitN(strings.TrimPrefix(gitVersion, "v"), ".", 3)
 	if len(parts) < 2 {
@@ -36,7 +36,7 @@ func Release(gitVersion string) Version {
 	return v
 }
 
-// The build information in /version: nothing was built, but clients expect the fields.
+// The build information in /version. It is fictitious, but clients expect these fields.
 const (
 	gitCommit = "0000000000000000000000000000000000000000"
 	buildDate = "1970-01-01T00:00:00Z"
@@ -45,7 +45,7 @@ const (
 	platform  = "linux/amd64"
 )
 
-// document returns the version.Info.
+// document returns the JSON of a version.Info.
 func (v *Version) document() []byte {
 	var b []byte
 	for _, f := range [...]struct {
@@ -76,7 +76,7 @@ func (v *Version) document() []byte {
 	return append(b, '}')
 }
 
-// routed answers the documents beside the API that the real server's router serves: GET only, and in JSON only.
+// routed serves those documents outside the API that the real server's router serves: only for GET, and only in JSON.
 func (d *Documents) routed(r *Request, path string) *Answer {
 	if r.Method != wire.MethodGet {
 		return failed(status.NoMethod())
@@ -104,13 +104,13 @@ func (d *Documents) routed(r *Request, path string) *Answer {
 	return a
 }
 
-// indented returns an answer in indented JSON, for every client.
+// indented returns a response with indented JSON, whatever formats the client accepts.
 func indented(compact []byte) *Answer {
 	body := codec.Body(compact, codec.Format{Pretty: true})
 	return &Answer{Code: wire.StatusOK, Header: wire.Header{"Content-Type": {"application/json"}}, Body: body}
 }
 
-// list returns the paths of everything that is not a resource, sorted.
+// list returns all paths that do not belong to resources, sorted.
 func (d *Documents) list() []string {
 	d.load()
 	list := []string{"/api", "/apis", "/apis/", "/metrics", "/metrics/slis", "/openapi/v2", "/openapi/v3", "/openapi/v3/"}

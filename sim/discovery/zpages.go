@@ -14,9 +14,9 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// zpage is a page for debugging a server, and an object of config.k8s.io for programs that ask for it by name: /statusz (KEP-4827)
-// and /flagz (KEP-4828). The real server draws a random separator between a name and its value for each request, so that programs
-// do not parse the text; here it is always the same.
+// zpage is a page for debugging a server: /statusz (KEP-4827) or /flagz (KEP-4828). A program that requests the kind by name
+// receives an object of config.k8s.io instead of text. In the text, the real server puts a random separator between a name and its
+// value, which keeps programs from parsing the text; here the separator is fixed.
 type zpage struct {
 	kind string
 	text func(d *Documents) string
@@ -28,17 +28,17 @@ var zpages = map[string]zpage{
 	"/flagz":   {"Flagz", (*Documents).flagText, (*Documents).flagData},
 }
 
-// served reports whether the feature gate of a page is on.
+// served reports whether the feature gate for a page is enabled.
 func (d *Documents) served(path string) bool {
 	return path == "/statusz" && d.o.Statusz || path == "/flagz" && d.o.Flagz
 }
 
-// zpage answers /statusz and /flagz, with any method.
+// zpage serves /statusz and /flagz, with any method.
 func (d *Documents) zpage(r *Request, p zpage) *Answer {
 	o := r.asked(codec.Options{})
 	f, asText, s := codec.NegotiatePage(r.Header.Get("Accept"), p.kind, o)
 	switch {
-	case s != nil: // never in protobuf, which these pages do not speak
+	case s != nil: // errors are not sent in protobuf, which these pages do not support
 		if f = codec.NegotiateError(r.Header.Get("Accept"), o); f.Media == codec.Protobuf {
 			f = codec.Format{Pretty: true, ContentType: codec.JSON.String()}
 		}
@@ -58,7 +58,7 @@ func (d *Documents) zpage(r *Request, p zpage) *Answer {
 	return a
 }
 
-// zpageTypes are the kinds of the pages: their fields in the order of printing.
+// zpageTypes are the types of the pages' kinds. Fields are printed in the order in which they are declared here.
 var zpageTypes = func() map[string]*schema.Type {
 	word, list := &schema.Type{Kind: schema.String}, &schema.Type{Kind: schema.List}
 	list.Elem = word
@@ -94,7 +94,7 @@ func (d *Documents) statusData() map[string]any {
 	}
 }
 
-// debugging returns the first segments of all paths that are not of the API.
+// debugging returns the first segments of all paths outside the API.
 func (d *Documents) debugging() []string {
 	api := []string{"", "api", "apis", "openid", "openapi", ".well-known"}
 	var out []string
@@ -106,13 +106,13 @@ func (d *Documents) debugging() []string {
 	return sorted(out)
 }
 
-// flagDefaults are the flags of kube-apiserver v1.36 with the values that they have unless something is said: what its
-// own /flagz answers, but for the paths and ports of the machine where it was asked.
+// flagDefaults are the default values of the flags of kube-apiserver v1.36, as its /flagz reports them. They do not include the
+// paths and ports of the host on which it was running.
 //
 //go:embed flags.txt
 var flagDefaults string
 
-// flags returns the value of each flag.
+// flags returns the value of each flag, by name.
 func (d *Documents) flags() map[string]any {
 	out := map[string]any{}
 	for line := range strings.Lines(flagDefaults) {

@@ -9,7 +9,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// timed is a Host with a time of its own.
+// timed is a Host with a settable time.
 type timed struct {
 	StandaloneHost
 	now time.Time
@@ -36,7 +36,7 @@ func TestPages(t *testing.T) {
 	is.True(strings.Contains(text, "\nv=3\n")) // not the default
 }
 
-// The service level metrics contain the last result of each health check and the number of each result.
+// The service level metrics contain the latest result of each health check and the number of each result.
 func TestServiceLevel(t *testing.T) {
 	is := is.New(t)
 	d := documents(t)

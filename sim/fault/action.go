@@ -10,41 +10,42 @@ import (
 	"github.com/kubesim/kubesim/sim/trouble"
 )
 
-// Point is a place in the life of a request or of a commit where a fault can be decided.
+// Point is a point in the processing of a request or a commit at which a fault can be decided.
 type Point string
 
 // The points, in the order in which a write passes them.
 const (
 	RequestArrived   Point = "request.arrived"   // the user and the request are known
-	RequestDecided   Point = "request.decided"   // the request is let through and about to be served
+	RequestDecided   Point = "request.decided"   // the request is admitted and about to be served
 	RequestValidated Point = "request.validated" // a write is validated and about to be stored: the resulting object is known
-	StoreCommitted   Point = "store.committed"   // there is a new revision, which no replica knows yet
-	ReplicaApplied   Point = "replica.applied"   // one replica knows it
-	WatchSent        Point = "watch.sent"        // an event is about to go to one watch
-	RequestAnswered  Point = "request.answered"  // the answer is complete and about to go to the client
+	StoreCommitted   Point = "store.committed"   // there is a new revision, which no replica has applied yet
+	ReplicaApplied   Point = "replica.applied"   // one replica has applied the revision
+	WatchSent        Point = "watch.sent"        // an event is about to be sent to one watch
+	RequestAnswered  Point = "request.answered"  // the response is complete and about to be sent to the client
 )
 
 var points = []Point{RequestArrived, RequestDecided, RequestValidated, StoreCommitted, ReplicaApplied, WatchSent, RequestAnswered}
 
-// Level classifies actions by whether a correct cluster may do the same.
+// Level classifies actions by whether a correct cluster can have the same effects.
 type Level int
 
 const (
-	// Legal actions have effects that any client of a correct cluster has to handle.
+	// Legal actions have effects that any client of a correct cluster must handle.
 	Legal Level = iota
-	// Degraded actions have the effects of a cluster in trouble: its store is unreachable.
+	// Degraded actions have the effects of a cluster with problems: its store is unreachable.
 	Degraded
-	// Illegal actions have effects that only a bug in the server can have: it lies about the state.
+	// Illegal actions have effects that only a bug in the server can have: it returns a wrong state.
 	Illegal
 )
 
 // String returns legal, degraded or illegal.
 func (l Level) String() string { return [...]string{"legal", "degraded", "illegal"}[l] }
 
-// Reason names an error that an action answers with, by the reason of its Status.
+// Reason is the reason in the Status of an error response.
 type Reason string
 
-// The errors. Gone is Expired as an HTTP status even for a watch, which otherwise learns of it inside its stream.
+// The reasons of error responses. Gone is like Expired, but it is an HTTP status even for a watch, which otherwise
+// receives the error as an event.
 const (
 	Conflict        Reason = "Conflict"           // 409
 	NotFound        Reason = "NotFound"           // 404
@@ -58,22 +59,22 @@ const (
 
 var reasons = []Reason{Conflict, NotFound, Expired, Gone, TooManyRequests, Internal, Unavailable, Timeout}
 
-// Action is the effect of a fault. The Kind determines which fields count.
+// Action is the effect of a fault. The Kind determines which fields are used.
 type Action struct {
 	Kind       Kind
 	Reason     Reason        // Fail, Error, CommitThenFail
-	RetryAfter int           // Fail, CommitThenFail: seconds; no header if 0
-	Wait       time.Duration // DelayRequest, DelayAnswer, Delay, Slow; for Stall the time until the connection breaks, or 0 for never
-	Bytes      int           // Truncate: how many arrive
-	Code       int           // Error: HTTP status
+	RetryAfter int           // Fail, CommitThenFail: seconds; if 0, no header
+	Wait       time.Duration // DelayRequest, DelayAnswer, Delay, Slow; for Stall, the time until the connection breaks, or 0 for never
+	Bytes      int           // Truncate: the number of bytes that arrive
+	Code       int           // Error: the HTTP status
 	Message    string        // Error
-	Object     string        // Answer: as JSON
-	Replica    int           // Lag, Cut, Resume, Restart: counted from 1
-	Controller string        // Lag, Resume, Restart, Stop, Crash, Start, Slow: its name, unless Replica counts
-	Resource   string        // Lag: the resource that lags; empty for all
+	Object     string        // Answer: the object as JSON
+	Replica    int           // Lag, Cut, Resume, Restart: the number of the replica, counted from 1
+	Controller string        // Lag, Resume, Restart, Stop, Crash, Start, Slow: the name of the controller, unless Replica is set
+	Resource   string        // Lag: the resource that lags; if empty, all resources
 }
 
-// form is the form of the text of an action after its kind.
+// form is the syntax of an action's arguments.
 type form int
 
 const (
@@ -86,7 +87,8 @@ const (
 	withObject
 )
 
-// Trouble returns the effect of the action on a replica or a controller. Its Kind is nil if there is none.
+// Trouble returns the effect of the action on a replica or a controller. Its Kind is nil if the action has no such
+// effect.
 func (a Action) Trouble() trouble.Trouble {
 	t := trouble.Trouble{Kind: a.Kind.about().trouble, Replica: a.Replica, Controller: a.Controller,
 		Duration: a.Wait}
@@ -96,7 +98,7 @@ func (a Action) Trouble() trouble.Trouble {
 	return t
 }
 
-// isObject reports whether a text is an object as JSON, with a kind.
+// isObject reports whether text is a JSON object with kind and apiVersion.
 func isObject(text string) bool {
 	obj, err := object.Parse([]byte(text))
 	return err == nil && obj.Kind() != "" && obj.APIVersion() != ""
@@ -114,7 +116,7 @@ func (a Action) check() error {
 	case k.form == withStatus && a.Reason == "":
 		return fmt.Errorf("%s %d: the reason is missing, such as Forbidden", a.Kind, a.Code)
 	case k.form == withObject && !isObject(a.Object):
-		return fmt.Errorf("%s: %q is no JSON object", a.Kind, a.Object)
+		return fmt.Errorf("%s: %q is not a JSON object", a.Kind, a.Object)
 	case a.RetryAfter < 0:
 		return fmt.Errorf("retry=%d is negative", a.RetryAfter)
 	case k.form == mayWait && a.Wait < 0:
@@ -135,27 +137,27 @@ func (a Action) check() error {
 	return nil
 }
 
-// Kind is a kind of action. kinds.go has all kinds; other packages cannot make one. Check refuses the zero Kind.
+// Kind is a kind of action. All kinds are in kinds.go; other packages cannot create one. Check rejects the zero Kind.
 type Kind struct{ row *kind }
 
-// kind is all that is known of a kind.
+// kind holds the properties of a kind.
 type kind struct {
 	name    string
 	form    form
-	point   Point               // where it is decided, "" if that can be chosen
+	point   Point               // where it is decided; "" if that can be chosen
 	level   func(f Fault) Level // the default is Legal
-	final   bool                // nothing else can happen to the request or event after it
+	final   bool                // no other action can follow on the same request or event
 	trouble *trouble.Kind       // the action on a replica or a controller, if any
-	fits    func(op *Op) bool   // reports whether it is possible for an answer; if nil, for any
+	fits    func(op *Op) bool   // reports whether the action is possible for a response; if nil, it always is
 
-	// Exactly one of these is set. It carries out the action.
+	// Exactly one of these functions is set. It performs the action.
 	request func(Request, Action)
 	answer  func(Reply, Action)
 	event   func(Event, Action)
 	cluster func(Cluster, Action)
 }
 
-// kindNamed returns the kind of a name; the zero Kind if there is none.
+// kindNamed returns the kind with the given name, or the zero Kind.
 func kindNamed(name string) Kind {
 	for _, k := range kinds {
 		if k.row.name == name {
@@ -165,10 +167,10 @@ func kindNamed(name string) Kind {
 	return Kind{}
 }
 
-// String returns its name in the text of a fault.
+// String returns the name of the kind in the text of a fault.
 func (k Kind) String() string { return k.about().name }
 
-// about returns the row of the kind, which is empty for the zero Kind.
+// about returns the properties of the kind. For the zero Kind, all properties are empty.
 func (k Kind) about() *kind {
 	if k.row == nil {
 		return &kind{}
@@ -176,16 +178,17 @@ func (k Kind) about() *kind {
 	return k.row
 }
 
-// DoRequest carries the action out. One that cannot happen to a request panics: Check lets none come here.
+// DoRequest carries out the action. It panics if the action is not possible for a request, which Check prevents.
 func (a Action) DoRequest(on Request) { carryOut(a, on, a.Kind.about().request) }
 
-// DoAnswer is DoRequest for an answer.
+// DoAnswer is like DoRequest, but for a response.
 func (a Action) DoAnswer(on Reply) { carryOut(a, on, a.Kind.about().answer) }
 
-// DoEvent is DoRequest for an event.
+// DoEvent is like DoRequest, but for an event.
 func (a Action) DoEvent(on Event) { carryOut(a, on, a.Kind.about().event) }
 
-// carryOut carries out the action on the cluster, or else on the request, answer or event.
+// carryOut carries out an action on the whole cluster, if its kind affects that, and otherwise on the request, response
+// or event.
 func carryOut[T Cluster](a Action, on T, do func(T, Action)) {
 	if cluster := a.Kind.about().cluster; cluster != nil {
 		cluster(on, a)

@@ -11,18 +11,18 @@ import (
 	"time"
 )
 
-// Decision is the decision about one fault at one place. A replay finds it by Fault, Site and Nth: a change elsewhere moves a decision in
-// time, and leaves this key unchanged.
+// Decision is the decision about one fault at one site. A replay looks it up by Fault, Site and Nth. If something
+// changes elsewhere, decisions occur at other times, but these keys stay the same.
 type Decision struct {
-	Fault string        `json:"fault"`           // its text, and behind a # which of several equal ones it is
+	Fault string        `json:"fault"`           // its text; if there are equal faults, followed by # and a number
 	Site  string        `json:"site"`            // point, operation, client: RequestDecided update widgets/status default/a client=op/v1
-	Nth   int           `json:"nth"`             // the how manieth time that the fault matched at this site
-	Match int           `json:"match,omitempty"` // the how manieth time that it matched anywhere
-	Fired bool          `json:"fired"`           // it happened
-	Wait  time.Duration `json:"-"`               // of an action that waits: how long
+	Nth   int           `json:"nth"`             // the number of matches of the fault at this site so far
+	Match int           `json:"match,omitempty"` // the number of matches of the fault at all sites so far
+	Fired bool          `json:"fired"`           // the fault occurred
+	Wait  time.Duration `json:"-"`               // the duration, if the action waits
 }
 
-// plainDecision is a Decision without its methods, decisionLine a Decision as JSON.
+// plainDecision is a Decision without its methods. decisionLine is the JSON form of a Decision.
 type (
 	plainDecision Decision
 	decisionLine  struct {
@@ -39,7 +39,7 @@ type choice struct {
 
 func (d *Decision) choice() choice { return choice{d.Fault, d.Site, d.Nth} }
 
-// site names a place as a Decision does.
+// site returns the Site of a Decision.
 func (l *live) site(op *Op) string {
 	text := string(l.point) + " " + op.String()
 	if client, _, _ := strings.Cut(op.UserAgent, " "); client != "" {
@@ -51,7 +51,7 @@ func (l *live) site(op *Op) string {
 	return text
 }
 
-// MarshalJSON prints the decision as one object.
+// MarshalJSON implements json.Marshaler. The names of the fields are those in the trace.
 func (d Decision) MarshalJSON() ([]byte, error) {
 	x := decisionLine{plainDecision: plainDecision(d)}
 	if d.Wait != 0 {
@@ -60,7 +60,7 @@ func (d Decision) MarshalJSON() ([]byte, error) {
 	return json.Marshal(x)
 }
 
-// UnmarshalJSON reads the output of MarshalJSON. A fault that Parse cannot parse is an error.
+// UnmarshalJSON decodes the output of MarshalJSON. It returns an error if Parse cannot parse the fault.
 func (d *Decision) UnmarshalJSON(data []byte) error {
 	var x decisionLine
 	if err := json.Unmarshal(data, &x); err != nil {
@@ -80,7 +80,8 @@ func (d *Decision) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// ParseDecisions reads decisions, each of which is printed as JSON: trace.Log's.
+// ParseDecisions decodes decisions from their JSON form, as in trace.Log. It returns an error, with the number of the
+// line, if one cannot be decoded.
 func ParseDecisions(lines [][]byte) ([]Decision, error) {
 	list := make([]Decision, len(lines))
 	for i, line := range lines {
@@ -91,9 +92,9 @@ func ParseDecisions(lines [][]byte) ([]Decision, error) {
 	return list, nil
 }
 
-// Follow makes the Injector decide, from now on, as in list. Each decision is looked up by its key; a fault without a decision does not
-// happen. The numbers and the end of a fault (nth, every, p, times, until) are part of the decisions and are ignored. Faults have to be
-// added as before.
+// Follow makes the Injector use the decisions in list from now on. It looks up each decision by its key; a fault
+// without a decision does not occur. Parameters of a fault that depend on counts or time (nth, every, p, times, until)
+// are ignored, because the decisions already reflect them. The same faults must be added as in the recorded run.
 func (in *Injector) Follow(list []Decision) {
 	in.choices = make(map[choice]Decision, len(list))
 	for i := range list {
@@ -101,25 +102,25 @@ func (in *Injector) Follow(list []Decision) {
 	}
 }
 
-// State is all that an Injector remembers.
+// State is the complete state of an Injector.
 type State struct {
 	Seed      uint64
 	Level     Level
 	Faults    []FaultState
 	Decisions []Decision
 	Forgotten uint64
-	Follows   []Decision // decisions of a replay, sorted; if nil, they are drawn
+	Follows   []Decision // the decisions of a replay, sorted; if nil, decisions are drawn
 }
 
-// FaultState is a fault that was added, with its state.
+// FaultState is a fault and its state.
 type FaultState struct {
 	Text    string
 	Added   time.Time
 	Matched int
-	Arrived int // requests that a fault has counted which counts them when they arrive
+	Arrived int // the number of requests counted on arrival
 	Fired   int
-	Sites   map[string]int // how often it matched at each site
-	Stream  []byte         // the state of its random numbers
+	Sites   map[string]int // the number of matches at each site
+	Stream  []byte         // the state of its random number generator
 }
 
 // State returns a copy of the Injector's state.
@@ -138,7 +139,8 @@ func (in *Injector) State() State {
 	return s
 }
 
-// Load returns an Injector that continues from s.
+// Load returns an Injector that continues from s. It returns an error if s is inconsistent, for example because it
+// comes from a damaged file.
 func Load(s State) (*Injector, error) {
 	in := &Injector{seed: s.Seed, level: s.Level, forgotten: s.Forgotten,
 		decisions: slices.Clone(s.Decisions)}
@@ -162,7 +164,7 @@ func Load(s State) (*Injector, error) {
 			return nil, fmt.Errorf("fault: the random numbers of %q: %w", f.Text, err)
 		}
 	}
-	if s.Follows != nil { // an empty list decides that nothing happens
+	if s.Follows != nil { // an empty list means that no fault occurs
 		in.Follow(s.Follows)
 	}
 	return in, nil

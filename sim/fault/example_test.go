@@ -8,7 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/fault"
 )
 
-// A trigger selects operations, and its last call sets the action. Each has a text.
+// A trigger selects operations, and its last method sets the action. Each fault has a text form.
 func ExampleOn() {
 	fmt.Println(fault.On("update", "widgets/status").Times(1).Conflict())
 	fmt.Println(fault.On("create", "pods").Nth(3).CommitThenFail(fault.Timeout))
@@ -32,7 +32,8 @@ func ExampleParse() {
 	// fault: line 1: unknown action "fall"
 }
 
-// The same seed gives the same plan: faults that a client has to survive, because a correct cluster may have them.
+// The same seed produces the same plan. Clients have to survive these faults, because they can occur in a correct
+// cluster.
 func ExampleRandom() {
 	fmt.Println(fault.Random(7, 4, "pods"))
 	// Output:
@@ -42,7 +43,7 @@ func ExampleRandom() {
 	// on list pods p=0.3 times=4 do expire
 }
 
-// Shrink finds the smallest plan that fails: here, a conflict.
+// Shrink finds the smallest plan that still fails: here, a conflict.
 func ExampleShrink() {
 	plan, err := fault.Parse("on watch pods do delay 8s\non update pods times=3 do fail Conflict\non watch pods do close")
 	if err != nil {
@@ -52,7 +53,7 @@ func ExampleShrink() {
 	// Output: on update pods times=1 do fail Conflict
 }
 
-// A cluster has an Injector; State and Load carry one over into a fork or a file.
+// An Injector decides the faults of a cluster. State and Load transfer it to a fork or a file.
 func ExampleNewInjector() {
 	in := fault.NewInjector(1)
 	if err := in.Add(time.Time{}, fault.On("get", "pods").Times(2).Conflict()); err != nil {

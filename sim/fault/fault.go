@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Trigger is the condition and the frequency of a fault. Its methods return a changed copy, and those named for an action return
-// the Fault.
+// Trigger is the condition and the frequency of a fault. Its methods return a modified copy; the methods that are named
+// after an action return a Fault.
 type Trigger struct {
 	verb, resource          string
 	namespace, name         string
@@ -23,104 +23,106 @@ type Trigger struct {
 	at                      Point
 }
 
-// Fault is one thing that goes wrong.
+// Fault is a trigger and the action that it triggers.
 type Fault struct {
 	trigger Trigger
 	action  Action
 }
 
-// verbs are the verbs of triggers, besides "*".
+// verbs are the verbs of triggers, in addition to "*".
 var verbs = []string{"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "post", "put"}
 
 var eventTypes = []string{"ADDED", "MODIFIED", "DELETED", "BOOKMARK"}
 
 var writes = []string{"create", "update", "patch", "delete", "deletecollection"}
 
-// overloaded are the errors with which a server answers before it reads the request.
+// overloaded are the errors with which a server can respond before it reads the request.
 var overloaded = []Reason{TooManyRequests, Unavailable, Timeout, Internal}
 
-// On triggers on requests, and with the verb watch on the events of watches.
+// On returns a trigger for requests and, with the verb watch, for the events of watches.
 //
-// verb is one of Kubernetes, several with commas between, or "*". resource is one of
+// verb is a Kubernetes verb, a comma-separated list of verbs, or "*". resource is one of
 //
 //	pods              the resource, in any group
 //	deployments.apps  the resource of a group
 //	widgets/status    a subresource; pods/* is the resource and all of its subresources
-//	/apis/*           a path that is no resource's; without the * exactly this one
-//	*                 everything
+//	/apis/*           a path that does not belong to a resource; without the *, exactly this path
+//	*                 all requests
 func On(verb, resource string) Trigger {
 	return Trigger{verb: verb, resource: resource, probability: 1}
 }
 
-// Namespace triggers in one namespace only.
+// Namespace restricts the trigger to one namespace.
 func (t Trigger) Namespace(namespace string) Trigger { t.namespace = namespace; return t }
 
-// Name triggers for the object of one name only.
+// Name restricts the trigger to objects with one name.
 func (t Trigger) Name(name string) Trigger { t.name = name; return t }
 
-// Client triggers for requests, and watches, of clients whose User-Agent begins with the prefix.
+// Client restricts the trigger to requests and watches of clients whose User-Agent begins with the prefix.
 func (t Trigger) Client(prefix string) Trigger { t.client = prefix; return t }
 
-// User triggers for requests, and watches, of one user.
+// User restricts the trigger to requests and watches of one user.
 func (t Trigger) User(name string) Trigger { t.user = name; return t }
 
-// Replica triggers on one API server only, counted from 1.
+// Replica restricts the trigger to one API server, counted from 1.
 func (t Trigger) Replica(n int) Trigger { t.replica = n; return t }
 
-// Event triggers on watch events of one type: ADDED, MODIFIED, DELETED or BOOKMARK.
+// Event restricts the trigger to watch events of one type: ADDED, MODIFIED, DELETED or BOOKMARK.
 func (t Trigger) Event(eventType string) Trigger { t.eventType = eventType; return t }
 
-// Where restricts the trigger to objects that meet a condition: the object in the body of a create or update, the object of an
-// event or a commit, otherwise the stored object. Conditions:
+// Where restricts the trigger to objects that satisfy a condition. The object is the one in the body of a create or
+// update, the object of an event or a commit, or otherwise the stored object. The conditions are:
 //
 //	metadata.deletionTimestamp              the field exists
-//	!status.phase                           it does not exist
-//	spec.replicas=3                         it has the value
-//	metadata.labels[app.kubernetes.io/name]!=web   it has another value, or does not exist
-//	spec.containers.0.image=nginx           an item of a list
+//	!status.phase                           the field does not exist
+//	spec.replicas=3                         the field has this value
+//	metadata.labels[app.kubernetes.io/name]!=web   the field has another value or does not exist
+//	spec.containers.0.image=nginx           a field of a list item
 func (t Trigger) Where(condition string) Trigger {
 	t.where = append(t.where[:len(t.where):len(t.where)], condition)
 	return t
 }
 
-// Became triggers when the object meets a condition of Where and did not meet it before: after the write of a create, update, patch or
-// delete, or between two events of a watch. The result of a patch or a delete is known from the point RequestValidated on.
+// Became restricts the trigger to changes after which the object satisfies a condition of Where and before which it did
+// not: the write of a create, update, patch or delete, or the change between two events of a watch. The result of a
+// patch or a delete is known only from the point RequestValidated on.
 func (t Trigger) Became(condition string) Trigger {
 	t.became = append(t.became[:len(t.became):len(t.became)], condition)
 	return t
 }
 
-// Nth skips the matches before the n-th one and, without Every, also those after it. Requests are counted in the order in which
-// they arrive, whether or not each of them gets as far as the fault's point. With a condition (Where, Became), only requests that
-// meet it at that point are counted. Events and commits are counted as they come.
+// Nth skips the matches before the n-th one and, without Every, also those after it. Requests are counted in the order
+// in which they arrive, whether or not they reach the fault's point. With a condition (Where, Became), only requests
+// that satisfy it at that point are counted. Events and commits are counted in order.
 func (t Trigger) Nth(n int) Trigger { t.nth = n; return t }
 
-// Every triggers each n-th time, counted as for Nth.
+// Every triggers at each n-th match, counted as for Nth.
 func (t Trigger) Every(n int) Trigger { t.every = n; return t }
 
-// Probability triggers with the probability p, drawn from a stream of the fault's own.
+// Probability triggers with the probability p, drawn from the fault's own random stream.
 func (t Trigger) Probability(p float64) Trigger { t.probability = p; return t }
 
-// Times ends the fault after n times.
+// Times limits the number of occurrences to n.
 func (t Trigger) Times(n int) Trigger { t.times = n; return t }
 
-// Until ends the fault when it has been there for d of the cluster's time.
+// Until ends the fault when d has passed on the cluster's clock since it was added.
 func (t Trigger) Until(d time.Duration) Trigger { t.until = d; return t }
 
-// At sets the point of Fail, Compact, Expire and actions on a replica. Without it a Fail is decided where the real server refuses a
-// request for that reason; the others happen when a write was committed and before a read is served.
+// At sets the point of Fail, Compact, Expire and actions on a replica. By default, a Fail is decided where the real
+// server rejects a request for that reason; the other actions happen after the commit of a write and before a read is
+// served.
 func (t Trigger) At(p Point) Trigger { t.at = p; return t }
 
-// Do makes the Fault of any action.
+// Do returns a Fault with the given action.
 func (t Trigger) Do(a Action) Fault { return Fault{t, a} }
 
-// RetryAfter sets the seconds after which an error asks its client to try again.
+// RetryAfter sets the Retry-After header of an error, in seconds.
 func (f Fault) RetryAfter(seconds int) Fault { f.action.RetryAfter = seconds; return f }
 
 // Action returns the action of the fault.
 func (f Fault) Action() Action { return f.action }
 
-// Point returns where the fault is decided.
+// Point returns the point at which the fault is decided.
 func (f Fault) Point() Point {
 	if p := f.action.Kind.about().point; p != "" {
 		return p
@@ -139,19 +141,19 @@ func (f Fault) Point() Point {
 	return RequestDecided
 }
 
-// only reports whether the trigger asks for none but these verbs.
+// only reports whether all verbs of the trigger are among the given verbs.
 func (t Trigger) only(verbs ...string) bool {
 	return !slices.ContainsFunc(strings.Split(t.verb, ","), func(verb string) bool { return !slices.Contains(verbs, verb) })
 }
 
-// late reports whether the trigger needs the resulting object, which is known early for a create or update only.
+// late reports whether the trigger needs the resulting object, which is known early only for a create or update.
 func (t Trigger) late() bool {
 	return len(t.became) > 0 && slices.ContainsFunc(strings.Split(t.verb, ","), func(verb string) bool {
 		return verb == "patch" || verb == "delete" || verb == "deletecollection" || verb == "*"
 	})
 }
 
-// Level returns whether a correct cluster may do the same as the fault.
+// Level returns the level of the fault's effects, which depends on the action, its reason and the verbs of the trigger.
 func (f Fault) Level() Level {
 	if level := f.action.Kind.about().level; level != nil {
 		return level(f)
@@ -159,7 +161,7 @@ func (f Fault) Level() Level {
 	return Legal
 }
 
-// Check returns an error for a fault that can never happen.
+// Check returns an error if the fault can never occur.
 func (f Fault) Check() error {
 	t := f.trigger
 	if err := f.action.check(); err != nil {

@@ -13,7 +13,7 @@ import (
 
 var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// samples are faults and their texts: every key and every action once.
+// samples are faults and their text forms: every key and every action once.
 var samples = []struct {
 	fault Fault
 	text  string
@@ -65,11 +65,11 @@ func TestText(t *testing.T) {
 		is := is.New(t)
 		is.Equal(s.fault.String(), s.text) // printed
 		is.NoErr(s.fault.Check())          // possible
-		is.Equal(s.fault.Level(), s.level) // how wrong
-		is.Equal(s.fault.Point(), s.point) // where
+		is.Equal(s.fault.Level(), s.level) // the level
+		is.Equal(s.fault.Point(), s.point) // the point
 		p, err := Parse("# a plan\n\n" + s.text + " # a comment\n")
 		is.NoErr(err)
-		is.Equal(p, Plan{s.fault}) // read back
+		is.Equal(p, Plan{s.fault}) // parsed again
 	}
 }
 
@@ -82,20 +82,20 @@ func TestEveryKindHasASample(t *testing.T) {
 	is.Equal(len(seen), len(kinds)) // samples and kinds
 	for _, k := range kinds {
 		row := *k.row
-		is.Equal(kindNamed(row.name), k) // its text is read back as the kind
+		is.Equal(kindNamed(row.name), k) // its text is parsed to the same kind
 		at := map[Point]bool{row.point: true}
-		is.Equal(row.answer != nil, at[RequestAnswered])                                 // actions on an answer are decided there
-		is.Equal(row.event != nil, at[WatchSent])                                        // and actions on an event
-		is.Equal(row.request != nil || row.cluster != nil, at[""] || at[RequestArrived]) // the others before
+		is.Equal(row.answer != nil, at[RequestAnswered])                                 // actions on responses are decided at RequestAnswered
+		is.Equal(row.event != nil, at[WatchSent])                                        // actions on events are decided at WatchSent
+		is.Equal(row.request != nil || row.cluster != nil, at[""] || at[RequestArrived]) // the others are decided earlier
 		is.True(row.request == nil || row.cluster == nil)
 	}
 }
 
-// A kind that this package does not have is refused, and is no reason to panic.
+// TestNoKind checks that an unknown kind is rejected without a panic.
 func TestNoKind(t *testing.T) {
 	is := is.New(t)
 	f := On("get", "pods").Do(Action{})
-	is.True(NewInjector(1).Add(start, f) != nil) // it can never happen
+	is.True(NewInjector(1).Add(start, f) != nil) // it can never occur
 	is.Equal(f.String(), "on get pods do ")
 	is.Equal(f.Level(), Legal)
 }
@@ -132,7 +132,7 @@ func TestParseErrors(t *testing.T) {
 	} {
 		is := is.New(t)
 		_, err := Parse("\n" + c[0])
-		is.True(err != nil) // refused
+		is.True(err != nil) // rejected
 		if err != nil && !strings.Contains(err.Error(), c[1]) {
 			t.Errorf("%s: %v, want %s", c[0], err, c[1])
 		}
@@ -175,10 +175,10 @@ func TestRandomIsLegal(t *testing.T) {
 		sizes[len(kinds)] = true
 		again, err := Parse(p.String())
 		is.NoErr(err)
-		is.Equal(again, p)                                     // the text is the plan
-		is.Equal(Random(seed, 8, "pods", "widgets/status"), p) // the seed is the plan
+		is.Equal(again, p)                                     // the text form determines the plan
+		is.Equal(Random(seed, 8, "pods", "widgets/status"), p) // the seed determines the plan
 	}
-	is.True(len(sizes) > 4) // some plans have few kinds of faults, some many
+	is.True(len(sizes) > 4) // some plans contain few kinds of faults, some many
 }
 
 func TestMatches(t *testing.T) {
@@ -236,14 +236,14 @@ func TestConditions(t *testing.T) {
 		is.Equal(On("*", "*").Where(text).matches(op), want) // the condition named above
 	}
 	is := is.New(t)
-	is.True(On("*", "*").Became("metadata.deletionTimestamp").matches(op)) // it was not there before
+	is.True(On("*", "*").Became("metadata.deletionTimestamp").matches(op)) // it did not hold before
 	is.True(!On("*", "*").Became("spec.n=3").matches(op))                  // it was 3 already
 	is.True(On("*", "*").Name("a").matches(op))                            // the name of a create is in the object
 	op.Object = nil
 	is.True(!On("*", "*").Where("!spec").matches(op)) // without an object no condition holds
 }
 
-// fires returns a 1 for each of n equal ops at which the first fault of a plan happens.
+// fires returns a string with a 1 for each of n equal ops at which the first fault occurs, and a 0 for each other op.
 func fires(t *testing.T, seed uint64, n int, faults ...Fault) string {
 	t.Helper()
 	in := NewInjector(seed)
@@ -284,16 +284,17 @@ func TestScope(t *testing.T) {
 	is.Equal(in.String(), "on create pods until=1m0s do fail Conflict # legal, matched 1, happened 1\n")
 }
 
-// Removing one fault must not change the draws of another one, even if the first one ended requests before the second saw them.
+// TestDrawsAreIndependent checks that removing one fault does not change the draws of another one, even if the first
+// one ended requests before the second one was decided.
 func TestDrawsAreIndependent(t *testing.T) {
 	is := is.New(t)
 	delay := On("create", "pods").Probability(0.5).DelayAnswer(time.Second)
 	fail := On("create", "pods").Probability(0.5).CommitThenFail(Timeout)
 	alone := fires(t, 7, 200, delay)
-	is.Equal(fires(t, 7, 200, delay, fail), alone)                    // with another fault behind it
+	is.Equal(fires(t, 7, 200, delay, fail), alone)                    // with another fault after it
 	is.Equal(fires(t, 7, 200, delay), alone)                          // again
-	is.True(fires(t, 8, 200, delay) != alone)                         // another seed, other draws
-	is.True(fires(t, 7, 200, delay, delay) != fires(t, 7, 200, fail)) // every fault has a stream of its own
+	is.True(fires(t, 8, 200, delay) != alone)                         // another seed produces other draws
+	is.True(fires(t, 7, 200, delay, delay) != fires(t, 7, 200, fail)) // each fault has a separate stream
 
 	in := NewInjector(7)
 	is.NoErr(in.Add(start, fail, delay))
@@ -312,14 +313,14 @@ func TestDrawsAreIndependent(t *testing.T) {
 		}
 		switch {
 		case failed[d.Match]:
-			draws.WriteByte(alone[d.Match-1]) // the request had ended: the draw does not show, but was made
+			draws.WriteByte(alone[d.Match-1]) // the request had already ended: the draw has no effect, but was made
 		case d.Fired:
 			draws.WriteByte('1')
 		default:
 			draws.WriteByte('0')
 		}
 	}
-	is.Equal(draws.String(), alone) // in front of it, too
+	is.Equal(draws.String(), alone) // also with another fault before it
 }
 
 func TestFinalActions(t *testing.T) {
@@ -328,11 +329,11 @@ func TestFinalActions(t *testing.T) {
 	on := On("create", "pods").At(RequestDecided)
 	is.NoErr(in.Add(start, on.Compact(), on.Conflict(), on.Expire()))
 	fired := in.At(RequestDecided, &Op{Verb: "create", Resource: "pods"}, start)
-	is.Equal(len(fired), 2)          // nothing follows an answer
+	is.Equal(len(fired), 2)          // no action follows a response
 	is.Equal(fired[0].Kind, Compact) // in the order of the plan
 	is.Equal(fired[1].Reason, Conflict)
 	is.Equal(len(in.Plan()), 3)
-	is.True(in.Add(start, On("get", "pods").Drop()) != nil) // impossible faults are refused
+	is.True(in.Add(start, On("get", "pods").Drop()) != nil) // impossible faults are rejected
 	in.Clear()
 	is.True(in.Empty())
 }
@@ -346,5 +347,5 @@ func TestDecisionsAreBounded(t *testing.T) {
 	}
 	list, forgotten := in.Decisions()
 	is.True(len(list) <= decisionsMax)
-	is.Equal(len(list)+int(forgotten), 3*decisionsMax) // nothing uncounted
+	is.Equal(len(list)+int(forgotten), 3*decisionsMax) // all decisions are counted
 }

@@ -10,35 +10,35 @@ import (
 	"time"
 )
 
-// decisionsMax is how many decisions an Injector remembers.
+// decisionsMax is the maximum number of decisions that an Injector keeps.
 const decisionsMax = 10000
 
-// Injector decides which faults of a plan happen. It is not safe for concurrent use: the cluster's lock is held.
+// Injector decides which faults of a plan occur. It is not safe for concurrent use; callers hold the cluster's lock.
 type Injector struct {
 	seed      uint64
 	live      []*live
 	decisions []Decision
 	forgotten uint64
-	level     Level               // the worst there was
-	choices   map[choice]Decision // decisions of a replay; if nil, they are drawn
+	level     Level               // the highest level of all faults added so far
+	choices   map[choice]Decision // the decisions of a replay; if nil, decisions are drawn
 }
 
-// live is a fault that was added, with its state.
+// live is a fault that has been added, with its state.
 type live struct {
 	Fault
 	text    string
-	key     string // text, and of several equal faults which one it is
+	key     string // text, and a number if there are equal faults
 	point   Point
 	added   time.Time
 	source  *rand.PCG
 	stream  *rand.Rand
 	matched int
-	arrived int // requests that Arrive has numbered
+	arrived int // the number of requests that Arrive has counted
 	fired   int
-	sites   map[string]int // how often it matched at each site
+	sites   map[string]int // the number of matches at each site
 }
 
-// Fired is an action that is to be carried out, and the fault that it belongs to.
+// Fired is an action to carry out, and the text of its fault.
 type Fired struct {
 	Action
 	Fault string
@@ -47,7 +47,7 @@ type Fired struct {
 // NewInjector returns an Injector without faults.
 func NewInjector(seed uint64) *Injector { return &Injector{seed: seed} }
 
-// Add puts faults behind those there are. It refuses all when one of them can never happen.
+// Add appends faults to the existing ones. If one of them can never occur, it adds none and returns an error.
 func (in *Injector) Add(now time.Time, faults ...Fault) error {
 	for _, f := range faults {
 		if err := f.Check(); err != nil {
@@ -61,7 +61,7 @@ func (in *Injector) Add(now time.Time, faults ...Fault) error {
 	return nil
 }
 
-// add adds a fault. Its stream is made of the seed, its text, and which of several equal ones it is.
+// add adds a fault. Its random stream is derived from the seed, its text, and its number among equal faults.
 func (in *Injector) add(f Fault, now time.Time) *live {
 	l := &live{Fault: f, text: f.String(), point: f.Point(), added: now, sites: map[string]int{}}
 	same := 0
@@ -81,13 +81,13 @@ func (in *Injector) add(f Fault, now time.Time) *live {
 	return l
 }
 
-// Clear takes all faults away.
+// Clear removes all faults.
 func (in *Injector) Clear() { in.live = nil }
 
 // Empty reports whether there are no faults.
 func (in *Injector) Empty() bool { return len(in.live) == 0 }
 
-// Plan returns the faults there are, those included that have come to their end.
+// Plan returns all faults, including ended ones.
 func (in *Injector) Plan() Plan {
 	var p Plan
 	for _, l := range in.live {
@@ -96,7 +96,7 @@ func (in *Injector) Plan() Plan {
 	return p
 }
 
-// String prints the plan with the state of each fault. Parse reads it, too.
+// String returns the plan with the state of each fault. Parse accepts it.
 func (in *Injector) String() string {
 	var b strings.Builder
 	for _, l := range in.live {
@@ -105,16 +105,17 @@ func (in *Injector) String() string {
 	return b.String()
 }
 
-// Level returns the worst that a fault could do that was ever added.
+// Level returns the highest level of all faults added so far.
 func (in *Injector) Level() Level { return in.level }
 
-// Decisions returns the decisions, the oldest first, and the number of older ones that were dropped. A match that could not happen,
-// because of its number or the fault's end, is not a decision.
+// Decisions returns the decisions, oldest first, and the number of older decisions that were dropped. A match is not a
+// decision if the fault could not occur because of its count or its end.
 func (in *Injector) Decisions() (list []Decision, forgotten uint64) {
 	return slices.Clone(in.decisions), in.forgotten
 }
 
-// At decides the actions on op at a point, in the order of the plan. No action follows one that ends the request or event.
+// At decides the actions on op at a point, in the order of the plan. No action follows one that ends the request or
+// event.
 func (in *Injector) At(p Point, op *Op, now time.Time) []Fired {
 	var out []Fired
 	ended := false
@@ -130,11 +131,11 @@ func (in *Injector) At(p Point, op *Op, now time.Time) []Fired {
 	return out
 }
 
-// Numbers are those of one request among all that a fault's trigger is about, for each fault that counts requests.
+// Numbers contains, for each fault that counts requests, the position of a request in that count.
 type Numbers map[*live]int
 
-// Arrive numbers a request that has arrived. The n-th request of a trigger is then the n-th that was sent, however many of those
-// before it were refused before they came to the fault's point.
+// Arrive counts a request on arrival. Thus the n-th request of a trigger is the n-th one sent, even if earlier ones
+// were rejected before they reached the fault's point.
 func (in *Injector) Arrive(op *Op) Numbers {
 	var numbers Numbers
 	for _, l := range in.live {
@@ -150,8 +151,8 @@ func (in *Injector) Arrive(op *Op) Numbers {
 	return numbers
 }
 
-// countsRequests reports whether the fault counts requests when they arrive. A fault with a condition on the object counts the requests
-// that meet it at its point.
+// countsRequests reports whether the fault counts requests on arrival. If the fault has a condition on the object, it
+// counts matching requests at its point instead.
 func (l *live) countsRequests() bool {
 	t := &l.trigger
 	if t.nth == 0 && t.every == 0 || len(t.where) > 0 || len(t.became) > 0 {
@@ -160,7 +161,7 @@ func (l *live) countsRequests() bool {
 	return l.point == RequestDecided || l.point == RequestValidated || l.point == RequestAnswered
 }
 
-// fits reports whether the action can be done to an answer.
+// fits reports whether the action is possible for op.
 func (l *live) fits(op *Op) bool {
 	fits := l.action.Kind.about().fits
 	return fits == nil || fits(op)
@@ -171,8 +172,8 @@ func (l *live) over(now time.Time) bool {
 	return t.times > 0 && l.fired >= t.times || t.until > 0 && !now.Before(l.added.Add(t.until))
 }
 
-// decide counts a match and draws, or looks the decision up in a replay. It draws even when another fault has already ended the op:
-// one fault must not change the draws of the next.
+// decide counts a match and draws the decision, or looks it up in a replay. It draws even if another fault has already
+// ended the op, because one fault must not change the draws of another.
 func (in *Injector) decide(l *live, op *Op, ended bool) (a Action, fired bool) {
 	d := Decision{Fault: l.key, Site: l.site(op), Wait: l.action.Wait}
 	l.matched++
@@ -203,7 +204,7 @@ func (in *Injector) decide(l *live, op *Op, ended bool) (a Action, fired bool) {
 	return a, d.Fired
 }
 
-// record remembers a decision.
+// record records a decision.
 func (in *Injector) record(d Decision) {
 	if len(in.decisions) == decisionsMax {
 		in.decisions = append(in.decisions[:0], in.decisions[decisionsMax/2:]...)
@@ -212,7 +213,7 @@ func (in *Injector) record(d Decision) {
 	in.decisions = append(in.decisions, d)
 }
 
-// turn reports whether a fault may happen at its n-th match.
+// turn reports whether a fault may occur at its n-th match.
 func (t Trigger) turn(n int) bool {
 	switch {
 	case t.every > 0:

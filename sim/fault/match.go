@@ -11,9 +11,9 @@ import (
 
 // Op is the operation at a point: a request, an event on its way to a watch, or a commit.
 type Op struct {
-	Verb        string // of the request; "" of a commit that no request made
-	Commit      string // of a commit: create, update or delete, whatever the verb was
-	Path        string // of a request that is not about a resource
+	Verb        string // the verb of the request; "" for a commit without a request
+	Commit      string // for a commit: create, update or delete, regardless of the verb
+	Path        string // the path of a request that does not refer to a resource
 	Group       string
 	Resource    string
 	Subresource string
@@ -22,17 +22,18 @@ type Op struct {
 	UserAgent   string
 	User        string
 	Replica     int
-	EventType   string  // of an event
-	Failed      bool    // the answer is an error already
-	Stream      bool    // the answer is a watch
-	Spared      bool    // no fault happens to it
-	Numbers     Numbers // of the request, by which Nth and Every count
+	EventType   string  // the type of an event
+	Failed      bool    // the response is already an error
+	Stream      bool    // the response is a watch
+	Spared      bool    // no faults apply to it
+	Numbers     Numbers // the numbers of the request, for Nth and Every
 
-	// Object returns the object for conditions, and Old its previous state. Both functions and their results may be nil.
+	// Object returns the object for conditions, and Old returns its previous state. Both functions and their results
+	// may be nil.
 	Object, Old func() object.Object
 }
 
-// String names the op: update widgets.example.com/status default/a.
+// String describes the op: update widgets.example.com/status default/a.
 func (op *Op) String() string {
 	var b strings.Builder
 	b.WriteString(cmp.Or(op.Verb, op.Commit))
@@ -69,7 +70,7 @@ func call(f func() object.Object) object.Object {
 	return f()
 }
 
-// matches reports whether the trigger is about op, apart from how often.
+// matches reports whether the trigger matches op, regardless of the frequency.
 func (t Trigger) matches(op *Op) bool {
 	if op.Spared || !t.matchesVerb(op) || !matchesResource(t.resource, op) {
 		return false
@@ -94,7 +95,7 @@ func (t Trigger) matchesVerb(op *Op) bool {
 	return false
 }
 
-// matchesResource compares op with the resource of a trigger, as On describes it.
+// matchesResource reports whether op matches the resource of a trigger, as described at On.
 func matchesResource(want string, op *Op) bool {
 	if want == "*" {
 		return true
@@ -135,14 +136,14 @@ func (t Trigger) conditions(op *Op) bool {
 	return true
 }
 
-// condition is one comparison of a field.
+// condition is a condition on one field.
 type condition struct {
 	path  []string
 	op    string // empty for present, "!" for absent, "=" and "!=" for a comparison
 	value string
 }
 
-// parseCondition reads a condition as Trigger.Where describes it.
+// parseCondition parses a condition in one of the forms of Trigger.Where. It returns an error for any other text.
 func parseCondition(text string) (condition, error) {
 	var c condition
 	rest := text
@@ -219,7 +220,7 @@ func find(value any, path []string) (any, bool) {
 	return value, true
 }
 
-// print prints a value as a condition names it: strings without quotes, everything else as JSON.
+// print formats a value for a comparison: strings without quotes, all other values as JSON.
 func print(value any) string {
 	if s, ok := value.(string); ok {
 		return s

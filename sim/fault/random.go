@@ -7,29 +7,34 @@ import (
 	"time"
 )
 
-// Random returns a plan of up to n faults for the resources, drawn from a seed. It is Legal: an error of a client under it is also
-// an error in a correct cluster. The kinds of faults are drawn first, so that some plans have only few of them. No fault happens so
-// often that a patient client cannot succeed.
+// Random returns a plan of about n faults for the resources, drawn from a seed. All faults are Legal: a client that
+// fails under the plan would also fail in a correct cluster. The kinds of faults are drawn first, so that some plans
+// contain only a few kinds. No fault occurs so often that a patient client cannot succeed.
 func Random(seed uint64, n int, resources ...string) Plan {
 	return Swarm{Resources: resources}.Plan(seed, n)
 }
 
-// Swarm is the set of faults from which random plans are drawn.
+// Swarm describes the set of faults from which random plans are drawn.
 type Swarm struct {
-	// Resources are the resources of the faults. The default is all resources without discovery: a client that looks up a kind under a
-	// lock of its own (controller-runtime's lazy RESTMapper) would block all others in a testing/synctest bubble, where no time passes
-	// while a goroutine waits for a lock. "*" is everything, and "/apis*" a part of discovery.
+	// Resources are the resources of the faults. The default is all resources without discovery: a client that looks up
+	// a kind while it holds a lock (controller-runtime's lazy RESTMapper) would block all other clients in a
+	// testing/synctest bubble, in which time does not advance while a goroutine waits for a lock. "*" means all
+	// requests, and "/apis*" means part of discovery.
 	Resources []string
-	// Replicas is the number of replicas that may lag, restart and, if the Level allows it, be cut off. Each is resumed after a while.
+	// Replicas is the number of replicas that may lag, restart and, if the Level allows it, be cut off. They resume
+	// after a while.
 	Replicas int
-	// Streams allows faults after which a watch is silent until the faults are cleared (hold) or its connection breaks 45 s later
-	// (stall), which is when a client that sends pings notices it (client-go: 30 s and 15 s).
+	// Streams allows faults that silence a watch. A hold lasts until the faults are cleared. A stall lasts until the
+	// connection breaks after 45 s, when a client that sends pings notices it (client-go sends a ping after 30 s and
+	// waits 15 s for the response).
 	Streams bool
-	// Level is the worst that a fault may be.
+	// Level is the highest level of the drawn faults.
 	Level Level
+	// Client restricts the faults to clients whose User-Agent begins with it.
+	Client string
 }
 
-// Plan draws a plan of about n faults, as Random does.
+// Plan draws a plan of about n faults, like Random.
 func (s Swarm) Plan(seed uint64, n int) Plan {
 	r := rand.New(rand.NewPCG(seed, 0x6661756c74))
 	if len(s.Resources) == 0 {
@@ -49,10 +54,13 @@ func (s Swarm) Plan(seed uint64, n int) Plan {
 	for len(p) < n {
 		p = append(p, on[r.IntN(len(on))](r, s.Resources[r.IntN(len(s.Resources))])...)
 	}
+	for i := range p {
+		p[i].trigger.client = s.Client
+	}
 	return p
 }
 
-// maker makes one fault, and a second one that ends it if it does not end by itself.
+// maker draws one fault, and a second fault that ends the first one if necessary.
 type maker func(r *rand.Rand, resource string) Plan
 
 // kinds returns the makers that the Swarm allows.
@@ -91,15 +99,15 @@ func (s Swarm) kinds() []maker {
 	return all
 }
 
-// noticed is after how long a client notices that its connection is dead (client-go's HTTP/2 pings).
+// noticed is the time after which a client notices that its connection is dead (client-go's HTTP/2 pings).
 const noticed = 45 * time.Second
 
-// scoped gives a fault a chance and an end.
+// scoped gives a fault a random probability and a random maximum number of occurrences.
 func scoped(t Trigger, r *rand.Rand) Trigger {
 	return t.Probability(float64(1+r.IntN(10)) / 20).Times(1 + r.IntN(5))
 }
 
-// seconds returns 100 ms to 10 s.
+// seconds draws a duration between 100 ms and 10 s.
 func seconds(r *rand.Rand) time.Duration {
 	return time.Duration(1+r.IntN(100)) * 100 * time.Millisecond
 }

@@ -14,11 +14,11 @@ import (
 
 var began = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// traffic sends about n requests to an Injector and returns the decisions.
+// traffic sends about n requests to an Injector and returns the actions that occur.
 func traffic(in *Injector, n int, extra bool) []string {
 	var happened []string
 	for i := range n {
-		if extra { // a client that was not there before
+		if extra { // an additional client
 			in.At(RequestArrived, &Op{Verb: "get", Resource: "secrets", UserAgent: "other/v1"}, began)
 		}
 		for _, p := range []Point{RequestArrived, RequestDecided} {
@@ -30,7 +30,7 @@ func traffic(in *Injector, n int, extra bool) []string {
 	return happened
 }
 
-// mixed are faults of which some are drawn, some counted, and two the same.
+// mixed contains random faults, counted faults, and two equal faults.
 const mixed = `
 		on * * p=0.3 do delay-request 4s
 		on * * p=0.3 do delay-request 4s
@@ -43,7 +43,7 @@ func drawn(t *testing.T) (*Injector, []string) {
 	return in, traffic(in, 60, false)
 }
 
-// replay returns an Injector of the same faults that decides as was decided.
+// replay returns an Injector with the same faults that follows the decisions in list.
 func replay(t *testing.T, list []Decision) *Injector {
 	in := NewInjector(0)
 	in.Follow(list)
@@ -62,7 +62,8 @@ func addMixed(t *testing.T, in *Injector) {
 	}
 }
 
-// A recorded run is the same when it is replayed, also from its text, and when requests of others come in between.
+// TestReplay checks that a replay has the same result as the recorded run, also from its text form and with additional
+// requests.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -83,10 +84,10 @@ func TestReplay(t *testing.T) {
 		is.Equal(traffic(again, 60, extra), want)
 	}
 	again := replay(t, read[:1])
-	is.True(len(traffic(again, 60, false)) <= 1) // a fault without a decision does not happen
+	is.True(len(traffic(again, 60, false)) <= 1) // a fault without a decision does not occur
 }
 
-// An Injector that was saved decides as if nothing had been.
+// TestState checks that a loaded Injector decides like the saved one.
 func TestState(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -101,7 +102,7 @@ func TestState(t *testing.T) {
 	is.True(err != nil)
 }
 
-// Shrink finds the two faults out of many that it takes, with the shortest wait that does.
+// TestShrink checks that Shrink finds the two necessary faults among many, with the shortest sufficient wait.
 func TestShrink(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -123,7 +124,7 @@ func TestShrink(t *testing.T) {
 		is.Equal(len(small), 2)
 		for _, f := range small {
 			if f.Action().Kind == Delay {
-				is.True(f.Action().Wait < 6*time.Second) // half of it would be too short
+				is.True(f.Action().Wait < 6*time.Second) // half of it would not be sufficient
 				is.True(f.trigger.times <= 1)
 			}
 		}
@@ -133,7 +134,7 @@ func TestShrink(t *testing.T) {
 	is.Equal(Shrink(plan, func(Plan) bool { return false }), plan) // nothing to shrink
 }
 
-// ShrinkDecisions finds the single time that it takes.
+// TestShrinkDecisions checks that ShrinkDecisions finds the single necessary decision.
 func TestShrinkDecisions(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Shrink returns a smaller plan that still fails: without the kinds of faults that it fails without, then without single
-// faults, with shorter waits and fewer times, until nothing of that can be taken away. fails runs a plan and reports
-// whether the same went wrong as at first; where goroutines run as Go pleases it should try each plan several times. A
-// plan that does not fail is returned as it is.
+// Shrink returns a smaller plan that still fails. It removes whole kinds of faults, then single faults, and then
+// reduces waits and numbers of occurrences, until nothing can be reduced further. fails runs a plan and reports whether
+// it fails in the same way; if runs depend on the scheduling of goroutines, it should try each plan several times. If
+// plan does not fail, Shrink returns it unchanged.
 //
 //	compact, delay 8s, close ×3 ─▶ delay 8s, close ×3 ─▶ close ×3 ─▶ close ×1
 func Shrink(plan Plan, fails func(Plan) bool) Plan {
@@ -36,7 +36,7 @@ func (p Plan) size() (size int64) {
 	return size
 }
 
-// simplify makes one fault of the plan wait less and happen less often, as long as it fails.
+// simplify reduces the waits and the number of occurrences of one fault, as long as the plan still fails.
 func (p Plan) simplify(i int, fails func(Plan) bool) Plan {
 	p = lessen(p, i, func(f *Fault) bool { return halve(&f.action.Wait) }, fails)
 	p = lessen(p, i, func(f *Fault) bool { return halve(&f.trigger.until) }, fails)
@@ -47,7 +47,7 @@ func (p Plan) simplify(i int, fails func(Plan) bool) Plan {
 	}, fails)
 }
 
-// lessen changes one item of the list as often as there is something to change and the list still fails.
+// lessen changes one item of the list repeatedly, as long as there is something to change and the list still fails.
 func lessen[S ~[]E, E any](list S, i int, change func(*E) bool, fails func(S) bool) S {
 	for {
 		next := slices.Clone(list)
@@ -58,10 +58,10 @@ func lessen[S ~[]E, E any](list S, i int, change func(*E) bool, fails func(S) bo
 	}
 }
 
-// waitMin is the shortest duration that is not tried shorter.
+// waitMin is the duration below which waits are not shortened.
 const waitMin = time.Millisecond
 
-// halve makes a duration about half as long, in whole milliseconds. It reports false when it is short enough.
+// halve halves a duration, in whole milliseconds. It returns false if the duration is already short enough.
 func halve(d *time.Duration) bool {
 	if *d <= waitMin {
 		return false
@@ -70,8 +70,9 @@ func halve(d *time.Duration) bool {
 	return true
 }
 
-// ShrinkDecisions is Shrink for the decisions of a run: it removes kinds of faults, then faults, then single decisions without which the
-// run still fails, and shortens waits. Only decisions that happened remain, because a replay does nothing else.
+// ShrinkDecisions is like Shrink, but for the decisions of a run. It removes kinds of faults, then faults, and then
+// single decisions, as long as the run still fails, and shortens waits. Only decisions for faults that occurred remain,
+// because only they have an effect in a replay.
 func ShrinkDecisions(list []Decision, fails func([]Decision) bool) []Decision {
 	list = slices.DeleteFunc(slices.Clone(list), func(d Decision) bool { return !d.Fired })
 	if !fails(list) {
@@ -92,7 +93,7 @@ func ShrinkDecisions(list []Decision, fails func([]Decision) bool) []Decision {
 	return list
 }
 
-// withoutGroups returns list without the groups, one after the other, that it fails without.
+// withoutGroups removes groups of items, one group after the other, as long as the list still fails.
 func withoutGroups[S ~[]E, E any, K comparable](list S, group func(E) K, fails func(S) bool) S {
 	var groups []K
 	for _, x := range list {
@@ -109,8 +110,8 @@ func withoutGroups[S ~[]E, E any, K comparable](list S, group func(E) K, fails f
 	return list
 }
 
-// Minimize returns a part of list, in its order, that still fails and of which nothing can be left out: halves are tried
-// first, then smaller pieces, then each one (Zeller's delta debugging). list fails.
+// Minimize returns a minimal sublist of list that still fails, in the original order. It first tries to remove halves,
+// then smaller pieces, and then single items (Zeller's delta debugging). list itself must fail.
 func Minimize[S ~[]E, E any](list S, fails func(S) bool) S {
 	for piece := (len(list) + 1) / 2; piece > 0; {
 		less := false
@@ -123,7 +124,7 @@ func Minimize[S ~[]E, E any](list S, fails func(S) bool) S {
 			}
 		}
 		if piece = min(piece, len(list)); piece == 1 && less {
-			continue // a removed fault may make another one unnecessary
+			continue // a removed item may make another one unnecessary
 		}
 		piece /= 2
 	}

@@ -6,14 +6,14 @@ import (
 	"github.com/matryer/is"
 )
 
-// A Swarm leaves discovery alone unless Resources names it.
+// TestSwarmAndDiscovery checks that a Swarm has no faults for discovery unless Resources names it.
 func TestSwarmAndDiscovery(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	hit := func(s Swarm, op Op) bool {
 		for seed := range uint64(100) {
 			for _, f := range s.Plan(seed, 8) {
-				if f.Action().Kind != Resume && f.trigger.matches(&op) { // which helps
+				if f.Action().Kind != Resume && f.trigger.matches(&op) { // Resume does no harm
 					return true
 				}
 			}
@@ -28,7 +28,7 @@ func TestSwarmAndDiscovery(t *testing.T) {
 	is.True(hit(Swarm{Resources: []string{"/apis*"}}, apis))
 }
 
-// A Swarm draws only faults that it allows, and each replica that lags or is cut off is resumed.
+// TestSwarm checks that a Swarm draws only allowed faults, and that each replica that lags or is cut off is resumed.
 func TestSwarm(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -10,10 +10,10 @@ import (
 	"unicode/utf8"
 )
 
-// Plan is a list of faults, decided in this order.
+// Plan is a list of faults, which are decided in this order.
 type Plan []Fault
 
-// String prints one fault per line. Parse reads it back.
+// String returns one fault per line, in the format of Parse.
 func (p Plan) String() string {
 	var b strings.Builder
 	for _, f := range p {
@@ -22,11 +22,11 @@ func (p Plan) String() string {
 	return b.String()
 }
 
-// String prints the fault as one line:
+// String returns the fault as one line:
 //
 //	on VERB RESOURCE [KEY=VALUE …] do ACTION [ARGUMENT] [retry=SECONDS]
 //
-// A word that holds a space, a quote or a # is printed as a Go string.
+// A word that contains a space, a quote or a # is formatted as a Go string.
 func (f Fault) String() string {
 	t := f.trigger
 	b := []string{"on", word(t.verb), word(t.resource)}
@@ -65,7 +65,7 @@ func (f Fault) String() string {
 	return strings.Join(append(b, "do", f.action.String()), " ")
 }
 
-// String prints the part of a fault's text after do.
+// String returns the action as in the text of a fault, where it follows the word do.
 func (a Action) String() string {
 	text := a.Kind.String()
 	switch a.Kind.about().form {
@@ -96,7 +96,7 @@ func (a Action) String() string {
 	return text
 }
 
-// word prints s so that fields reads it as one word.
+// word quotes s if necessary, so that fields parses it as one word.
 func word(s string) string {
 	odd := func(r rune) bool {
 		return unicode.IsSpace(r) || !unicode.IsPrint(r) || r == '"' || r == '#' || r == utf8.RuneError
@@ -107,7 +107,8 @@ func word(s string) string {
 	return s
 }
 
-// Parse parses a plan: one fault per line; empty lines and comments after a # are ignored. The error names the line.
+// Parse parses a plan with one fault per line. It ignores empty lines and comments after a #. Its errors contain the
+// line number.
 func Parse(text string) (Plan, error) {
 	var p Plan
 	for i, line := range strings.Split(text, "\n") {
@@ -127,7 +128,8 @@ func Parse(text string) (Plan, error) {
 	return p, nil
 }
 
-// fields splits a line into words. Quotes begin a Go string at the start of a word or after its first =.
+// fields splits a line into words. A quote at the start of a word or after its first = begins a Go string. It returns
+// an error if a quote is in another place or has no end.
 func fields(line string) ([]string, error) {
 	var words []string
 	for {
@@ -184,7 +186,7 @@ func parseFault(words []string) (Fault, error) {
 	return Fault{}, errors.New("the action is missing: do ACTION")
 }
 
-// set reads one KEY=VALUE of a trigger.
+// set sets one KEY=VALUE of a trigger. It returns an error if the key is unknown or the value is invalid.
 func (t *Trigger) set(key, value string) (err error) {
 	text := map[string]*string{"namespace": &t.namespace, "name": &t.name, "client": &t.client, "user": &t.user, "event": &t.eventType,
 		"at": (*string)(&t.at)}[key]
@@ -211,7 +213,8 @@ func (t *Trigger) set(key, value string) (err error) {
 	return nil
 }
 
-// parseAction parses the text after do.
+// parseAction parses the words that follow do: a kind and its arguments. It returns an error if the kind is unknown, or
+// if an argument is missing or one too many.
 func parseAction(words []string) (Action, error) {
 	if len(words) == 0 {
 		return Action{}, errors.New("the action is missing")
@@ -242,7 +245,8 @@ func parseAction(words []string) (Action, error) {
 	return a, nil
 }
 
-// treat parses an action on a replica or controller. A fault is about one resource, or all.
+// treat parses an action on a replica or a controller. Unlike a disturbance in general, the action accepts at most one
+// resource.
 func (a *Action) treat(args []string) error {
 	t, err := a.Kind.about().trouble.Parse(args)
 	if err == nil && len(t.Resources) > 1 {
@@ -258,7 +262,7 @@ func (a *Action) treat(args []string) error {
 	return nil
 }
 
-// argument parses the words after a kind and returns the remaining ones.
+// argument parses the words after a kind and returns the remaining words.
 func (a *Action) argument(f form, args []string) (rest []string, err error) {
 	first, rest := args[0], args[1:]
 	switch f {

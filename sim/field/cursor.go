@@ -7,8 +7,8 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Cursor is a place in an object that is being validated: the value there, its path, the value that the stored object has
-// there, and the list of errors, which all cursors share that come from one.
+// Cursor is a position in an object that is being validated. It provides the value at that position, its path, the stored
+// value at the same position, and the list of errors, which all cursors derived from one cursor share.
 //
 //	at := field.CursorAt(obj, old, "spec")
 //	at.Child("provisioner").Required().Check(field.QualifiedName)
@@ -18,16 +18,16 @@ import (
 //	}
 //	return at.Errors()
 //
-// Errors are listed in the order in which they are found. A check skips a value that is absent or null, like a field that is a nil
-// pointer in the real server. A field that is not a pointer there has the zero value of its type when it is absent: OrEmpty and
-// OrZero read it so, IfGiven leaves its zero value unchecked, and Required reports it. Methods that check return the cursor, for
-// further checks.
+// Errors are listed in the order in which they are found. A check skips a value that is missing or null, like a field that is a
+// nil pointer in the real server. If the field is not a pointer in the real server, a missing value is the zero value of its
+// type: OrEmpty and OrZero replace it accordingly, IfGiven skips the checks of a zero value, and Required reports it. The
+// checking methods return the cursor for further checks.
 //
-// A Cursor is one word, and cheap to make: it names a place that stands among others in one piece of memory. Paths, and the
-// values that are stored, are only looked for when a check asks for them.
+// A Cursor is one word and cheap to create: it refers to an element of a preallocated slice. Paths and stored values are
+// computed only when a check needs them.
 type Cursor struct{ at *place }
 
-// reports holds unused reports, whose places are empty.
+// reports is a pool of unused reports, whose places are empty.
 var reports = sync.Pool{New: func() any { return &report{} }}
 
 // first returns a cursor at the first place of an empty report. was is the stored object, or nil.
@@ -39,8 +39,9 @@ func (r *report) first(base string, value any, was object.Object) Cursor {
 	return c
 }
 
-// Collect calls check with a cursor at an object, and returns the errors. old is the stored object that is updated, nil on create. No
-// cursor may be used after that: their memory, a quarter of the bytes that the update of a pod allocates, is used for the next object.
+// Collect calls check with a cursor at an object, and returns the errors that it reports. On update, old is the stored object; on
+// create, it is nil. Cursors must not be used after Collect has returned, because their memory is reused. Without reuse, this
+// memory would be a quarter of the bytes that the update of a pod allocates.
 func Collect(obj, old object.Object, check func(Cursor)) ErrorList {
 	r := reports.Get().(*report)
 	check(r.first("", map[string]any(obj), old))
@@ -52,16 +53,16 @@ func Collect(obj, old object.Object, check func(Cursor)) ErrorList {
 	return errs
 }
 
-// CursorAt returns a cursor with an empty list of errors at a field of an object, or at the object itself. old is the stored
-// object that is updated, nil on create.
+// CursorAt returns a cursor with an empty list of errors at a field of an object, or at the object itself. On update, old
+// is the stored object; on create, it is nil.
 func CursorAt(obj, old object.Object, names ...string) Cursor {
 	return (&report{}).first("", map[string]any(obj), old).Child(names...)
 }
 
-// CursorOn returns a cursor with an empty list of errors at a value of which the path is known.
+// CursorOn returns a cursor at a value, with an empty list of errors. p is the path of the value.
 func CursorOn(p Path, value any) Cursor { return (&report{}).first(p.text(), plain(value), nil) }
 
-// plain returns an Object as the map that it is.
+// plain converts an Object to a plain map.
 func plain(value any) any {
 	if o, ok := value.(object.Object); ok {
 		return map[string]any(o)
@@ -69,10 +70,10 @@ func plain(value any) any {
 	return value
 }
 
-// Errors returns the errors of the object so far.
+// Errors returns the errors that have been reported so far.
 func (c Cursor) Errors() ErrorList { return c.at.report.errs }
 
-// Child returns a cursor at a field, or at a field of a field.
+// Child returns a cursor at a field of the value. Further names select a field of that field, and so on.
 func (c Cursor) Child(names ...string) Cursor {
 	for _, name := range names {
 		c = c.enter(name, toField)
@@ -80,10 +81,10 @@ func (c Cursor) Child(names ...string) Cursor {
 	return c
 }
 
-// Key returns a cursor at an entry of a map, which is printed as [key].
+// Key returns a cursor at an entry of a map. Paths print the entry as [key].
 func (c Cursor) Key(key string) Cursor { return c.enter(key, toKey) }
 
-// enter returns a cursor at a member of the object where the cursor is.
+// enter returns a cursor at a member of the object at the cursor.
 func (c Cursor) enter(name string, s move) Cursor {
 	p := c.at.report.place(c.at)
 	p.name, p.move = name, s
@@ -93,7 +94,7 @@ func (c Cursor) enter(name string, s move) Cursor {
 	return Cursor{p}
 }
 
-// Index returns a cursor at an item of a list. It has no old value, as that of Each.
+// Index returns a cursor at an item of a list. Like the cursors of Each, it has no old value.
 func (c Cursor) Index(i int) Cursor {
 	list, _ := c.at.value.([]any)
 	if i < len(list) {
@@ -102,36 +103,36 @@ func (c Cursor) Index(i int) Cursor {
 	return c.item(i, nil)
 }
 
-// item returns a cursor at an item of the list where the cursor is.
+// item returns a cursor at an item of the list at the cursor.
 func (c Cursor) item(i int, value any) Cursor {
 	p := c.at.report.place(c.at)
 	p.value, p.move, p.stored = value, toItem+move(i), nothing
 	return Cursor{p}
 }
 
-// same returns a cursor at the same place with another value.
+// same returns a cursor at the same position, but with another value.
 func (c Cursor) same(value any) Cursor {
 	p := c.at.report.place(c.at)
 	p.value = value
 	return Cursor{p}
 }
 
-// With returns a cursor at the same place with another value, of which nothing is stored.
+// With returns a cursor at the same position, but with another value and without a stored value.
 func (c Cursor) With(value any) Cursor {
 	c = c.same(plain(value))
 	c.at.stored = nothing
 	return c
 }
 
-// Was returns a cursor at the same place with another stored object, or nil if there is none.
+// Was returns a cursor at the same position, but with another stored value. If old is nil, it has no stored value.
 func (c Cursor) Was(old object.Object) Cursor {
 	c = c.same(c.at.value)
 	c.at.store(old)
 	return c
 }
 
-// Each returns cursors at the items of a list at a field, or at the list where the cursor is. An item that is null is an
-// empty object. Items have no old values: those of the stored list may be others.
+// Each yields cursors at the items of the list at a field, or at the cursor. A null item counts as an empty object. Items have no
+// old values, because the items of the stored list may be different ones.
 func (c Cursor) Each(names ...string) iter.Seq[Cursor] {
 	return func(yield func(Cursor) bool) {
 		value := c.get(names)
@@ -151,7 +152,7 @@ func (c Cursor) Each(names ...string) iter.Seq[Cursor] {
 	}
 }
 
-// reach returns a cursor at a field of which the value is known.
+// reach returns a cursor at a field whose value the caller already has.
 func (c Cursor) reach(names []string, value any) Cursor {
 	if len(names) == 0 {
 		return c
@@ -163,7 +164,7 @@ func (c Cursor) reach(names []string, value any) Cursor {
 	return Cursor{p}
 }
 
-// EachKey returns cursors at the entries of a map at a field, or at the map where the cursor is, sorted by key.
+// EachKey yields each key and a cursor at its entry of the map at a field, or at the cursor, sorted by key.
 func (c Cursor) EachKey(names ...string) iter.Seq2[string, Cursor] {
 	return func(yield func(string, Cursor) bool) {
 		m, _ := c.get(names).(map[string]any)
@@ -179,56 +180,57 @@ func (c Cursor) EachKey(names ...string) iter.Seq2[string, Cursor] {
 	}
 }
 
-// ReportAt returns a cursor at the same value that reports errors at another place, as some rules of the real server do.
+// ReportAt returns a cursor at the same value that reports its errors at the position of another cursor, as some rules of the real
+// server do.
 func (c Cursor) ReportAt(other Cursor) Cursor {
 	shown := other.same(c.at.value)
 	shown.at.stored, shown.at.other = elsewhere, c.at
 	return shown
 }
 
-// Path returns the path of a field, or of the place where the cursor is.
+// Path returns the path of the cursor, or of a field below it.
 func (c Cursor) Path(names ...string) Path { return c.at.path().Child(names...) }
 
-// Value returns the value, nil where it is absent or null.
+// Value returns the value. If it is missing or null, Value returns nil.
 func (c Cursor) Value() any { return c.at.value }
 
-// Object returns the value as an object, nil if it is none.
+// Object returns the value as an object, or nil if it is not an object.
 func (c Cursor) Object() object.Object {
 	m, _ := c.at.value.(map[string]any)
 	return m
 }
 
-// Old returns the stored value as an object, nil if it is none, or on create.
+// Old returns the stored value as an object. If there is no stored value, or it is not an object, Old returns nil.
 func (c Cursor) Old() object.Object {
 	m, _ := c.at.old().(map[string]any)
 	return m
 }
 
-// Has reports whether there is something other than null at a field, or where the cursor is.
+// Has reports whether the value at a field, or at the cursor, is neither missing nor null.
 func (c Cursor) Has(names ...string) bool { return c.get(names) != nil }
 
-// String returns the string at a field, or where the cursor is; "" if it is none.
+// String returns the string at a field, or at the cursor. If there is no string, it returns "".
 func (c Cursor) String(names ...string) string {
 	s, _ := c.get(names).(string)
 	return s
 }
 
-// Int returns the integer at a field, or where the cursor is, and whether there is one.
+// Int returns the integer at a field, or at the cursor. If there is no integer, ok is false.
 func (c Cursor) Int(names ...string) (n int64, ok bool) {
 	n, ok = c.get(names).(int64)
 	return n, ok
 }
 
-// Int64 returns the integer at a field, or where the cursor is; 0 if it is none.
+// Int64 returns the integer at a field, or at the cursor. If there is no integer, it returns 0.
 func (c Cursor) Int64(names ...string) int64 {
 	n, _ := c.Int(names...)
 	return n
 }
 
-// True reports whether true is at a field, or where the cursor is.
+// True reports whether the value at a field, or at the cursor, is true.
 func (c Cursor) True(names ...string) bool { return c.get(names) == true }
 
-// Len returns how many items or members the list or object at a field, or where the cursor is, has.
+// Len returns the length of the list or object at a field, or at the cursor.
 func (c Cursor) Len(names ...string) int {
 	switch v := c.get(names).(type) {
 	case []any:
@@ -239,13 +241,13 @@ func (c Cursor) Len(names ...string) int {
 	return 0
 }
 
-// List returns the list at a field, or where the cursor is; nil if it is none.
+// List returns the list at a field, or at the cursor. If there is no list, it returns nil.
 func (c Cursor) List(names ...string) []any {
 	list, _ := c.get(names).([]any)
 	return list
 }
 
-// Strings returns the strings in the list at a field, or where the cursor is.
+// Strings returns the strings in the list at a field, or at the cursor.
 func (c Cursor) Strings(names ...string) []string {
 	return object.Strings(c.List(names...))
 }

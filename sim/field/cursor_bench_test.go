@@ -7,7 +7,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// BenchmarkCursor validates a valid object: the cost for every write, in which no path is printed.
+// BenchmarkCursor validates a valid object. This is the cost of every write; no path is formatted.
 func BenchmarkCursor(b *testing.B) {
 	port := map[string]any{"name": "http", "port": int64(80), "protocol": "TCP"}
 	spec := map[string]any{"mode": "A", "n": int64(3), "deep": map[string]any{"er": map[string]any{"name": "x"}}, "ports": []any{port, port, port}}

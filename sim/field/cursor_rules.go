@@ -8,10 +8,10 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// OrEmpty reads an absent value as an empty string.
+// OrEmpty returns a cursor that treats a missing value as an empty string.
 func (c Cursor) OrEmpty() Cursor { return c.or("", orEmpty) }
 
-// OrZero reads an absent value as the number 0.
+// OrZero returns a cursor that treats a missing value as 0.
 func (c Cursor) OrZero() Cursor { return c.or(int64(0), orZero) }
 
 func (c Cursor) or(zero any, old stored) Cursor {
@@ -27,7 +27,7 @@ func (c Cursor) or(zero any, old stored) Cursor {
 	return c
 }
 
-// AsEnum returns a cursor whose value errors print as one of a named string type.
+// AsEnum returns a cursor whose errors print its string like a value of a named string type.
 func (c Cursor) AsEnum() Cursor {
 	if s, ok := c.at.value.(string); ok {
 		return c.same(Enum(s))
@@ -35,7 +35,7 @@ func (c Cursor) AsEnum() Cursor {
 	return c
 }
 
-// IfGiven reads an empty string, 0 or false as an absent value.
+// IfGiven returns a cursor that treats an empty string, 0 or false as missing.
 func (c Cursor) IfGiven() Cursor {
 	if c.at.value != nil && object.Blank(c.at.value) {
 		return c.same(nil)
@@ -43,7 +43,8 @@ func (c Cursor) IfGiven() Cursor {
 	return c
 }
 
-// Required reports a value that is absent or empty, with or without a detail. Further checks in the chain are left out then.
+// Required reports a value that is missing or empty, with an optional detail. In that case, the checks that follow in the chain are
+// skipped.
 func (c Cursor) Required(detail ...string) Cursor {
 	if object.Blank(c.at.value) {
 		c.add(Required(c.Path(), strings.Join(detail, "")))
@@ -52,10 +53,10 @@ func (c Cursor) Required(detail ...string) Cursor {
 	return c
 }
 
-// Given is Required without a detail.
+// Given is like Required, without a detail.
 func (c Cursor) Given() Cursor { return c.Required() }
 
-// OneOf checks that a string is among the allowed ones.
+// OneOf checks that a string is one of the allowed values.
 func (c Cursor) OneOf(allowed ...string) Cursor {
 	if s, ok := c.at.value.(string); ok && !slices.Contains(allowed, s) {
 		c.add(NotSupported(c.Path(), Enum(s), allowed...))
@@ -63,7 +64,7 @@ func (c Cursor) OneOf(allowed ...string) Cursor {
 	return c
 }
 
-// Check applies a rule to a string.
+// Check applies a rule to a string and reports each message that the rule returns as an Invalid error.
 func (c Cursor) Check(rule func(string) []string) Cursor {
 	if s, ok := c.at.value.(string); ok {
 		return c.messages(rule(s))
@@ -71,7 +72,7 @@ func (c Cursor) Check(rule func(string) []string) Cursor {
 	return c
 }
 
-// CheckEnum applies a rule to a string of a named type.
+// CheckEnum is like Check, but for a string of a named string type.
 func (c Cursor) CheckEnum(rule func(string) []string) Cursor {
 	if s, ok := c.at.value.(string); ok {
 		c.AsEnum().messages(rule(s))
@@ -79,7 +80,7 @@ func (c Cursor) CheckEnum(rule func(string) []string) Cursor {
 	return c
 }
 
-// CheckEach applies a rule to the strings of a list.
+// CheckEach applies a rule to each string in a list and reports the messages like Check.
 func (c Cursor) CheckEach(rule func(string) []string) Cursor {
 	for item := range c.Each() {
 		item.Check(rule)
@@ -87,7 +88,7 @@ func (c Cursor) CheckEach(rule func(string) []string) Cursor {
 	return c
 }
 
-// CheckInt applies a rule to a number.
+// CheckInt applies a rule to a number and reports the messages like Check.
 func (c Cursor) CheckInt(rule func(int64) []string) Cursor {
 	if n, ok := c.at.value.(int64); ok {
 		return c.messages(rule(n))
@@ -102,19 +103,19 @@ func (c Cursor) messages(texts []string) Cursor {
 	return c
 }
 
-// Min checks that a number is at least lo. detail is the text of the error.
+// Min checks that a number is at least lo. detail is the error text.
 func (c Cursor) Min(lo int64, detail string) Cursor {
 	n, ok := c.at.value.(int64)
 	return c.InvalidIf(ok && n < lo, detail)
 }
 
-// Max checks that a number is at most hi. detail is the text of the error.
+// Max checks that a number is at most hi. detail is the error text.
 func (c Cursor) Max(hi int64, detail string) Cursor {
 	n, ok := c.at.value.(int64)
 	return c.InvalidIf(ok && n > hi, detail)
 }
 
-// Range checks that a number lies between lo and hi; both are allowed.
+// Range checks that a number is between lo and hi, inclusive.
 func (c Cursor) Range(lo, hi int64) Cursor {
 	if n, ok := c.at.value.(int64); ok && (n < lo || n > hi) {
 		c.Invalid(c.at.value, RangeText(lo, hi))
@@ -144,7 +145,7 @@ func (c Cursor) MaxLength(limit int) Cursor {
 	return c
 }
 
-// MaxItems checks that a list has at most limit items. Further checks in the chain are left out if it has more.
+// MaxItems checks that a list has at most limit items. If it has more, the checks that follow in the chain are skipped.
 func (c Cursor) MaxItems(limit int) Cursor {
 	if n := c.Len(); n > limit {
 		c.add(TooMany(c.Path(), n, limit))
@@ -153,13 +154,13 @@ func (c Cursor) MaxItems(limit int) Cursor {
 	return c
 }
 
-// Unique reports a string that was seen before, as a duplicate.
+// Unique reports a string that is already in seen as a duplicate, and adds it.
 func (c Cursor) Unique(seen Seen) Cursor {
 	c.OrEmpty().UniqueBy(seen, c.String())
 	return c
 }
 
-// UniqueBy reports a value of which the key was seen before, as a duplicate.
+// UniqueBy reports the value as a duplicate if key is already in seen, and adds key.
 func (c Cursor) UniqueBy(seen Seen, key string) Cursor {
 	if seen.Again(key) {
 		c.Duplicate(c.at.value)
@@ -167,7 +168,8 @@ func (c Cursor) UniqueBy(seen Seen, key string) Cursor {
 	return c
 }
 
-// UniqueItems reports the strings of a list that repeat an earlier one, or the items of which a field does.
+// UniqueItems reports items of a list that repeat an earlier string. If names are given, it compares the string in that field of
+// each item.
 func (c Cursor) UniqueItems(names ...string) Cursor {
 	seen := Seen{}
 	for item := range c.Each() {
@@ -177,29 +179,29 @@ func (c Cursor) UniqueItems(names ...string) Cursor {
 	return c
 }
 
-// Seen are the strings that Unique, UniqueBy and Again have seen.
+// Seen is the set of strings that Unique, UniqueBy and Again have processed.
 type Seen map[string]bool
 
-// Again reports whether a string was seen before; from now on it was.
+// Again adds key to the set, and reports whether it was already there.
 func (s Seen) Again(key string) bool {
 	before := s[key]
 	s[key] = true
 	return before
 }
 
-// Declared applies a rule. If is is true, the rule is a tag on the type of the real server: its errors come after all others, in the words
-// of the tag.
+// Declared applies a rule. If the first argument is true, the real server declares the rule as a tag on the type
+// (declarative validation): its errors follow all others and have the wording of the tag.
 func (c Cursor) Declared(is bool, rule func(Cursor) Cursor) Cursor {
 	return c.tagged(tag{declared: is}, rule)
 }
 
-// Discriminated is Declared for a rule on the struct around the field, because another field of it decides. Its errors come before those
-// of the fields.
+// Discriminated is like Declared, but for a rule on the enclosing struct that depends on another field of the struct. Its errors
+// precede those of rules on the fields.
 func (c Cursor) Discriminated(is bool, rule func(Cursor) Cursor) Cursor {
 	return c.tagged(tag{declared: is, around: is}, rule)
 }
 
-// tagged applies a rule of which the errors are those of a tag.
+// tagged applies a rule and marks its errors with a tag.
 func (c Cursor) tagged(t tag, rule func(Cursor) Cursor) Cursor {
 	r := c.at.report
 	before := r.tag
@@ -211,15 +213,15 @@ func (c Cursor) tagged(t tag, rule func(Cursor) Cursor) Cursor {
 	return next
 }
 
-// Changed reports whether this is an update and the value differs from the stored one. null, {} and [] count as absent.
+// Changed reports whether this is an update that changes the value. It treats null, {} and [] as missing values.
 func (c Cursor) Changed() bool {
 	return c.Updates() && !object.SemanticEqual(c.at.value, c.at.old())
 }
 
-// Updates reports whether this is an update and the stored value at this place is known.
+// Updates reports whether this is an update and the stored value at this position is known.
 func (c Cursor) Updates() bool { return c.at.updates() }
 
-// Immutable checks on update that the value has not changed, and prints it as one of a named type.
+// Immutable checks that an update does not change the value. The error prints it like a value of a named string type.
 func (c Cursor) Immutable() Cursor {
 	if c.Changed() {
 		c.AsEnum().InvalidIf(true, TextImmutable)
@@ -227,7 +229,7 @@ func (c Cursor) Immutable() Cursor {
 	return c
 }
 
-// InvalidIf reports the value if it is broken; detail names the rule.
+// InvalidIf reports that the value is invalid if broken is true. The detail states the rule.
 func (c Cursor) InvalidIf(broken bool, detail string) Cursor {
 	if broken {
 		c.add(Invalid(c.Path(), c.at.value, detail))
@@ -235,7 +237,7 @@ func (c Cursor) InvalidIf(broken bool, detail string) Cursor {
 	return c
 }
 
-// CheckError reports the value with the text of err, if err is not nil.
+// CheckError reports that the value is invalid, with the text of err, unless err is nil.
 func (c Cursor) CheckError(err error) Cursor {
 	if err != nil {
 		c.Invalid(c.at.value, err.Error())
@@ -243,7 +245,7 @@ func (c Cursor) CheckError(err error) Cursor {
 	return c
 }
 
-// ForbidIf reports a field that may not be set, or not be changed, here.
+// ForbidIf reports that the field must not be set or changed if broken is true.
 func (c Cursor) ForbidIf(broken bool, detail string) Cursor {
 	if broken {
 		c.add(Forbidden(c.Path(), detail))
@@ -251,7 +253,7 @@ func (c Cursor) ForbidIf(broken bool, detail string) Cursor {
 	return c
 }
 
-// RequireIf reports a missing value.
+// RequireIf reports that the value is missing if missing is true.
 func (c Cursor) RequireIf(missing bool, detail string) Cursor {
 	if missing {
 		c.add(Required(c.Path(), detail))
@@ -259,24 +261,24 @@ func (c Cursor) RequireIf(missing bool, detail string) Cursor {
 	return c
 }
 
-// Invalid reports a value that breaks a rule; detail names the rule.
+// Invalid reports that the given value is invalid. The detail states the rule that it breaks.
 func (c Cursor) Invalid(value any, detail string) Cursor {
 	return c.add(Invalid(c.Path(), value, detail))
 }
 
-// InvalidEnum reports a string of a named type that breaks a rule, or its absence.
+// InvalidEnum reports that a string of a named string type is invalid, even if it is missing.
 func (c Cursor) InvalidEnum(detail string) Cursor { return c.Invalid(Enum(c.String()), detail) }
 
-// Forbidden reports a field that may not be set, or not be changed, here.
+// Forbidden reports that the field must not be set or changed.
 func (c Cursor) Forbidden(detail string) Cursor { return c.add(Forbidden(c.Path(), detail)) }
 
-// Internal reports a failure of the server while it looked at the field.
+// Internal reports an internal error that occurred while the field was being checked.
 func (c Cursor) Internal(err error) Cursor { return c.add(Internal(c.Path(), err)) }
 
-// Missing reports that a value is required; detail is the condition.
+// Missing reports that a required value is missing. The detail states why it is required.
 func (c Cursor) Missing(detail string) Cursor { return c.add(Required(c.Path(), detail)) }
 
-// NotSupported reports a value outside a list of allowed values.
+// NotSupported reports that the given value is not one of the allowed values.
 func (c Cursor) NotSupported(value any, allowed ...string) Cursor {
 	return c.add(NotSupported(c.Path(), value, allowed...))
 }
@@ -284,14 +286,14 @@ func (c Cursor) NotSupported(value any, allowed ...string) Cursor {
 // TooLong reports a string of more than limit bytes.
 func (c Cursor) TooLong(limit int) Cursor { return c.add(TooLong(c.Path(), limit)) }
 
-// NotFound reports a value that names something which does not exist.
+// NotFound reports that the given value refers to something that does not exist.
 func (c Cursor) NotFound(value any, detail ...string) Cursor {
 	e := NotFound(c.Path(), value)
 	e.Detail = strings.Join(detail, "")
 	return c.add(e)
 }
 
-// ForbidAny reports those of the fields that are given.
+// ForbidAny reports each of the named fields that is set.
 func (c Cursor) ForbidAny(detail string, names ...string) Cursor {
 	for _, name := range names {
 		if c.Has(name) {
@@ -301,7 +303,7 @@ func (c Cursor) ForbidAny(detail string, names ...string) Cursor {
 	return c
 }
 
-// Require reports those of the fields that are absent or empty.
+// Require reports each of the named fields that is missing or empty.
 func (c Cursor) Require(names ...string) Cursor {
 	for _, name := range names {
 		if object.Blank(c.get([]string{name})) {
@@ -319,10 +321,10 @@ func (c Cursor) Labels() Cursor {
 	return c
 }
 
-// Duplicate reports a value that may occur only once.
+// Duplicate reports a value that occurs more than once.
 func (c Cursor) Duplicate(value any) Cursor { return c.add(Duplicate(c.Path(), value)) }
 
-// Report adds errors that others have found.
+// Report adds errors that were found without the cursor.
 func (c Cursor) Report(errs ErrorList) Cursor {
 	for _, e := range errs {
 		c.add(e)

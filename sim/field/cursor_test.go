@@ -74,7 +74,7 @@ func TestCursorKnowsWhatIsStored(t *testing.T) {
 	at.Child("a").Immutable()
 	at.Child("b").Immutable() // {} is absent
 	for item := range at.Each("c") {
-		item.Immutable() // it may be another item
+		item.Immutable() // it may be a different item
 	}
 	is.Equal(texts(at.Errors()), `a: Invalid value: "\u003cx\u003e": field is immutable`)
 	is.Equal(len(field.CursorAt(obj, nil, "a").Immutable().Errors()), 0) // a create changes nothing
@@ -85,7 +85,7 @@ func TestCursorComparesWithWhatIsStored(t *testing.T) {
 	obj := object.Object{"empty": "", "zero": int64(0), "was": "x", "spec": map[string]any{"a": "b", "list": []any{map[string]any{"c": "d"}}}}
 	at := field.CursorAt(obj, object.Object{"was": "x", "spec": map[string]any{"a": "b", "none": "z"}})
 	is.True(at.Child("empty").Changed())            // "" is not absent
-	is.True(!at.Child("empty").OrEmpty().Changed()) // unless absent is ""
+	is.True(!at.Child("empty").OrEmpty().Changed()) // unless a missing value is ""
 	is.True(!at.Child("zero").OrZero().Changed() && !at.Child("none").OrZero().Changed())
 	is.True(at.Child("was").OrEmpty().With("x").Updates() == false)                 // nothing is stored of another value
 	is.True(at.Child("spec", "none").Changed() && at.Child("no", "such").Updates()) // removed and absent values are known
@@ -100,7 +100,7 @@ func TestCursorComparesWithWhatIsStored(t *testing.T) {
 func TestCursorPaths(t *testing.T) {
 	is := is.New(t)
 	row := map[string]any{"b": "x"}
-	for range 40 { // more places than a report has at first
+	for range 40 { // more places than a new report has
 		row = map[string]any{"a": row, "b": "x"}
 	}
 	obj := object.Object{"map": map[string]any{"k": "v", "a": map[string]any{"f": "w"}}, "grid": []any{[]any{"x", nil}}, "row": row}

@@ -1,12 +1,12 @@
-// Package field describes errors of single fields of an object, in the words of the API server, and holds the rules for names, labels
-// and other formats that many fields share.
+// Package field implements errors of single fields of an object, in the wording of the API server, and the rules for
+// names, labels and other formats that many fields share.
 //
 //	Error{Invalid, spec.replicas, -1, "must be greater than or equal to 0"}
 //	  Error()      spec.replicas: Invalid value: -1: must be greater than or equal to 0
 //	  ErrorBody()  Invalid value: -1: must be greater than or equal to 0          (the message of a Status cause)
 //	  Type         FieldValueInvalid                                              (the reason of a Status cause)
 //
-// The texts follow k8s.io/apimachinery's validation/field of v1.36 to the letter.
+// The texts are exactly those of k8s.io/apimachinery's validation/field of v1.36.
 package field
 
 import (
@@ -17,7 +17,7 @@ import (
 	"strings"
 )
 
-// ErrorType is the machine-readable kind of an Error: the reason of a cause in Status.details.
+// ErrorType is the machine-readable type of an Error, which is the reason of a cause in Status.details.
 type ErrorType string
 
 const (
@@ -46,36 +46,36 @@ var typeText = map[ErrorType]string{
 	TypeTypeInvalid:  "Invalid value",
 }
 
-// Omit as an Error's value leaves the value out of the text.
+// Omit is a special value of an Error: the error text then contains no value.
 var Omit = omit{}
 
 type omit struct{}
 
-// Raw is a value printed as it stands, neither quoted nor turned into JSON.
+// Raw is a value that is printed unchanged, without quotes or JSON encoding.
 type Raw string
 
-// Named is a string whose Go type in the real server has a name of its own, as constants have: it is printed as JSON,
-// which differs from a quoted string for control characters and for <, > and &.
+// Named is a string that has a named type in the real server. It is printed as JSON, which differs from a quoted Go string in
+// control characters and in <, > and &.
 type Named string
 
-// Error is one thing wrong with one field.
+// Error is a problem with a field.
 type Error struct {
 	Type   ErrorType
 	Field  Path
 	Value  any
 	Detail string
 
-	// Declared marks a rule that is a tag on the types of the real server (declarative validation). Errors of such rules come after
-	// all others.
+	// Declared marks an error of a rule that the real server declares as a tag on a type (declarative validation). Such errors
+	// follow all others.
 	Declared bool
-	// Around marks a rule of the struct around the field: Cursor.Discriminated.
+	// Around marks an error of a rule on the enclosing struct; see Cursor.Discriminated.
 	Around bool
 }
 
-// Error returns the whole text: field, type, value and detail.
+// Error returns the complete text, which contains the field, the type of the error, the value and the detail.
 func (e *Error) Error() string { return e.Field.String() + ": " + e.ErrorBody() }
 
-// ErrorBody returns the text without the field: the message of a cause in Status.details.
+// ErrorBody returns the text without the field, which is the message of a cause in Status.details.
 func (e *Error) ErrorBody() string {
 	text := typeText[e.Type]
 	if e.printsValue() {
@@ -98,7 +98,8 @@ func (e *Error) printsValue() bool {
 	return true
 }
 
-// valueText prints a bad value: strings quoted as Go does, numbers and booleans bare, everything else as JSON.
+// valueText formats an invalid value: a string like a quoted Go string, a number or boolean without quotes, and anything else as
+// JSON.
 func valueText(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -112,16 +113,16 @@ func valueText(v any) string {
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
-	if err := enc.Encode(v); err != nil { // only values that never came from JSON, such as functions
+	if err := enc.Encode(v); err != nil { // only values that are not from JSON, such as functions
 		return fmt.Sprintf("%#v", v)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// tag marks the errors of a rule: Error.Declared and Error.Around.
+// tag marks the errors of a rule with Error.Declared and Error.Around.
 type tag struct{ declared, around bool }
 
-// word words a new error as the tag does: without details for required fields, and without the value of immutable ones.
+// word changes an error to the wording of a tag: a required error has no detail, and an immutable error has no value.
 func (t tag) word(e *Error) *Error {
 	if !t.declared {
 		return e
@@ -136,31 +137,32 @@ func (t tag) word(e *Error) *Error {
 	return e
 }
 
-// ErrorList is everything wrong with an object, in the order in which it was found.
+// ErrorList contains the errors of an object, in the order in which they were found.
 type ErrorList []*Error
 
-// NotFound reports a value that names something which does not exist.
+// NotFound returns the error for a value that refers to something that does not exist.
 func NotFound(p Path, value any) *Error { return &Error{Type: TypeNotFound, Field: p, Value: value} }
 
-// Required reports a missing value.
+// Required returns the error for a missing value.
 func Required(p Path, detail string) *Error {
 	return &Error{Type: TypeRequired, Field: p, Detail: detail}
 }
 
-// Duplicate reports a value that may occur only once.
+// Duplicate returns the error for a value that occurs more than once.
 func Duplicate(p Path, value any) *Error { return &Error{Type: TypeDuplicate, Field: p, Value: value} }
 
-// Invalid reports a value that breaks a rule; detail names the rule.
+// Invalid returns the error for a value that breaks a rule. The detail states the rule.
 func Invalid(p Path, value any, detail string) *Error {
 	return &Error{Type: TypeInvalidValue, Field: p, Value: value, Detail: detail}
 }
 
-// TypeInvalid reports a value of the wrong type.
+// TypeInvalid returns the error for a value of the wrong type.
 func TypeInvalid(p Path, value any, detail string) *Error {
 	return &Error{Type: TypeTypeInvalid, Field: p, Value: value, Detail: detail}
 }
 
-// NotSupported reports a value outside a list of allowed values, which are printed in the given order.
+// NotSupported returns the error for a value that is not in the list of allowed values. They are printed in the given
+// order.
 func NotSupported(p Path, value any, allowed ...string) *Error {
 	detail := ""
 	if len(allowed) > 0 {
@@ -173,25 +175,25 @@ func NotSupported(p Path, value any, allowed ...string) *Error {
 	return &Error{Type: TypeNotSupported, Field: p, Value: value, Detail: detail}
 }
 
-// Forbidden reports a value that may not be set, or not be changed, here.
+// Forbidden returns the error for a field that must not be set or changed.
 func Forbidden(p Path, detail string) *Error {
 	return &Error{Type: TypeForbidden, Field: p, Detail: detail}
 }
 
-// TooLong reports a string of more than limit bytes.
+// TooLong returns the error for a string of more than limit bytes.
 func TooLong(p Path, limit int) *Error {
-	if limit < 0 { // a schema may have one
+	if limit < 0 { // the limit in a schema may be negative
 		return &Error{Type: TypeTooLong, Field: p, Detail: "value is too long"}
 	}
 	return &Error{Type: TypeTooLong, Field: p, Detail: "may not be more than " + count(limit, "byte")}
 }
 
-// TooLongCharacters is TooLong for a limit that counts characters.
+// TooLongCharacters is like TooLong, but counts characters.
 func TooLongCharacters(p Path, limit int) *Error {
 	return &Error{Type: TypeTooLong, Field: p, Detail: "may not be more than " + count(limit, "character")}
 }
 
-// TooMany reports a list of actual items where limit are allowed.
+// TooMany returns the error for a list that has actual items although at most limit items are allowed.
 func TooMany(p Path, actual, limit int) *Error {
 	if limit < 0 {
 		return &Error{Type: TypeTooMany, Field: p, Value: actual, Detail: "has too many items"}
@@ -199,7 +201,7 @@ func TooMany(p Path, actual, limit int) *Error {
 	return &Error{Type: TypeTooMany, Field: p, Value: actual, Detail: "must have at most " + count(limit, "item")}
 }
 
-// Internal reports a failure of the server while it looked at the field.
+// Internal returns the error for an internal error that occurred while the field was being checked.
 func Internal(p Path, err error) *Error {
 	return &Error{Type: TypeInternal, Field: p, Detail: err.Error()}
 }
@@ -211,8 +213,8 @@ func count(n int, unit string) string {
 	return strconv.Itoa(n) + " " + unit + "s"
 }
 
-// Text returns the list as one text: a single error bare, several as [e1, e2], repeated texts once.
-// Status messages of reason Invalid end in it.
+// Text returns the errors as one message. A single error is returned unchanged, and several are formatted as [e1, e2] without
+// repeated texts. Status messages with the reason Invalid end with this text.
 func (l ErrorList) Text() string {
 	texts := make([]string, len(l))
 	for i, e := range l {
@@ -221,8 +223,8 @@ func (l ErrorList) Text() string {
 	return Aggregate(texts)
 }
 
-// Aggregate prints several errors as one: a single one bare, several as [e1, e2], repeated texts once
-// (k8s.io/apimachinery/pkg/util/errors.Aggregate).
+// Aggregate combines several error texts. A single text is returned unchanged, and several are formatted as [e1, e2] without
+// repetitions (k8s.io/apimachinery/pkg/util/errors.Aggregate).
 func Aggregate(texts []string) string {
 	seen := make(map[string]bool, len(texts))
 	var unique []string

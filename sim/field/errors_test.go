@@ -34,7 +34,7 @@ func TestErrorText(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.want, func(t *testing.T) {
 			is := is.New(t)
-			is.Equal(tt.err.Error(), tt.want) // text to the letter
+			is.Equal(tt.err.Error(), tt.want) // the exact text
 		})
 	}
 }
@@ -43,5 +43,5 @@ func TestErrorListText(t *testing.T) {
 	is := is.New(t)
 	a, b := Required(Root("a"), ""), Required(Root("b"), "")
 	is.Equal(ErrorList{a}.Text(), "a: Required value")                            // one error is bare
-	is.Equal(ErrorList{a, b, a}.Text(), "[a: Required value, b: Required value]") // each text once
+	is.Equal(ErrorList{a, b, a}.Text(), "[a: Required value, b: Required value]") // without repeated texts
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Texts of rules that any field may have.
+// Error texts that apply to any field.
 const (
 	TextImmutable   = "field is immutable"
 	TextNonNegative = "must be greater than or equal to 0"
@@ -14,21 +14,21 @@ const (
 	TextEmpty       = "must be non-empty"
 )
 
-// Enum is the value of a field of which the Go type is a named string type, such as a policy or a uid. Errors print it as
-// JSON and not as a Go string, which differs for < > & and control characters.
+// Enum is the value of a field whose Go type is a named string type, such as a policy or a UID. Errors print it as JSON,
+// which differs from a quoted Go string in <, >, & and control characters.
 type Enum string
 
-// Check applies a rule for strings to value and returns one Invalid error per message, all at p.
+// Check applies a rule to a string. For each message it returns an Invalid error with the path p.
 //
 //	errs = append(errs, field.Check(p.Child("name"), name, field.DNS1123Label)...)
 func Check(p Path, value string, rule func(string) []string) ErrorList {
-	if messages := rule(value); len(messages) > 0 { // before value becomes an any, which takes memory
+	if messages := rule(value); len(messages) > 0 { // before the conversion of value to any, which allocates memory
 		return Messages(p, value, messages)
 	}
 	return nil
 }
 
-// Messages turns the messages of a rule about value into Invalid errors at p.
+// Messages converts the messages of a rule to Invalid errors about value with the path p.
 func Messages(p Path, value any, messages []string) ErrorList {
 	var errs ErrorList
 	for _, m := range messages {
@@ -37,7 +37,7 @@ func Messages(p Path, value any, messages []string) ErrorList {
 	return errs
 }
 
-// Joined is a rule with all of its messages in one.
+// Joined returns a rule that joins all messages of another rule into one.
 func Joined(rule func(string) []string, separator string) func(string) []string {
 	return func(value string) []string {
 		if msgs := rule(value); len(msgs) > 0 {
@@ -47,24 +47,24 @@ func Joined(rule func(string) []string, separator string) func(string) []string 
 	}
 }
 
-// CharactersText is the message for a name longer than limit, which is counted in bytes although the text has characters. These are
-// the words of the DNS rules.
+// CharactersText returns the message for a name that is longer than limit, in the wording of the DNS rules. The limit is
+// counted in bytes, although the message says characters.
 func CharactersText(limit int) string {
 	return "must be no more than " + strconv.Itoa(limit) + " characters"
 }
 
-// BytesText is the message for a label key or value longer than limit.
+// BytesText returns the message for a label key or value that is longer than limit.
 func BytesText(limit int) string {
 	return "must be no more than " + strconv.Itoa(limit) + " bytes"
 }
 
-// RangeText is the message for a number outside lo to hi.
+// RangeText returns the message for a number outside the range from lo to hi.
 func RangeText(lo, hi int64) string {
 	return "must be between " + strconv.FormatInt(lo, 10) + " and " + strconv.FormatInt(hi, 10) + ", inclusive"
 }
 
-// RegexText is the message for a value that does not match the regular expression re: the text of the rule, examples and the
-// expression. Between examples the real server prints a comma, two spaces and "or".
+// RegexText returns the message for a value that does not match a regular expression. It contains the text of the rule,
+// the examples and the expression. Like the real server, it separates examples by a comma, two spaces and "or".
 func RegexText(says, re string, examples ...string) string {
 	if len(examples) == 0 {
 		return says + " (regex used for validation is '" + re + "')"
@@ -76,7 +76,7 @@ func RegexText(says, re string, examples ...string) string {
 	return says + " (e.g. " + strings.Join(quoted, " or ") + "regex used for validation is '" + re + "')"
 }
 
-// unless appends the RegexText of a rule to the errors of a value that violates the rule.
+// unless returns msgs if ok is true. Otherwise it appends the RegexText of a rule to msgs.
 func unless(ok bool, msgs []string, says, re string, examples ...string) []string {
 	if ok {
 		return msgs
@@ -92,7 +92,7 @@ func isLetter(c byte) bool { return isLower(c | 0x20) }
 
 func isAlphanumeric(c byte) bool { return isLetter(c) || isDigit(c) }
 
-// all reports whether value is not empty and ok holds for each of its bytes.
+// all reports whether value is nonempty and ok accepts each of its bytes.
 func all(value string, ok func(byte) bool) bool {
 	for i := 0; i < len(value); i++ {
 		if !ok(value[i]) {
@@ -104,13 +104,13 @@ func all(value string, ok func(byte) bool) bool {
 
 const decimalText = "must be a valid decimal integer in canonical form"
 
-// PortNumber checks the number of a port.
+// PortNumber checks a port number.
 func PortNumber(port int64) []string { return InRange(port, 1, 65535) }
 
-// UserID checks a Unix user id. Group ids have the same range.
+// UserID checks a Unix user ID. Group IDs have the same range.
 func UserID(id int64) []string { return InRange(id, 0, math.MaxInt32) }
 
-// InRange checks that n lies between lo and hi; both are allowed.
+// InRange checks that n is between lo and hi, inclusive.
 func InRange(n, lo, hi int64) []string {
 	if lo <= n && n <= hi {
 		return nil
@@ -118,7 +118,7 @@ func InRange(n, lo, hi int64) []string {
 	return []string{RangeText(lo, hi)}
 }
 
-// NonNegative checks that the number at p is not negative.
+// NonNegative checks that a number is not negative. p is its path.
 func NonNegative(n int64, p Path) ErrorList {
 	if n < 0 {
 		return ErrorList{Invalid(p, n, TextNonNegative)}
@@ -126,7 +126,7 @@ func NonNegative(n int64, p Path) ErrorList {
 	return nil
 }
 
-// DecimalInteger checks a string that holds an integer without leading zeros or a plus sign.
+// DecimalInteger checks that a string is an integer without leading zeros or a plus sign.
 func DecimalInteger(value string) []string {
 	if value == "" {
 		return []string{TextEmpty}

@@ -28,7 +28,7 @@ const (
 	wildcardSays     = "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character"
 )
 
-// DNS1123Label checks a name such as my-name: lower case, digits, '-' (RFC 1123).
+// DNS1123Label checks a name such as my-name: lower-case letters, digits and '-' (RFC 1123).
 func DNS1123Label(value string) []string {
 	msgs := limit(value, DNSLabelMax)
 	switch {
@@ -45,20 +45,20 @@ func DNS1123Subdomain(value string) []string {
 	return unless(isDNSSubdomain(value), limit(value, DNSSubdomainMax), dnsSubdomainSays, dnsSubdomainRegex, "example.com")
 }
 
-// DNS1123SubdomainAnyCase is DNS1123Subdomain for a name that may have capital letters (content.IsDNS1123SubdomainCaseless); the
-// pattern that it names has none.
+// DNS1123SubdomainAnyCase is like DNS1123Subdomain, but also allows upper-case letters (content.IsDNS1123SubdomainCaseless). The
+// pattern in its message nevertheless contains only lower-case letters.
 func DNS1123SubdomainAnyCase(value string) []string {
 	small := strings.Map(anyCase, value)
 	return unless(isDNSSubdomain(small), limit(value, DNSSubdomainMax), anyCaseSays, dnsSubdomainRegex, "Example.com")
 }
 
-// anyCase returns the small letter of a-z that is equivalent in a regular expression with (?i). For two letters it differs from
-// strings.ToLower: ſ is an s, and İ is not an i.
+// anyCase returns the letter a-z that a regular expression with (?i) considers equal to r. It differs from strings.ToLower in two
+// letters: ſ equals s, and İ does not equal i.
 func anyCase(r rune) rune {
 	switch {
 	case r == 'ſ':
 		return 's'
-	case r == '\u212a': // the sign of the kelvin
+	case r == '\u212a': // the Kelvin sign
 		return 'k'
 	case r < utf8.RuneSelf:
 		return unicode.ToLower(r)
@@ -66,7 +66,7 @@ func anyCase(r rune) rune {
 	return r
 }
 
-// DNS1123SubdomainWithUnderscore checks a subdomain whose labels may begin with, or contain, '_': the search paths of a
+// DNS1123SubdomainWithUnderscore checks a subdomain whose labels may begin with or contain '_', as in the search paths of a
 // pod's DNS configuration.
 func DNS1123SubdomainWithUnderscore(value string) []string {
 	msgs := limit(value, DNSSubdomainMax)
@@ -78,7 +78,7 @@ func DNS1123SubdomainWithUnderscore(value string) []string {
 	return msgs
 }
 
-// DNS1035Label checks a name such as my-name that does not start with a digit (RFC 1035).
+// DNS1035Label checks a name such as my-name, which must begin with a letter (RFC 1035).
 func DNS1035Label(value string) []string {
 	ok := isDNSLabel(value) && !isDigit(value[0])
 	return unless(ok, limit(value, DNSLabelMax), dns1035Says, dns1035Regex, "my-name", "abc-123")
@@ -120,7 +120,7 @@ func isUnderscoreLabel(value string) bool {
 
 const httpPathRegex = `[A-Za-z0-9/\-._~%!$&'()*+,;=:]+`
 
-// FullyQualifiedName checks a domain name of at least three segments, such as the name of a webhook.
+// FullyQualifiedName checks a domain name with at least three labels, such as the name of a webhook.
 func FullyQualifiedName(name string) []string {
 	if msgs := Joined(DNS1123Subdomain, ",")(name); len(msgs) > 0 || strings.Count(name, ".") >= 2 {
 		return msgs
@@ -128,7 +128,7 @@ func FullyQualifiedName(name string) []string {
 	return []string{"should be a domain with at least three segments separated by dots"}
 }
 
-// FullyQualifiedDomainName checks a domain name of at least two segments; a dot at the end is fine.
+// FullyQualifiedDomainName checks a domain name with at least two labels. It may end with a dot.
 func FullyQualifiedDomainName(p Path, name string) ErrorList {
 	if name == "" {
 		return ErrorList{Required(p, "")}
@@ -149,7 +149,7 @@ func FullyQualifiedDomainName(p Path, name string) ErrorList {
 	return nil
 }
 
-// DomainPrefixedPath checks a path with a domain in front, such as acme.io/foo: the name of a controller or a signer.
+// DomainPrefixedPath checks a path with a domain prefix, such as acme.io/foo: the name of a controller or a signer.
 func DomainPrefixedPath(p Path, value string) ErrorList {
 	if value == "" {
 		return ErrorList{Required(p, "")}
@@ -165,31 +165,31 @@ func DomainPrefixedPath(p Path, value string) ErrorList {
 	return errs
 }
 
-// isHTTPPath reports whether c may occur in the path of a URL (RFC 3986 §3.3).
+// isHTTPPath reports whether c may occur in a URL path (RFC 3986 §3.3).
 func isHTTPPath(c byte) bool {
 	return isAlphanumeric(c) || strings.IndexByte("/-._~%!$&'()*+,;=:", c) >= 0
 }
 
-// NameRule checks metadata.name of one kind of object. With prefix it checks metadata.generateName, to which the server
-// appends characters.
+// NameRule checks the names of a kind's objects. If prefix is true, name is metadata.generateName, to which the server
+// appends characters; otherwise it is metadata.name.
 type NameRule func(name string, prefix bool) []string
 
-// NameDNSSubdomain is the rule of most kinds.
+// NameDNSSubdomain is the name rule of most kinds.
 func NameDNSSubdomain(name string, prefix bool) []string {
 	return DNS1123Subdomain(MaskTrailingDash(name, prefix))
 }
 
-// NameDNSLabel is the rule of namespaces and other names that become host names.
+// NameDNSLabel is the rule for namespaces and other names that become hostnames.
 func NameDNSLabel(name string, prefix bool) []string {
 	return DNS1123Label(MaskTrailingDash(name, prefix))
 }
 
-// NameDNS1035Label is the rule of names that become host names and may not start with a digit.
+// NameDNS1035Label is the rule for names that become hostnames and must begin with a letter.
 func NameDNS1035Label(name string, prefix bool) []string {
 	return DNS1035Label(MaskTrailingDash(name, prefix))
 }
 
-// NamePathSegment is the rule every name obeys, and the only one for roles and role bindings.
+// NamePathSegment is the rule that all names satisfy. It is the only rule for the names of roles and role bindings.
 func NamePathSegment(name string, prefix bool) []string {
 	if prefix {
 		return pathSegmentPrefix(name)
@@ -197,8 +197,8 @@ func NamePathSegment(name string, prefix bool) []string {
 	return PathSegment(name)
 }
 
-// MaskTrailingDash returns the name to check when name is the prefix of a generated one: since more follows, a dash at
-// the end is fine. The dash is replaced together with the character before it, so that character is never looked at.
+// MaskTrailingDash returns the name to check. If name is the prefix of a generated name, it may end in a dash, because more
+// characters follow. The dash is replaced together with the preceding character, so that character is not checked.
 func MaskTrailingDash(name string, prefix bool) string {
 	if prefix && len(name) > 1 && strings.HasSuffix(name, "-") {
 		return name[:len(name)-2] + "a"
@@ -206,7 +206,7 @@ func MaskTrailingDash(name string, prefix bool) string {
 	return name
 }
 
-// PathSegment checks a name that becomes one segment of a URL path.
+// PathSegment checks a name that is one segment of a URL path.
 func PathSegment(name string) []string {
 	if name == "." || name == ".." {
 		return []string{"may not be '" + name + "'"}

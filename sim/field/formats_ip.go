@@ -11,7 +11,7 @@ const (
 	cidrText = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
 )
 
-// IP checks an IP address in canonical form (RFC 5952), as newer fields want it.
+// IP checks an IP address in canonical form (RFC 5952), which newer fields require.
 func IP(value string) []string {
 	if msgs := LegacyIP(value); len(msgs) > 0 {
 		return msgs
@@ -20,8 +20,8 @@ func IP(value string) []string {
 	return canonical(value, addr.String())
 }
 
-// LegacyIP checks an IP address that need not be canonical, as fields do that are older than Kubernetes 1.33 (KEP-4858,
-// feature gate StrictIPCIDRValidation, on in 1.36). On update a field lets the addresses pass that it held before.
+// LegacyIP checks an IP address that need not be canonical, for fields that are older than Kubernetes 1.33 (KEP-4858, feature
+// gate StrictIPCIDRValidation, on in 1.36). An update of such a field accepts addresses that are already stored.
 func LegacyIP(value string) []string {
 	if msgs := LaxIP(value); msgs != nil {
 		return msgs
@@ -36,8 +36,8 @@ func LegacyIP(value string) []string {
 	return nil
 }
 
-// LaxIP checks an IP address as such fields do on a server without StrictIPCIDRValidation: leading zeros and IPv4-mapped IPv6
-// addresses are let pass.
+// LaxIP replaces LegacyIP on a server without StrictIPCIDRValidation. It accepts leading zeros and IPv4-mapped IPv6
+// addresses.
 func LaxIP(value string) []string {
 	if _, ok := ParseIP(value); !ok {
 		return []string{ipText}
@@ -45,7 +45,7 @@ func LaxIP(value string) []string {
 	return nil
 }
 
-// CIDR checks a network such as 10.9.8.0/24 in canonical form, as newer fields want it.
+// CIDR checks a network such as 10.9.8.0/24 in canonical form, which newer fields require.
 func CIDR(value string) []string {
 	if msgs := LegacyCIDR(value); len(msgs) > 0 {
 		return msgs
@@ -54,7 +54,7 @@ func CIDR(value string) []string {
 	return canonical(value, prefix.Masked().String())
 }
 
-// LaxCIDR checks a network as LaxIP checks an address.
+// LaxCIDR checks a network with the same leniency as LaxIP.
 func LaxCIDR(value string) []string {
 	if _, ok := ParseCIDR(value); !ok {
 		return []string{cidrText}
@@ -62,7 +62,7 @@ func LaxCIDR(value string) []string {
 	return nil
 }
 
-// LegacyCIDR checks a network as LegacyIP checks an address.
+// LegacyCIDR checks a network with the same leniency as LegacyIP.
 func LegacyCIDR(value string) []string {
 	if msgs := LaxCIDR(value); msgs != nil {
 		return msgs
@@ -79,14 +79,14 @@ func LegacyCIDR(value string) []string {
 	return nil
 }
 
-// InterfaceAddress checks an address with the length of its network, such as 10.9.8.7/24.
+// InterfaceAddress checks an address with a prefix length, such as 10.9.8.7/24.
 func InterfaceAddress(value string) []string {
 	prefix, ok := ParseCIDR(value)
 	if !ok {
 		return []string{"must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)"}
 	}
 	addr, bits := prefix.Addr().Unmap(), prefix.Bits()
-	if addr.Is4() && bits > 32 { // counted over the whole IPv4-mapped address
+	if addr.Is4() && bits > 32 { // the length of an IPv4-mapped address
 		bits -= 96
 	}
 	return canonical(value, addr.String()+"/"+strconv.Itoa(bits))
@@ -99,8 +99,8 @@ func canonical(value, want string) []string {
 	return []string{"must be in canonical form (" + strconv.Quote(want) + ")"}
 }
 
-// IPWarnings returns the warnings about an address in a field that follows LegacyIP. refused is false on a server that lets
-// such a field have any address that can be read: it announces that others will not.
+// IPWarnings returns the warnings about an address in a field that uses LegacyIP. refused reports whether the server rejects
+// nonstandard addresses. If not, the warning says that future servers will.
 func IPWarnings(p Path, value string, refused bool) []string {
 	addr, ok := ParseIP(value)
 	if !ok {
@@ -118,7 +118,7 @@ func IPWarnings(p Path, value string, refused bool) []string {
 	return nil
 }
 
-// CIDRWarnings returns the warnings about a network in a field that follows LegacyCIDR, as IPWarnings does.
+// CIDRWarnings returns the warnings about a network in a field that uses LegacyCIDR. For refused, see IPWarnings.
 func CIDRWarnings(p Path, value string, refused bool) []string {
 	prefix, ok := ParseCIDR(value)
 	if !ok {
@@ -150,8 +150,8 @@ func useInstead(refused bool) string {
 	return " will be considered invalid in a future Kubernetes release: use "
 }
 
-// ParseIP reads an address as the oldest rules do, and LegacyIP, strict forms or not: zeros in front of a number do not matter and
-// an IPv4-mapped address is the IPv4 address. Zones are not allowed.
+// ParseIP parses an address with the most lenient rules: leading zeros are ignored, and an IPv4-mapped address becomes an IPv4
+// address. It returns false if the address is invalid or has a zone.
 func ParseIP(value string) (netip.Addr, bool) {
 	addr, ok := parseAddr(value)
 	return addr.Unmap(), ok
@@ -165,7 +165,8 @@ func parseAddr(value string) (netip.Addr, bool) {
 	return addr, err == nil
 }
 
-// ParseCIDR reads a network as the oldest rules do, and LegacyCIDR, strict forms or not. The bits beyond the prefix length are kept.
+// ParseCIDR parses a network with the most lenient rules. It keeps the bits beyond the prefix length. It returns false if the
+// network is invalid.
 func ParseCIDR(value string) (netip.Prefix, bool) {
 	host, length, ok := strings.Cut(value, "/")
 	addr, valid := parseAddr(host)
@@ -179,7 +180,7 @@ func ParseCIDR(value string) (netip.Prefix, bool) {
 	return netip.PrefixFrom(addr, bits), true
 }
 
-// unmap turns an IPv4-mapped network into the IPv4 network, if it is one.
+// unmap converts an IPv4-mapped network to an IPv4 network. It returns all other networks unchanged.
 func unmap(p netip.Prefix) netip.Prefix {
 	if p.Addr().Is4In6() && p.Bits() >= 96 {
 		return netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
@@ -187,7 +188,7 @@ func unmap(p netip.Prefix) netip.Prefix {
 	return p
 }
 
-// trimZeros removes the zeros in front of every number of an address.
+// trimZeros removes the leading zeros of all numbers in an address.
 func trimZeros(value string) string {
 	b := make([]byte, 0, len(value))
 	for i := 0; i < len(value); i++ {

@@ -63,17 +63,17 @@ func FuzzIP(f *testing.F) {
 		is := is.New(t)
 		if IP(s) == nil {
 			is.Equal(LegacyIP(s), nil)                    // new fields are stricter
-			is.Equal(IPWarnings(Root("p"), s, true), nil) // nothing to warn of
+			is.Equal(IPWarnings(Root("p"), s, true), nil) // no warnings
 		}
 		if CIDR(s) == nil {
 			is.Equal(LegacyCIDR(s), nil)                    // new fields are stricter
-			is.Equal(CIDRWarnings(Root("p"), s, true), nil) // nothing to warn of
+			is.Equal(CIDRWarnings(Root("p"), s, true), nil) // no warnings
 		}
 		InterfaceAddress(s)
 	})
 }
 
-// list is a message as a list, none for "".
+// list returns a list with the message, or nil if the message is "".
 func list(message string) []string {
 	if message == "" {
 		return nil

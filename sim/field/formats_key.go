@@ -21,10 +21,10 @@ const (
 	conditionReasonSays  = "a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_'"
 )
 
-// PortNameMax is the greatest length of a port name (RFC 6335 §5.1).
+// PortNameMax is the maximum length of a port name (RFC 6335 §5.1).
 const PortNameMax = 15
 
-// ConfigMapKey checks a key of a ConfigMap or Secret: it becomes a file name.
+// ConfigMapKey checks a key of a ConfigMap or Secret, which becomes a file name.
 func ConfigMapKey(value string) []string {
 	ok := all(value, func(c byte) bool { return isAlphanumeric(c) || c == '-' || c == '_' || c == '.' })
 	msgs := unless(ok, limit(value, DNSSubdomainMax), configMapKeySays, configMapKeyRegex, "key.name", "KEY_NAME", "key-name")
@@ -37,7 +37,8 @@ func ConfigMapKey(value string) []string {
 	return msgs
 }
 
-// EnvVarName checks the name of an environment variable (KEP-4369: anything printable except '=').
+// EnvVarName checks the name of an environment variable, which may contain all printable ASCII characters except '='
+// (KEP-4369).
 func EnvVarName(value string) []string {
 	if value == "" {
 		return []string{"environment variable name " + TextEmpty}
@@ -48,7 +49,7 @@ func EnvVarName(value string) []string {
 	return nil
 }
 
-// CIdentifier checks an identifier of the language C.
+// CIdentifier checks a C identifier.
 func CIdentifier(value string) []string {
 	ok := all(value, func(c byte) bool { return isAlphanumeric(c) || c == '_' }) && !isDigit(value[0])
 	return unless(ok, nil, identifierSays, identifierRegex, "my_name", "MY_NAME", "MyName")
@@ -60,13 +61,13 @@ func HTTPHeaderName(value string) []string {
 	return unless(ok, nil, headerSays, headerRegex, "X-Header-Name")
 }
 
-// Percent checks a percentage such as 25%.
+// Percent checks a percentage, such as 25%.
 func Percent(value string) []string {
 	digits, ok := strings.CutSuffix(value, "%")
 	return unless(ok && all(digits, isDigit), nil, percentSays, percentRegex, "1%", "93%")
 }
 
-// PortName checks the name of a port: an IANA service name in lower case (RFC 6335 §5.1).
+// PortName checks a port name: a lower-case IANA service name (RFC 6335 §5.1).
 func PortName(value string) []string {
 	msgs := limit(value, PortNameMax)
 	if !all(value, func(c byte) bool { return isLower(c) || isDigit(c) || c == '-' }) {
@@ -84,7 +85,7 @@ func PortName(value string) []string {
 	return msgs
 }
 
-// DescendingPath checks a relative file path that never leaves its directory, such as a volume's subPath.
+// DescendingPath checks a relative file path, such as a volume's subPath, that must not leave its directory.
 func DescendingPath(value string) []string {
 	var msgs []string
 	if strings.HasPrefix(value, "/") {
@@ -103,7 +104,8 @@ func NoBacksteps(value string) []string {
 	return nil
 }
 
-// NonReservedPath checks a DescendingPath whose first element does not start with "..", which the kubelet uses itself.
+// NonReservedPath checks a DescendingPath. Names such as "..data" at its beginning are invalid, because the kubelet uses
+// them itself.
 func NonReservedPath(value string) []string {
 	msgs := DescendingPath(value)
 	if strings.HasPrefix(value, "..") && !strings.HasPrefix(value, "../") {
@@ -119,7 +121,7 @@ func ConditionReason(value string) []string {
 	return unless(ok, nil, conditionReasonSays, conditionReasonRegex, "my_name", "MY_NAME", "MyName", "ReasonA,ReasonB", "ReasonA:ReasonB")
 }
 
-// LabelValueMax is the greatest length of a label value and of the part of a label key after the '/'.
+// LabelValueMax is the maximum length of a label value, and of the name part of a label key.
 const LabelValueMax = 63
 
 const (
@@ -130,7 +132,7 @@ const (
 )
 
 // QualifiedName checks a label key, such as app or example.com/app: a name of letters, digits, '-', '_' and '.', with an
-// optional DNS subdomain in front. Annotation keys, finalizers and condition types follow it too.
+// optional DNS subdomain prefix. Annotation keys, finalizers and condition types follow the same rule.
 func QualifiedName(value string) []string {
 	var msgs []string
 	prefix, name, prefixed := strings.Cut(value, "/")
@@ -156,7 +158,8 @@ func QualifiedName(value string) []string {
 	return msgs
 }
 
-// labelPrefix checks the subdomain of a label key. Unlike other subdomains, its limit is printed in bytes.
+// labelPrefix checks the subdomain prefix of a label key. The message states the limit in bytes, unlike the message for other
+// subdomains.
 func labelPrefix(prefix string) []string {
 	var msgs []string
 	if len(prefix) > DNSSubdomainMax {
@@ -168,7 +171,7 @@ func labelPrefix(prefix string) []string {
 	return msgs
 }
 
-// LabelValue checks the value of a label; it may be empty.
+// LabelValue checks the value of a label, which may be empty.
 func LabelValue(value string) []string {
 	var msgs []string
 	if len(value) > LabelValueMax {
@@ -177,8 +180,8 @@ func LabelValue(value string) []string {
 	return unless(value == "" || isLabelName(value), msgs, labelValueSays, labelValueRegex, "MyValue", "my_value", "12345")
 }
 
-// CheckLabels checks a set of labels; bad keys and bad values are both reported at p. The real server goes through the
-// labels in random order, here they are sorted by key.
+// CheckLabels checks a set of labels. Errors about both keys and values have the path p. The labels are checked in the
+// order of their keys; the order of the real server is random.
 func CheckLabels[V string | any](p Path, labels map[string]V) ErrorList {
 	var errs ErrorList
 	for _, k := range object.SortedKeys(labels) {

@@ -71,13 +71,13 @@ func TestFormatMessages(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			is := is.New(t)
-			is.Equal(tt.rule(tt.value), tt.want) // messages to the letter
+			is.Equal(tt.rule(tt.value), tt.want) // the exact messages
 		})
 	}
 }
 
-// TestFormatsMatchTheirRegex enumerates all short strings over a few characters: a rule accepts exactly those that match the
-// regular expression in its message.
+// TestFormatsMatchTheirRegex enumerates all short strings over a few characters and checks that a rule accepts exactly
+// those that match the regular expression in its message.
 func TestFormatsMatchTheirRegex(t *testing.T) {
 	rules := []struct {
 		name, re string
@@ -131,7 +131,7 @@ func TestNameRules(t *testing.T) {
 	is.Equal(len(NameDNSSubdomain("web-", false)), 1)                   // a name may not
 	is.Equal(len(NameDNSLabel("-", true)), 1)                           // a dash alone is no prefix
 	is.Equal(NamePathSegment("..", true), nil)                          // more follows, so this is fine
-	is.Equal(NamePathSegment("..", false), []string{"may not be '..'"}) // but not as a name
+	is.Equal(NamePathSegment("..", false), []string{"may not be '..'"}) // but invalid as a name
 	is.Equal(MaskTrailingDash("a.-", true), "aa")                       // the character before the dash is not looked at
 }
 
@@ -152,7 +152,7 @@ func TestDomains(t *testing.T) {
 			if errs := tt.rule(Root("p"), tt.value); len(errs) > 0 {
 				text = errs.Text()
 			}
-			is.Equal(text, tt.want) // error to the letter
+			is.Equal(text, tt.want) // the exact error
 		})
 	}
 }

@@ -2,32 +2,32 @@ package field
 
 import "strconv"
 
-// Path is the path of a field inside an object, as the API server prints it in errors: spec.containers[0].name,
-// metadata.labels[app]. The zero value is the object itself. A Path is a value: adding to it makes a new one.
+// Path is the path of a field in an object, as the API server prints it in errors: spec.containers[0].name,
+// metadata.labels[app]. The zero value is the object itself. A Path is immutable: its methods return a new Path.
 //
-// Validation walks over every field of an object and nearly always finds no error, so a Path is printed only when it is needed: it holds
-// the last steps as they were given, and String joins them.
+// Validation visits every field of an object and rarely finds an error, so a Path is formatted only when needed: it
+// stores the last steps, and String joins them.
 //
 //	Root("spec").Child("containers").Index(0).Child("ports").Key("http")
 //
 //	base  steps[0]          steps[1]  steps[2]
 //	spec  .containers [0]   .ports    [http]
 //
-// When the steps are full, they become the base. The same path can therefore be held in two ways: compare
-// the Strings of two paths, not the paths.
+// When the array of steps is full, they are formatted and become the base. The same path can therefore have two
+// representations: to compare paths, compare their Strings.
 type Path struct {
 	base  string
 	steps [maxSteps]step
-	n     int8 // how many steps are in use
+	n     int8 // number of steps in use
 }
 
-// maxSteps is enough for nearly all fields of a pod, and keeps a Path small enough to be handed on by value.
+// maxSteps suffices for nearly all fields of a pod, and keeps a Path small enough to be passed by value.
 const maxSteps = 4
 
-// step is a field or a key, and the index that follows it; or an index alone.
+// step is a field or a key with an optional index, or only an index.
 type step struct {
 	name  string
-	index int32 // 1 + the index, 0 if there is none
+	index int32 // 1 + the index, or 0 if there is none
 	kind  stepKind
 }
 
@@ -39,13 +39,13 @@ const (
 	indexStep // no name
 )
 
-// Root returns the path of a top-level field, or of a field whose path is known in print.
+// Root returns the path of a top-level field. It also accepts the printed form of any path.
 func Root(path string) Path { return Path{base: path} }
 
-// IsRoot reports whether p is the object itself.
+// IsRoot reports whether p is the path of the object itself.
 func (p Path) IsRoot() bool { return p.base == "" && p.n == 0 }
 
-// Child returns the path of the field name below p, and of further names below that.
+// Child returns the path of a field below p. Further names continue the path.
 func (p Path) Child(names ...string) Path {
 	for _, name := range names {
 		p.push(step{name: name})
@@ -53,13 +53,13 @@ func (p Path) Child(names ...string) Path {
 	return p
 }
 
-// Key returns the path of the entry key of the map at p.
+// Key returns the path of the entry with the given key. p must be the path of a map.
 func (p Path) Key(key string) Path {
 	p.push(step{name: key, kind: keyStep})
 	return p
 }
 
-// Index returns the path of element i of the list at p.
+// Index returns the path of element i. p must be the path of a list.
 func (p Path) Index(i int) Path {
 	if p.n > 0 && p.steps[p.n-1].index == 0 {
 		p.steps[p.n-1].index = int32(i) + 1
@@ -69,7 +69,7 @@ func (p Path) Index(i int) Path {
 	return p
 }
 
-// push adds a step. A field of the object itself is the base.
+// push adds a step to the path. If the path is empty and the step is a field, it becomes the base.
 func (p *Path) push(s step) {
 	if p.n == 0 && p.base == "" && s.kind == fieldStep {
 		p.base = s.name
@@ -82,7 +82,7 @@ func (p *Path) push(s step) {
 	p.n++
 }
 
-// String returns the path as printed in errors; the empty path prints as <nil>.
+// String returns the path in the form that errors use. The empty path is <nil>.
 func (p Path) String() string {
 	if text := p.text(); text != "" {
 		return text
@@ -90,7 +90,7 @@ func (p Path) String() string {
 	return "<nil>"
 }
 
-// text returns the path in print; "" is the object itself.
+// text returns the printed path, or "" for the object itself.
 func (p *Path) text() string {
 	if p.n == 0 {
 		return p.base

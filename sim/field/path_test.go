@@ -19,10 +19,10 @@ func TestPath(t *testing.T) {
 	is.Equal(Root("a").Index(0).Index(1).Index(2).String(), "a[0][1][2]")                         // lists in lists
 	is.Equal(Root("a").Child("").Key("").String(), "a.[]")                                        // empty names stay steps
 	is.Equal(Root("a").Child("b", "c", "d", "e", "f", "g").String(), "a.b.c.d.e.f.g")             // more than fits
-	is.Equal(Root("a").Key("b").Key("c").Key("d").Key("e").Key("f").String(), "a[b][c][d][e][f]") // keys, too
+	is.Equal(Root("a").Key("b").Key("c").Key("d").Key("e").Key("f").String(), "a[b][c][d][e][f]") // also keys
 }
 
-// TestPathIsAValue appends to one path twice: the first result does not change.
+// TestPathIsAValue extends one path twice and checks that the first result does not change.
 func TestPathIsAValue(t *testing.T) {
 	t.Parallel()
 	for n := range 2 * maxSteps {
@@ -41,7 +41,7 @@ func TestPathIsAValue(t *testing.T) {
 	}
 }
 
-// FuzzPath compares a Path with the text made step by step.
+// FuzzPath compares a Path with a string that is built step by step.
 func FuzzPath(f *testing.F) {
 	f.Add("c0i1k2c3c4i5i6k7")
 	f.Add("k0kkkkkiiiiiccccc")

@@ -7,43 +7,43 @@ import "github.com/kubesim/kubesim/sim/object"
 //	report ◀─┬───────────────┬──────────────────┐
 //	         root ◀─ up ─ .containers ◀─ up ─ [0] ◀─ up ─ .name
 //
-// The stored value follows from the move that led here, unless stored is set.
+// Unless the field stored specifies something else, the stored value is reached by the same move from the stored value of up.
 type place struct {
-	value  any    // nil if absent or null
-	name   string // of the field or entry that move leads to
+	value  any    // nil if missing or null
+	name   string // name of the field or entry that move leads to
 	up     *place
-	other  *place // of stored: see there
+	other  *place // another place, if stored refers to one
 	report *report
-	move   move // how it was come to from up
+	move   move // leads from up to this place
 	stored stored
 }
 
-// A move leads from an object to a field or an entry, or from a list to an item.
+// move leads from an object to a field or an entry, or from a list to an item.
 type move uint32
 
 const (
 	stay    move = iota // to the same place
 	toField             // .name
 	toKey               // [name]
-	toItem              // [0]; the place above it leads to the following items
+	toItem              // [0]; toItem+i leads to item i
 )
 
-// stored is how the stored value of a place is found.
+// stored determines how the stored value of a place is found.
 type stored uint8
 
 const (
 	alike     stored = iota // by the same move from the stored value of up
-	nothing                 // nothing to compare with, as on create, and in the items of lists
+	nothing                 // there is nothing to compare with, as on create and for list items
 	given                   // the value of other
 	elsewhere               // the stored value of other
-	orEmpty                 // as alike, but an absent value is ""
-	orZero                  // as alike, but an absent value is 0
+	orEmpty                 // like alike, but a missing value is ""
+	orZero                  // like alike, but a missing value is 0
 )
 
-// unknown is the stored value of a place without anything to compare with.
+// unknown represents the stored value of a place if there is nothing to compare with.
 type unknown struct{}
 
-// old returns the stored value of a place, or nil if it is absent or null.
+// old returns the stored value of a place, or nil if it is missing or null.
 func (p *place) old() any {
 	switch p.stored {
 	case nothing:
@@ -73,7 +73,7 @@ func (p *place) old() any {
 	return old
 }
 
-// updates reports whether the stored value of a place is known.
+// updates reports whether the place has a stored value to compare with.
 func (p *place) updates() bool {
 	switch p.stored {
 	case nothing:
@@ -86,7 +86,7 @@ func (p *place) updates() bool {
 	return p.up.updates()
 }
 
-// store sets the stored value of a place; nil means absent.
+// store sets the stored value of a place. If was is nil, the place has no stored value.
 func (p *place) store(was object.Object) {
 	if was == nil {
 		p.stored = nothing
@@ -112,24 +112,25 @@ func (p *place) path() Path {
 	}
 }
 
-// report is shared by all cursors that come from one: the errors, and the memory of places. Unused memory is empty.
+// report contains the errors, and the memory for places. All cursors that are derived from one cursor share a report.
+// Unused memory is zeroed.
 type report struct {
 	errs   ErrorList
-	tag    tag    // of the rule that runs
-	base   string // the path of the first place
+	tag    tag    // tag of the rule that is being applied
+	base   string // path of the first place
 	places []place
 }
 
 const (
 	placesMin = 16
-	placesMax = 1 << 12 // a larger report is not kept
+	placesMax = 1 << 12 // the memory of a report with more places is not reused
 )
 
-// place returns a place for a value.
+// place allocates a place whose parent is up.
 func (r *report) place(up *place) *place {
 	n := len(r.places)
 	if n == cap(r.places) {
-		r.places, n = make([]place, 0, max(placesMin, 2*n)), 0 // cursors keep the old places
+		r.places, n = make([]place, 0, max(placesMin, 2*n)), 0 // cursors keep referring to the old places
 	}
 	r.places = r.places[:n+1]
 	p := &r.places[n]

@@ -9,10 +9,10 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// The set that is owned of a value which is added or removed has every path in it. For a new object it is printed as FieldsV1 in
-// one sorted walk. For values that are added to an existing object or removed from it, the printed set is then parsed.
+// If a value is added or removed, its set contains all paths in the value. For a new object, the set is encoded as FieldsV1 in one
+// sorted traversal. For a value that is added to or removed from an existing object, the encoded set is then parsed.
 
-// first returns the entry of the creator of an object that was sent without managedFields: there is nothing to compare it with.
+// first returns the entry for the creator of an object that was sent without managedFields: there is nothing to compare it with.
 func (m *Manager) first(d *resource.Definition, _, obj object.Object, _ managed, by By) (managed, error) {
 	if err := m.misfit(d, obj, true); err != nil {
 		return nil, err
@@ -23,7 +23,7 @@ func (m *Manager) first(d *resource.Definition, _, obj object.Object, _ managed,
 		return nil, w.err
 	}
 	e := by.updater(d.GV())
-	if d.Custom { // whose conversions are other people's code
+	if d.Custom { // third-party code may convert the object
 		e.fields = parsed(m.scratch)
 	} else {
 		e.text = object.Raw(m.scratch)
@@ -31,8 +31,8 @@ func (m *Manager) first(d *resource.Definition, _, obj object.Object, _ managed,
 	return managed{e}, nil
 }
 
-// appendObject prints the paths of a new object, without those that cannot be owned or that the write resets. It prints nothing if
-// there are none.
+// appendObject appends the encoded set of a new object, without paths that cannot be owned or that the write resets. It appends
+// nothing if the set is empty.
 func (d *differ) appendObject(b []byte, root *shape, obj map[string]any, putBack []string) []byte {
 	start := len(b)
 	d.eachField(root, obj, func(name string, text []byte, s *shape, zero, v any) {
@@ -44,15 +44,15 @@ func (d *differ) appendObject(b []byte, root *shape, obj map[string]any, putBack
 		default:
 			b = d.appendNew(b, text, s, zero, v, nil)
 		}
-		if slices.Contains(putBack, name) { // where there may be something wrong with it
+		if slices.Contains(putBack, name) { // also checks the fields that are reset
 			b = b[:before]
 		}
 	})
 	return closed(b, start)
 }
 
-// appendNew prints the paths of a field if its value is not the zero value. For a container that is always present it prints only
-// the paths below, without the hidden ones. A container that was set is a path itself.
+// appendNew appends the encoded set of a field unless its value is the zero value. For a container that is always present, the set
+// has only the paths below it, except the hidden ones. For a container that was set, it also has the container's path.
 func (d *differ) appendNew(b, text []byte, s *shape, zero, v any, hidden []string) []byte {
 	before := len(b)
 	b = append(b, text...)
@@ -79,7 +79,7 @@ func (d *differ) appendNew(b, text []byte, s *shape, zero, v any, hidden []strin
 	return closed(b, start)
 }
 
-// closed makes an object of the fields from start on, each of which begins with a comma; nothing of none.
+// closed turns the fields after start, each of which begins with a comma, into an object. If there are none, it appends nothing.
 func closed(b []byte, start int) []byte {
 	if len(b) == start {
 		return b
@@ -88,7 +88,7 @@ func closed(b []byte, start int) []byte {
 	return append(b, '}')
 }
 
-// appendField prints the path element of a field, which something is below.
+// appendField appends the path element of a field, for a set below it.
 func appendField(b []byte, name string) []byte {
 	b = append(b, `,"f`...)
 	quote := len(b)
@@ -97,7 +97,7 @@ func appendField(b []byte, name string) []byte {
 	return b
 }
 
-// all returns the paths of a value that comes or goes: its own and all below.
+// all returns the paths of a value that is added or removed: its own and all below it.
 func (d *differ) all(s *shape, v any) map[string]any {
 	if s.atomic || !isContainer(v) {
 		return leaf
@@ -105,7 +105,7 @@ func (d *differ) all(s *shape, v any) map[string]any {
 	return parsed(d.appendAll(nil, s, v))
 }
 
-// parsed reads a set that was printed here.
+// parsed parses a set that this package encoded.
 func parsed(text []byte) map[string]any {
 	set, err := object.Parse(text)
 	if err != nil {
@@ -114,7 +114,7 @@ func parsed(text []byte) map[string]any {
 	return set
 }
 
-// appendAll prints the result of all.
+// appendAll appends the encoded result of all.
 func (d *differ) appendAll(b []byte, s *shape, v any) []byte {
 	start := len(b)
 	b = append(b, `{".":{}`...)
@@ -135,11 +135,11 @@ func (d *differ) appendAll(b []byte, s *shape, v any) []byte {
 	return append(b, '}')
 }
 
-// noZero stands for a missing zero value: the field is absent unless it is set.
+// noZero is used instead of a zero value if the field is absent unless it is set.
 var noZero any = new(byte)
 
-// eachField yields the fields that an object has, with the shapes and zero values of their values, in order of their names. text is
-// the printed path element of the field, and is not kept.
+// eachField calls yield for each field of an object, sorted by name, with the field's value and the value's shape and zero value.
+// text is the encoded path element of the field; yield must not keep it.
 func (d *differ) eachField(s *shape, m map[string]any, yield func(name string, text []byte, s *shape, zero, v any)) {
 	if s.kind != structure || s.elem != nil {
 		for _, name := range object.SortedKeys(m) {
@@ -162,7 +162,7 @@ func (d *differ) eachField(s *shape, m map[string]any, yield func(name string, t
 	}
 }
 
-// appendItems prints the items of a list and the paths below them. Repeated items are owned as a whole.
+// appendItems appends the encoded paths of the items of a list and the paths below them. Repeated items are owned as a whole.
 func (d *differ) appendItems(b []byte, s *shape, l []any) []byte {
 	type item struct {
 		path  string

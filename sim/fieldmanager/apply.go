@@ -17,12 +17,13 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// beforeFirstApply owns the fields that an object had before its fields were tracked.
+// beforeFirstApply is the manager that owns the fields that an object had before they were tracked.
 const beforeFirstApply = "before-first-apply"
 
-// Apply merges the configuration that by applies into live, nil for an object that does not exist, and returns the result with its
-// managedFields, read as its kind but without defaults. live is not changed. changed is set if the merge changed anything: only
-// then is the object defaulted. Other managers' fields that would change are a conflict unless force takes them.
+// Apply merges config, the configuration that the manager by applies, into live, which is nil if the object does not exist. It
+// returns the result with its managedFields, decoded as its kind but without defaults. It does not change live. changed reports
+// whether the merge changed the object; only then does the caller set defaults. If the merge would change fields of other managers,
+// Apply returns a conflict unless force is set.
 func (m *Manager) Apply(d *resource.Definition, live, config object.Object, by By, force bool) (obj object.Object, changed bool, s *status.Status) {
 	a, s := m.application(d, live, config, by)
 	if s != nil {
@@ -46,23 +47,23 @@ func (m *Manager) Apply(d *resource.Definition, live, config object.Object, by B
 	return obj, merged != nil, nil
 }
 
-// application is one apply.
+// application is an apply in progress.
 type application struct {
 	m            *Manager
 	d            *resource.Definition
 	live, config object.Object
 	by           By
 	entries      managed
-	self         id     // of the entry of by
-	identifier   string // self as text
+	self         id     // identifies the entry of by
+	identifier   string // self as a string
 
 	liveTyped, configTyped *typed.TypedValue
-	others                 fieldpath.ManagedFields                   // the sets of all entries but that of by, by their identifiers
+	others                 fieldpath.ManagedFields                   // the sets of all entries except that of by, by identifier
 	filters                map[fieldpath.APIVersion]fieldpath.Filter // hide the fields that by cannot own
 }
 
-// application reads the managedFields of the live object, which may be nil, and checks both objects against the schema. So
-// structured-merge-diff need not validate them: its errors are worded otherwise than those of the real server's version.
+// application decodes the managedFields of the live object, which may be nil, and validates both objects against the schema. So
+// structured-merge-diff does not have to validate them: its error messages differ from those of the version in the real server.
 func (m *Manager) application(d *resource.Definition, live, config object.Object, by By) (*application, *status.Status) {
 	if live == nil {
 		live = object.Object{"apiVersion": d.GV(), "kind": d.Kind}
@@ -70,9 +71,6 @@ func (m *Manager) application(d *resource.Definition, live, config object.Object
 	entries, err := decode(live.List("metadata", "managedFields"))
 	if err != nil {
 		return nil, status.Plain("failed to decode managed fields: %v", err)
-	}
-	if d.StorageCodec == nil { // only conversions of custom resources see managedFields
-		live = bare(live)
 	}
 	model := m.model(typeOf(d), d.Custom)
 	if len(entries) == 0 {
@@ -89,6 +87,9 @@ func (m *Manager) application(d *resource.Definition, live, config object.Object
 		return nil, status.Plain("failed to create typed patch object (%s): %s", a.objectName(config), text)
 	}
 	whole := model.whole(d, live)
+	if !d.Custom { // only conversions of custom resources see managedFields
+		delete(object.As(whole["metadata"]), "managedFields") // whole has created this map
+	}
 	if text := model.root.unreachable(whole); text != "" {
 		return nil, status.Plain("failed to create typed live object (%s): %s", a.objectName(live), text)
 	}
@@ -97,13 +98,12 @@ func (m *Manager) application(d *resource.Definition, live, config object.Object
 	return a, nil
 }
 
-// objectName names an object in errors: namespace/name; version, Kind=kind.
+// objectName returns the name of an object for error messages: namespace/name; version, Kind=kind.
 func (a *application) objectName(obj object.Object) string {
 	return obj.Namespace() + "/" + obj.Name() + "; " + a.d.GVK.String()
 }
 
-// object returns the merged object read as its kind, or the live one where merging changed nothing. It shares nothing with
-// the live one that may be changed.
+// object returns the merged object decoded as its kind, or a copy of the live one if the merge changed nothing.
 func (a *application) object(merged map[string]any) (object.Object, error) {
 	if merged == nil {
 		return bare(a.live).Copy(), nil
@@ -112,15 +112,15 @@ func (a *application) object(merged map[string]any) (object.Object, error) {
 	if t == nil || a.d.Custom {
 		return object.Object(merged).Copy(), nil
 	}
-	obj, _, err := codec.DecodeJSON(object.JSON(merged), t)
+	obj, _, err := codec.DecodeJSON(a.m.print(merged), t)
 	if err != nil {
-		obj, _, err = codec.Convert(object.Copy(merged).(map[string]any), t) // has the right words, or a way
+		obj, _, err = codec.Convert(object.Copy(merged).(map[string]any), t) // Convert accepts more values than decoding, and has the right error messages
 	}
 	return obj, err
 }
 
-// conflict answers with every conflict: managers in the order of their identifiers, a manager's fields as sets are
-// ordered. The real server gives managers in random order.
+// conflict returns a status with all conflicts: managers are sorted by identifier, and a manager's fields are in the order of sets.
+// In the real server, the order of managers is random.
 func (a *application) conflict(conflicts merge.Conflicts) *status.Status {
 	slices.SortStableFunc(conflicts, func(x, y merge.Conflict) int { return strings.Compare(x.Manager, y.Manager) })
 	causes := make([]status.Cause, len(conflicts))
@@ -144,7 +144,7 @@ func (a *application) conflict(conflicts merge.Conflicts) *status.Status {
 	return status.ApplyConflict(message, causes)
 }
 
-// nameOf prints the manager of an identifier: "m" with subresource "status" using apps/v1.
+// nameOf returns the description of an identifier's manager: "m" with subresource "status" using apps/v1.
 func (a *application) nameOf(text string) string {
 	var e *entry
 	for _, x := range a.entries {

@@ -153,7 +153,7 @@ func TestInvalidConfigurations(t *testing.T) {
 				return
 			}
 			gvk := schema.ParseGVK(apiVersion, kindName)
-			is.Equal(s.Message, "failed to create typed patch object (/a; "+gvk.String()+"): "+x.want) // as the real server words it
+			is.Equal(s.Message, "failed to create typed patch object (/a; "+gvk.String()+"): "+x.want) // the real server's message
 			is.Equal(s.Code, 500)
 		})
 	}

@@ -4,17 +4,17 @@ import "github.com/kubesim/kubesim/sim/object"
 
 // differ compares objects.
 type differ struct {
-	path []byte // where paths of items are printed before they get memory of their own
+	path []byte // buffer for item paths
 	err  error  // the error for an item that has no path
 }
 
-// diff compares two values that both exist. changed has the paths below them with a new or changed value, and removed those that
-// are gone; leaf stands for the value itself. The rules are those of structured-merge-diff: an atomic value changes as a whole, a
-// container that is added or removed includes everything in it, and a container in both values is no path.
+// diff compares two values that both exist. changed has the paths below them with a new or changed value, and removed those that no
+// longer exist; leaf means the value itself. The rules are those of structured-merge-diff: an atomic value changes as a whole,
+// adding or removing a container includes everything in it, and a container that is in both values is not a path.
 func (d *differ) diff(s *shape, was, is any) (changed, removed map[string]any) {
 	switch {
 	case s.kind == deduced && !s.atomic && isMap(was) != isMap(is) && was != nil && is != nil:
-		if isMap(is) { // an object in the place of something else
+		if isMap(is) { // an object replaces another type of value
 			return d.all(s, is), nil
 		}
 		_, removed = d.diffFields(s, was, nil)
@@ -30,7 +30,7 @@ func (d *differ) diff(s *shape, was, is any) (changed, removed map[string]any) {
 	return d.diffFields(s, was, is)
 }
 
-// asOne reports whether two values are compared as one: scalars, atomic values, containers that are both empty, and values that the
+// asOne reports whether two values are compared as a whole: scalars, atomic values, two empty containers, and values that the
 // schema does not allow.
 func (s *shape) asOne(was, is any) bool {
 	if s.atomic || s.kind == scalar || s.kind == list {
@@ -69,7 +69,7 @@ func isEmptyContainer(v any) bool {
 	return false
 }
 
-// diffFields compares two objects, of which one may be null.
+// diffFields compares two objects, one of which may be null.
 func (d *differ) diffFields(s *shape, wasAny, isAny any) (changed, removed map[string]any) {
 	was, _ := wasAny.(map[string]any)
 	is, _ := isAny.(map[string]any)
@@ -102,7 +102,7 @@ func (d *differ) diffFields(s *shape, wasAny, isAny any) (changed, removed map[s
 	return changed, removed
 }
 
-// element returns the shape of the values in a deduced object or list, or of an element.
+// element returns the shape of the elements of s. For a deduced shape, it is the shape itself.
 func (s *shape) element() *shape {
 	if s.kind == deduced {
 		return s
@@ -110,20 +110,20 @@ func (s *shape) element() *shape {
 	return s.elem
 }
 
-// change compares two values of which one may be missing.
+// change compares two values, one of which may be missing.
 func (d *differ) change(s *shape, before, after any, had, has bool) (changed, removed map[string]any) {
 	switch {
 	case !had:
 		return d.all(s, after), nil
 	case !has:
 		return nil, d.all(s, before)
-	case isContainer(after) && object.Equal(before, after): // as most of an object is
+	case isContainer(after) && object.Equal(before, after): // true for most of an object
 		return nil, nil
 	}
 	return d.diff(s, before, after)
 }
 
-// add puts the paths of a field into a set, which it makes when there is none.
+// add adds the paths of a field to a set. It creates the set if it is nil.
 func add(set map[string]any, prefix, name string, below map[string]any) map[string]any {
 	if below == nil {
 		return set
@@ -135,10 +135,10 @@ func add(set map[string]any, prefix, name string, below map[string]any) map[stri
 	return set
 }
 
-// items are the items of one key in two lists; more than one is a repeated item.
+// items are the items with the same key in two lists. Several items in one list are a repeated item.
 type items struct{ was, is []any }
 
-// diffItems compares two lists whose items are owned one by one. Their order does not count.
+// diffItems compares two lists whose items are owned individually. Their order does not matter.
 func (d *differ) diffItems(s *shape, wasAny, isAny any) (changed, removed map[string]any) {
 	if d.equal(s, wasAny, isAny) {
 		return nil, nil

@@ -9,7 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// The operations of an entry.
+// The operations of entries.
 const (
 	opApply  = "Apply"
 	opUpdate = "Update"
@@ -19,13 +19,13 @@ const (
 type entry struct {
 	manager, operation, apiVersion, subresource string
 
-	time   string         // as printed; "" for none
+	time   string         // time as encoded, or "" if there is none
 	fields map[string]any // FieldsV1, see fieldset.go
-	text   object.Raw     // or as it is printed, of a new object
-	raw    map[string]any // the entry as it stands in the object, nil once it changed
+	text   object.Raw     // for a new object: fields in encoded form
+	raw    map[string]any // the entry in the object, or nil if it was changed
 }
 
-// id identifies an entry: one manager has one entry per operation and subresource, and per apiVersion when it updates.
+// id identifies an entry. A manager has one entry for each operation and subresource, and for updates also for each apiVersion.
 type id struct{ manager, operation, apiVersion, subresource string }
 
 func (e *entry) id() id {
@@ -36,7 +36,7 @@ func (e *entry) id() id {
 	return k
 }
 
-// text is the identifier as the real server keeps it, which decides orders.
+// text returns the real server's form of the identifier, which determines the order of entries.
 func (k id) text() string {
 	m := append(make([]byte, 0, 128), '{')
 	for _, f := range [...][2]string{
@@ -54,7 +54,7 @@ func (k id) text() string {
 	return string(append(m, '}'))
 }
 
-// managed is the entries of one object; no two have the same id.
+// managed is the list of entries of one object. Their ids are unique.
 type managed []*entry
 
 func (l managed) find(k id) *entry {
@@ -66,7 +66,7 @@ func (l managed) find(k id) *entry {
 	return nil
 }
 
-// set puts e in the place of the entry with its id, or at the end.
+// set replaces the entry that has e's id, or appends e.
 func (l managed) set(e *entry) managed {
 	for i, old := range l {
 		if old.id() == e.id() {
@@ -77,11 +77,11 @@ func (l managed) set(e *entry) managed {
 	return append(l, e)
 }
 
-// decode reads the managedFields of an object that was stored. A wrong entry makes all of them unreadable.
+// decode decodes the managedFields of a stored object. It fails if any entry is invalid.
 func decode(list []any) (managed, error) { return decodeNew(list, nil) }
 
-// decodeNew reads managedFields that a client sent. Entries that stand in known too are taken as they are; the sets of
-// others are brought into the form in which sets are kept.
+// decodeNew decodes managedFields that a client sent. It keeps the sets of entries that are also in known, at the same index, and
+// normalizes those of all others.
 func decodeNew(list, known []any) (managed, error) {
 	if len(list) == 0 {
 		return nil, nil
@@ -128,13 +128,13 @@ func decodeEntry(raw map[string]any, i int) (*entry, error) {
 	return e, nil
 }
 
-// Validate returns the errors in the managedFields of an object: mutating admission must leave them readable.
+// Validate returns the error in the managedFields of an object, if any. Mutating admission must leave them valid.
 func Validate(obj object.Object) error {
 	_, err := decodeNew(obj.List("metadata", "managedFields"), []any{})
 	return err
 }
 
-// object returns the entry as it stands in managedFields.
+// object returns the entry in the form of managedFields.
 func (e *entry) object() map[string]any {
 	if e.raw != nil {
 		return e.raw
@@ -159,8 +159,8 @@ func (e *entry) object() map[string]any {
 	return m
 }
 
-// less is the order of entries in an object: operation, time, manager, apiVersion, subresource. Times are printed in
-// UTC with seconds, so their text sorts as they do.
+// less compares entries by operation, time, manager, apiVersion and subresource, which is their order in an object. Times are in
+// UTC with seconds, so they can be compared as strings.
 func less(a, b *entry) int {
 	for _, c := range [...]int{strings.Compare(a.operation, b.operation), strings.Compare(a.time, b.time),
 		strings.Compare(a.manager, b.manager), strings.Compare(a.apiVersion, b.apiVersion)} {
@@ -171,7 +171,7 @@ func less(a, b *entry) int {
 	return strings.Compare(a.subresource, b.subresource)
 }
 
-// put writes the entries into obj.
+// put sets the managedFields of obj to the entries.
 func (l managed) put(obj object.Object) {
 	if list := l.list(); list != nil {
 		obj.Set(list, "metadata", "managedFields")
@@ -180,7 +180,7 @@ func (l managed) put(obj object.Object) {
 	obj.Remove("metadata", "managedFields")
 }
 
-// list returns the entries as managedFields, sorted; nil for none.
+// list returns the entries in the form of managedFields, sorted, or nil if there are none.
 func (l managed) list() []any {
 	if len(l) == 0 {
 		return nil
@@ -193,13 +193,13 @@ func (l managed) list() []any {
 	return list
 }
 
-// maxUpdates is how many entries of operation Update an object keeps (DefaultMaxUpdateManagers of kube-apiserver).
+// maxUpdates is the maximum number of entries of operation Update in an object (DefaultMaxUpdateManagers of kube-apiserver).
 const maxUpdates = 10
 
-// ancient is the manager that the oldest updates are merged into.
+// ancient is the manager into whose entries the oldest updates are merged.
 const ancient = "ancient-changes"
 
-// capped merges the oldest updates, a bucket for each apiVersion, until no more than maxUpdates are left.
+// capped merges the oldest updates, into one bucket for each apiVersion, until at most maxUpdates are left.
 func (l managed) capped() managed {
 	var updates managed
 	for _, e := range l {
@@ -217,7 +217,7 @@ func (l managed) capped() managed {
 		}
 		return a.id().text() < b.id().text()
 	})
-	first := map[string]*entry{} // by apiVersion: the oldest update, which becomes the bucket
+	first := map[string]*entry{} // the oldest update of each apiVersion, which becomes the bucket
 	left := len(updates)
 	for _, e := range updates {
 		if left <= maxUpdates {
@@ -234,7 +234,7 @@ func (l managed) capped() managed {
 	return l
 }
 
-// merge adds the set of e to the bucket of its apiVersion. If there is no bucket yet, old becomes it.
+// merge adds the set of e to the bucket of its apiVersion. If there is no bucket yet, it creates one from old.
 func (l managed) merge(old, e *entry) managed {
 	key := id{ancient, opUpdate, e.apiVersion, ""}
 	bucket := l.find(key)
@@ -243,7 +243,7 @@ func (l managed) merge(old, e *entry) managed {
 		l = append(l.drop(old), bucket)
 	}
 	bucket.fields, bucket.time, bucket.raw = plus(e.fields, bucket.fields), e.time, nil
-	return l.drop(e) // the bucket itself too, when it is not the oldest: kube-apiserver loses it as well
+	return l.drop(e) // also drops the bucket itself if it is not the oldest, like kube-apiserver
 }
 
 func (l managed) drop(e *entry) managed {

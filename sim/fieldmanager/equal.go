@@ -7,10 +7,10 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// equal reports whether two values print the same, up to the order of object keys.
+// equal reports whether two values have the same JSON, apart from the order of keys.
 func (d *differ) equal(s *shape, a, b any) bool { return d.same(s, a, b, false) }
 
-// same is equal for values that are in a list if inList is set. The real server compares lists of Go values in memory
+// same is equal with the option inList, for values in a list. The real server compares Go values in lists in memory
 // (structured-merge-diff's listReflect), where [] differs from an absent list.
 func (d *differ) same(s *shape, a, b any, inList bool) bool {
 	if (a == nil) != (b == nil) {
@@ -35,7 +35,7 @@ func (d *differ) same(s *shape, a, b any, inList bool) bool {
 	return equalValues(a, b)
 }
 
-// mayBeEmpty reports whether the field of a Go struct is a list or map that is not printed when it is empty.
+// mayBeEmpty reports whether the field of a Go struct is a list or map that is omitted if it is empty.
 func (f *member) mayBeEmpty() bool {
 	switch f.shape.kind {
 	case list, set, listMap, dictionary:
@@ -65,7 +65,7 @@ func (d *differ) sameFields(s *shape, aAny, bAny any, inList bool) bool {
 	return d.sameKeys(s, aAny, bAny, inList)
 }
 
-// sameKeys compares undeclared fields.
+// sameKeys reports whether two objects have the same undeclared fields with equal values.
 func (d *differ) sameKeys(s *shape, aAny, bAny any, inList bool) bool {
 	a, _ := aAny.(map[string]any)
 	b, _ := bAny.(map[string]any)
@@ -97,7 +97,7 @@ func (d *differ) equalLists(s *shape, a, b []any) bool {
 	return true
 }
 
-// equalValues compares values without a shape; 1 and 1.0 are the same.
+// equalValues compares values without a shape. 1 and 1.0 are equal.
 func equalValues(a, b any) bool {
 	switch x := a.(type) {
 	case int64:

@@ -29,7 +29,7 @@ func define(t testing.TB, apiVersion, kindName string, hasStatus bool) *resource
 	return d
 }
 
-// parse reads an object, in which ' stands for ".
+// parse parses an object in which ' stands for ".
 func parse(t testing.TB, text string) object.Object {
 	t.Helper()
 	b := []byte(text)
@@ -50,7 +50,7 @@ func at(n int) time.Time { return time.Date(2026, 1, 1, 0, 0, n, 0, time.UTC) }
 
 func by(name string, second int) By { return By{Name: name, Time: at(second)} }
 
-// owners prints managedFields, an entry per line: manager operation apiVersion [subresource] second fields.
+// owners formats managedFields, one entry per line: manager operation apiVersion [subresource] second fields.
 func owners(obj object.Object) string {
 	out := ""
 	for _, v := range obj.List("metadata", "managedFields") {

@@ -6,18 +6,18 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// A set of paths is kept as in FieldsV1: a map from path element to the set below it. A path is in the set if the set below it is
-// empty or has the key ".":
+// A set of paths has the form of FieldsV1: a map from a path element to the set below it. A path is in the set if the set below it
+// is empty or has the key ".":
 //
 //	{"f:spec": {"f:containers": {"k:{\"name\":\"c\"}": {".": {}, "f:image": {}}}}}
 //
-// holds the container c and its image, but neither spec nor containers. nil and {} are the empty set. Sets share
-// structure with the objects they were read from and with each other: they are never changed in place.
+// contains the container c and its image, but neither spec nor containers. nil and {} are the empty set. Sets share structure with
+// each other and with the objects from which they were decoded, so they are never changed in place.
 
-// leaf is the empty set below a path.
+// leaf is the value of a path in FieldsV1 that has no paths below it: {}. All sets share it.
 var leaf = map[string]any{}
 
-// below returns the set below a path element, and whether it exists.
+// below returns the set below a path element, and whether the set has that element.
 func below(set map[string]any, element string) (map[string]any, bool) {
 	v, ok := set[element]
 	if !ok {
@@ -27,7 +27,7 @@ func below(set map[string]any, element string) (map[string]any, bool) {
 	return node, true
 }
 
-// isMember reports whether the path that node is below is in the set.
+// isMember reports whether a path is in a set. node is the set below the path.
 func isMember(node map[string]any) bool {
 	if len(node) == 0 {
 		return true
@@ -36,7 +36,7 @@ func isMember(node map[string]any) bool {
 	return ok
 }
 
-// minus returns the paths of a that are not in b, and whether that is fewer.
+// minus returns the paths of a that are not in b. fewer reports whether any path was removed.
 func minus(a, b map[string]any) (out map[string]any, fewer bool) {
 	out = a
 	some := b
@@ -65,7 +65,7 @@ func minus(a, b map[string]any) (out map[string]any, fewer bool) {
 	return out, fewer
 }
 
-// nodeMinus takes the paths of y out of x. left is nil when nothing is left.
+// nodeMinus removes the paths of y from x. If nothing remains, left is nil. touched reports whether x had any of these paths.
 func nodeMinus(x, y map[string]any) (left map[string]any, touched bool) {
 	rest, touched := minus(x, y)
 	member := isMember(x)
@@ -88,7 +88,7 @@ func nodeMinus(x, y map[string]any) (left map[string]any, touched bool) {
 	return nil, true
 }
 
-// plus returns the paths that are in a or b: a itself where it has them all.
+// plus returns the paths that are in a or b. If b adds nothing, it returns a itself.
 func plus(a, b map[string]any) map[string]any {
 	if len(a) == 0 {
 		return b
@@ -128,7 +128,7 @@ func nodePlus(x, y map[string]any) map[string]any {
 	return out
 }
 
-// without returns a set without the path elements on top and all below them.
+// without returns a set without the given top-level path elements and everything below them.
 func without(set map[string]any, elements ...string) map[string]any {
 	out, copied := set, false
 	for _, element := range elements {

@@ -6,7 +6,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// FuzzManagedFields: whatever a client sends as managedFields, in whatever object, nothing panics.
+// FuzzManagedFields checks that nothing panics for any managedFields that a client sends, in any object.
 func FuzzManagedFields(f *testing.F) {
 	f.Add([]byte(`{"data":{"k":"1"}}`), []byte(`[{"manager":"m","operation":"Apply","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:data":{".":{},"f:k":{}}}}]`))
 	f.Add([]byte(`{"metadata":{"finalizers":["a","a",null,1]}}`), []byte(`[{"operation":"Update","apiVersion":"v9","fieldsType":"FieldsV1","fieldsV1":{"f:metadata":{"f:finalizers":{"v:\"a\"":{}}}}}]`))
@@ -26,7 +26,7 @@ func FuzzManagedFields(f *testing.F) {
 	})
 }
 
-// run does everything with an object and managedFields of a client.
+// run performs all operations with an object and managedFields that a client sent.
 func run(t *testing.T, custom bool, obj object.Object, sent any) {
 	d := define(t, "v1", "Pod", true)
 	if custom {

@@ -11,25 +11,25 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// invalid returns the errors in an applied configuration in the words of kube-apiserver, whose structured-merge-diff is a newer
-// one, or "" if there are none. The real server reports the errors of an object in random order; here they are in the order of its
-// keys.
+// invalid returns the errors in an applied configuration as one message, or "" if there are none. The messages are those of
+// kube-apiserver, which has a newer version of structured-merge-diff. The real server reports the errors of an object in random
+// order; here they are sorted by key.
 func (s *shape) invalid(v any) string {
 	return joinProblems(s.check(v))
 }
 
-// unreachable is invalid for an object of the server, which may have an item twice: most often an item is there that no path
-// leads to.
+// unreachable is invalid for an object on the server, in which repeated items are allowed. Its errors are mostly about items
+// without a path.
 func (s *shape) unreachable(obj map[string]any) string {
 	return joinProblems(withoutRepeats(s.check(obj)))
 }
 
-// withoutRepeats returns the problems that an object of the server may not have either.
+// withoutRepeats removes the problems that are allowed in objects on the server.
 func withoutRepeats(errs []problem) []problem {
 	return slices.DeleteFunc(errs, func(p problem) bool { return p.repeats })
 }
 
-// joinProblems formats problems as one error text, or "" if there are none.
+// joinProblems formats problems as one error message, or "" if there are none.
 func joinProblems(errs []problem) string {
 	switch len(errs) {
 	case 0:
@@ -44,10 +44,10 @@ func joinProblems(errs []problem) string {
 	return strings.Join(lines, "\n")
 }
 
-// problem is one error and where it is.
+// problem is an error and its path.
 type problem struct {
 	path, text string
-	repeats    bool // that an item is there twice: a configuration may not have any, an object may
+	repeats    bool // the problem is a repeated item, which is allowed in an object but not in a configuration
 }
 
 func (p problem) String() string {
@@ -61,7 +61,7 @@ func problemf(format string, args ...any) []problem {
 	return []problem{{text: fmt.Sprintf(format, args...)}}
 }
 
-// under returns problems of something below prefix.
+// under adds prefix to the paths of problems.
 func under(prefix string, list []problem) []problem {
 	for i := range list {
 		list[i].path = prefix + list[i].path
@@ -127,7 +127,7 @@ func (a accept) mismatch(v any) []problem {
 	return problemf("expected any scalar, got &{%v}", v)
 }
 
-// decoded returns a value with its numbers as the real server reads those of a patch: all are floats.
+// decoded converts the numbers in a value to floats, which the real server decodes for all numbers in a patch.
 func decoded(v any) any {
 	switch v := v.(type) {
 	case int64:
@@ -149,7 +149,7 @@ func decoded(v any) any {
 }
 
 func (s *shape) checkFields(m map[string]any) (errs []problem) {
-	var wrong map[string][]problem // by name; none of a field that there may not be
+	var wrong map[string][]problem // by name; nil for an undeclared field
 	for name, v := range m {       // order does not matter: it fills a map
 		var list []problem
 		child := s.child(name)
@@ -195,7 +195,7 @@ func (s *shape) checkItems(l []any) (errs []problem) {
 	return errs
 }
 
-// itemName prints an item as errors do: [0], [name="a"], [containerPort=80,protocol="TCP"], [="value"].
+// itemName returns the name of an item for error messages: [0], [name="a"], [containerPort=80,protocol="TCP"], [="value"].
 func (s *shape) itemName(i int, v any) string {
 	switch s.kind {
 	case list:

@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// TestInvalidEqualsTyped checks that an object has errors if and only if structured-merge-diff refuses it.
+// TestInvalidEqualsTyped checks that an object has errors if and only if structured-merge-diff rejects it.
 func TestInvalidEqualsTyped(t *testing.T) {
 	for _, x := range []struct{ apiVersion, kind, text string }{
 		{"v1", "Pod", podText},
@@ -28,7 +28,7 @@ func TestInvalidEqualsTyped(t *testing.T) {
 				_, err := model.parser().FromUnstructured(obj)
 				is.Equal(model.root.invalid(obj) != "", err != nil) // a configuration
 				_, err = model.parser().FromUnstructured(obj, typed.AllowDuplicates)
-				is.Equal(model.root.unreachable(obj) != "", err != nil) // an object of the server
+				is.Equal(model.root.unreachable(obj) != "", err != nil) // an object on the server
 				if err != nil {
 					wrong++
 				}
@@ -38,7 +38,7 @@ func TestInvalidEqualsTyped(t *testing.T) {
 	}
 }
 
-// disturbed returns v with one or more of its parts replaced, left out or repeated.
+// disturbed returns v with one or more of its parts replaced, omitted or repeated.
 func disturbed(r *rand.Rand, v any) any {
 	others := []any{nil, int64(1), 1.5, "x", true, []any{}, map[string]any{}, []any{nil}, []any{map[string]any{}}, map[string]any{"name": int64(1)}}
 	switch v := v.(type) {

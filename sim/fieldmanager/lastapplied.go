@@ -10,15 +10,15 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// kubectl is the manager for which client-side apply recorded the applied configuration in an annotation.
+// kubectl is the manager whose client-side apply records the applied configuration in an annotation.
 const (
 	kubectl        = "kubectl"
 	lastApplied    = "kubectl.kubernetes.io/last-applied-configuration"
 	annotationsMax = 256 << 10 // bytes of all annotations (TotalAnnotationSizeLimitB)
 )
 
-// overLastApplied merges, and if kubectl may take over the fields that it managed before server-side apply, merges again with
-// force.
+// overLastApplied merges the configuration. If kubectl may take over the conflicting fields, because it managed them before
+// server-side apply, it merges again with force.
 func (a *application) overLastApplied(force bool) (merged object.Object, entries managed, err error) {
 	merged, entries, err = a.structuredMerge(force)
 	conflicts, ok := err.(merge.Conflicts)
@@ -36,8 +36,8 @@ func (a *application) overLastApplied(force bool) (merged object.Object, entries
 	return a.structuredMerge(true)
 }
 
-// lastAppliedSet returns the fields of the annotation that have the same value in the live object, or nil if the annotation does
-// not help.
+// lastAppliedSet returns the fields of the annotation that have the same value in the live object, or nil if the annotation is
+// missing or unusable.
 func (a *application) lastAppliedSet() *fieldpath.Set {
 	text := a.live.Annotations()[lastApplied]
 	if text == "" {
@@ -49,7 +49,7 @@ func (a *application) lastAppliedSet() *fieldpath.Set {
 	}
 	model := a.m.model(typeOf(a.d), a.d.Custom)
 	live, err := untyped(a.liveTyped)
-	if err != nil || model.root.invalid(map[string]any(applied)) != "" || model.root.invalid(map[string]any(live)) != "" { // no repeated items either
+	if err != nil || model.root.invalid(map[string]any(applied)) != "" || model.root.invalid(map[string]any(live)) != "" { // repeated items are not allowed either
 		return nil
 	}
 	was := model.typed(applied)
@@ -64,7 +64,7 @@ func (a *application) lastAppliedSet() *fieldpath.Set {
 	return set.Difference(differ.Modified).Difference(differ.Added).Difference(differ.Removed)
 }
 
-// refreshLastApplied notes the configuration in the annotation of obj, if it has one, for a later client-side apply.
+// refreshLastApplied updates the annotation of obj, if it has one, with the configuration, for a later client-side apply.
 func refreshLastApplied(obj, config object.Object) {
 	annotations := obj.Map("metadata", "annotations")
 	if text, _ := annotations[lastApplied].(string); text == "" {
@@ -90,7 +90,7 @@ func refreshLastApplied(obj, config object.Object) {
 	obj.Set(annotations, "metadata", "annotations")
 }
 
-// texts returns a copy of annotations. One that is null is "".
+// texts returns a copy of annotations in which null is replaced by "".
 func texts(annotations map[string]any) map[string]any {
 	out := make(map[string]any, len(annotations))
 	for name, v := range annotations { // order does not matter

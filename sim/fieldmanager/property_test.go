@@ -14,7 +14,8 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// ownership is the model: the fields of a ConfigMap that each manager owns, leaf by leaf, by a simple reading of the documentation.
+// ownership is a model of ownership: the fields of a ConfigMap that each manager owns, leaf by leaf, according to the
+// documentation.
 type ownership struct {
 	values map[string]string          // leaf → value
 	owners map[string]map[string]bool // leaf → "m1 Apply"
@@ -30,7 +31,7 @@ func (o *ownership) leaves(entry string) (out []string) {
 	return out
 }
 
-// update writes the values as they are.
+// update replaces the values.
 func (o *ownership) update(manager string, values map[string]string) {
 	for leaf := range o.values { // order does not matter
 		if _, ok := values[leaf]; !ok {
@@ -45,7 +46,7 @@ func (o *ownership) update(manager string, values map[string]string) {
 	o.values = maps.Clone(values)
 }
 
-// apply reports whether there is no conflict.
+// apply applies the values. It returns false if there is a conflict.
 func (o *ownership) apply(manager string, values map[string]string, force bool) bool {
 	me := manager + " Apply"
 	for leaf, v := range values { // order does not matter
@@ -80,7 +81,7 @@ func (o *ownership) apply(manager string, values map[string]string, force bool) 
 	return true
 }
 
-// randomValues draws leaves of data and labels.
+// randomValues returns random leaves of data and labels.
 func randomValues(r *rand.Rand) map[string]string {
 	out := map[string]string{}
 	for _, leaf := range []string{"data/a", "data/b", "data/c", "labels/a", "labels/b"} {
@@ -91,7 +92,7 @@ func randomValues(r *rand.Rand) map[string]string {
 	return out
 }
 
-// configMap is a ConfigMap with the values.
+// configMap returns the JSON of a ConfigMap with the values.
 func configMap(values map[string]string) string {
 	part := func(name string) string {
 		var list []string
@@ -109,7 +110,7 @@ func configMap(values map[string]string) string {
 	return strings.NewReplacer(",'xlabels':null", "", ",'xdata':null", "").Replace(text)
 }
 
-// ownedLeaves are the leaves of an entry of managedFields.
+// ownedLeaves returns the leaves that each manager owns according to managedFields.
 func ownedLeaves(obj object.Object) map[string][]string {
 	out := map[string][]string{}
 	for _, v := range obj.List("metadata", "managedFields") {

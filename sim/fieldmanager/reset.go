@@ -8,7 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// resets returns the fields that a write through a subresource puts back, and so cannot own.
+// resets returns the fields that a write through a subresource resets and therefore cannot own.
 func resets(d *resource.Definition, subresource string) []string {
 	strategy := d.Hub.Strategy
 	if fields, ok := strategy.ResetFields[subresource]; ok {
@@ -26,13 +26,13 @@ func resets(d *resource.Definition, subresource string) []string {
 	return nil
 }
 
-// resetsIn reports whether the fields that a write of d resets cannot be owned in the version v either. For custom resources,
-// except for writes of the status, this holds for their own version only.
+// resetsIn reports whether the fields that a write of d resets cannot be owned in the version v either. For custom resources, this
+// is only the case for their own version and for writes of the status.
 func resetsIn(d, v *resource.Definition, subresource string) bool {
 	return v == d || v.StorageCodec == nil || subresource == "status"
 }
 
-// resetFilter returns the filter of the paths that a write can own, for structured-merge-diff.
+// resetFilter returns structured-merge-diff's filter for the paths that a write can own.
 func resetFilter(resets []string) fieldpath.Filter {
 	set := fieldpath.NewSet()
 	for _, path := range resets {
@@ -49,25 +49,26 @@ func pathOf(names ...string) (path fieldpath.Path) {
 	return path
 }
 
-// owned returns the paths of a set that a write can own, which puts back some fields.
+// owned returns a set without the paths that a write resets.
 func owned(set map[string]any, resets []string) map[string]any {
 	for _, path := range resets {
-		set = cut(set, strings.Split(path, "."))
+		set = cut(set, path)
 	}
 	return set
 }
 
-// cut returns a set without the paths that begin with path.
-func cut(set map[string]any, path []string) map[string]any {
-	element := "f:" + path[0]
+// cut returns set without the paths that begin with path, which consists of field names separated by dots.
+func cut(set map[string]any, path string) map[string]any {
+	name, path, deeper := strings.Cut(path, ".")
+	element := "f:" + name
 	node, ok := below(set, element)
 	if !ok {
 		return set
 	}
-	if len(path) == 1 {
+	if !deeper {
 		return without(set, element)
 	}
-	rest := cut(node, path[1:])
+	rest := cut(node, path)
 	if _, dot := rest["."]; dot && len(rest) == 1 {
 		rest = leaf
 	} else if len(rest) == 0 && len(node) > 0 {

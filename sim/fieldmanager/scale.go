@@ -10,12 +10,12 @@ const (
 	replicasOfScale = "spec.replicas"
 )
 
-// Replicas has the path of the number of replicas in each version of a resource: apiVersion → "spec.replicas". The path is empty
-// for a version without a scale subresource.
+// Replicas maps each apiVersion of a resource to the path of the number of replicas, such as "spec.replicas". The path is empty for
+// a version without a scale subresource.
 type Replicas map[string]string
 
 // ToScale returns the managedFields of an object's Scale: the owners of the object's replicas own the replicas of the Scale. If the
-// managedFields cannot be read, the result is empty.
+// managedFields are invalid, the result is empty.
 func ToScale(parent []any, replicas Replicas) []any {
 	entries, err := decode(parent)
 	if err != nil {
@@ -33,9 +33,8 @@ func ToScale(parent []any, replicas Replicas) []any {
 	return out.list()
 }
 
-// FromScale returns the managedFields of an object, in the version apiVersion, after a write of its Scale: owners of the
-// replicas that the Scale no longer names have lost them, new ones are added. New entries have no time, as the real
-// server's have none.
+// FromScale returns the managedFields of an object, in the version apiVersion, after a write of its Scale. Owners of the replicas
+// that are no longer in the Scale lose them, and new ones are added. New entries have no time, as in the real server.
 func FromScale(parent, scale []any, apiVersion string, replicas Replicas) []any {
 	entries, err := decode(parent)
 	if err != nil {
@@ -78,7 +77,7 @@ func FromScale(parent, scale []any, apiVersion string, replicas Replicas) []any 
 	return out.list()
 }
 
-// setOf returns the set of one dotted path.
+// setOf returns the set that contains one dotted path.
 func setOf(path string) map[string]any {
 	set := leaf
 	parts := strings.Split(path, ".")
@@ -88,7 +87,7 @@ func setOf(path string) map[string]any {
 	return set
 }
 
-// has reports whether a set has a dotted path.
+// has reports whether a set contains a dotted path.
 func has(set map[string]any, path string) bool {
 	for _, name := range strings.Split(path, ".") {
 		node, ok := below(set, "f:"+name)

@@ -12,12 +12,13 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// absent stands for a key field that an item leaves out. structured-merge-diff v4 wants every key field in the path of an item, the
-// real server's version only those that the item has. If a key may be left out (shareID of the devices of a ResourceClaim; any key
-// without a default of a custom resource, until validation finds that it is required) the schema of smd.go has this default for it.
+// absent is the value of a key field that an item omits. structured-merge-diff v4 requires every key field in the path of an item,
+// the real server's version only those that the item has. If a key field may be omitted, it has this default in the schema of
+// smd.go. That applies to shareID of the devices of a ResourceClaim, and to any key without a default in a custom resource, until
+// validation reports it as missing.
 const absent = "\x00absent"
 
-// toSet returns FieldsV1 as a set of structured-merge-diff. m is nil for a version that is gone.
+// toSet converts FieldsV1 to a set of structured-merge-diff. If the version does not exist any more, m is nil.
 func (m *model) toSet(fields map[string]any) *fieldpath.Set {
 	if m == nil || m.parser() == nil || !m.gaps {
 		return toSet(nil, fields)
@@ -25,7 +26,7 @@ func (m *model) toSet(fields map[string]any) *fieldpath.Set {
 	return toSet(m.root, fields)
 }
 
-// toSet converts the part of FieldsV1 below a value of the shape s. If s is nil, no item below leaves out a key field.
+// toSet converts the part of FieldsV1 below a value of the shape s. If s is nil, no items below it omit key fields.
 func toSet(s *shape, fields map[string]any) *fieldpath.Set {
 	set := &fieldpath.Set{}
 	for element := range fields { // order does not matter: sets are sorted
@@ -45,7 +46,7 @@ func toSet(s *shape, fields map[string]any) *fieldpath.Set {
 	return set
 }
 
-// fillKey adds the key fields that an item leaves out to its key, which is nil for other path elements.
+// fillKey adds the key fields that an item omits to its key. The key is nil if the path element is not an item.
 func (s *shape) fillKey(key *value.FieldList) {
 	if s == nil || s.kind != listMap || key == nil {
 		return
@@ -58,7 +59,7 @@ func (s *shape) fillKey(key *value.FieldList) {
 	key.Sort()
 }
 
-// given returns a path element with the key fields that the item has.
+// given returns a path element without the key fields that the item omits.
 func given(pe fieldpath.PathElement) fieldpath.PathElement {
 	leftOut := func(f value.Field) bool { return f.Value.IsString() && f.Value.AsString() == absent }
 	if pe.Key == nil || !slices.ContainsFunc(*pe.Key, leftOut) {
@@ -68,7 +69,7 @@ func given(pe fieldpath.PathElement) fieldpath.PathElement {
 	return fieldpath.PathElement{Key: &fields}
 }
 
-// printed returns a path as errors have it.
+// printed returns a path in the form that error messages use.
 func printed(path fieldpath.Path) string {
 	path = slices.Clone(path)
 	for i, pe := range path {
@@ -77,7 +78,7 @@ func printed(path fieldpath.Path) string {
 	return path.String()
 }
 
-// fromSet returns a set of structured-merge-diff as FieldsV1.
+// fromSet converts a set of structured-merge-diff to FieldsV1.
 func fromSet(set *fieldpath.Set) map[string]any {
 	fields := make(map[string]any, set.Members.Size())
 	name := func(pe fieldpath.PathElement) string {
@@ -105,7 +106,8 @@ func fromSet(set *fieldpath.Set) map[string]any {
 	return fields
 }
 
-// canonical reads the FieldsV1 that a client sent: keys in any order or notation, unknown kinds of path elements.
+// canonical normalizes FieldsV1 that a client sent, which may have keys in any order or notation and unknown kinds of path
+// elements.
 func canonical(fields map[string]any) (map[string]any, error) {
 	set := &fieldpath.Set{}
 	if err := set.FromJSON(bytes.NewReader(object.JSON(fields))); err != nil {
@@ -114,7 +116,7 @@ func canonical(fields map[string]any) (map[string]any, error) {
 	return fromSet(set), nil
 }
 
-// The errors of items that no path leads to, as structured-merge-diff words them.
+// The errors about items without a path, with the messages of structured-merge-diff.
 var (
 	errNullItem  = errors.New("associative list with keys may not have a null element")
 	errNoMap     = errors.New("associative list with keys may not have non-map elements")
@@ -124,14 +126,14 @@ var (
 	errNoKeys    = "associative list with keys has an element that omits all key fields %q (and doesn't have default values for any key fields)"
 )
 
-// itemPath returns the path element of an item of a set or a list map: v:"x" or k:{"name":"x"}. A typed item has its
-// zero values.
+// itemPath returns the path element of an item in a set or a list map: v:"x" or k:{"name":"x"}. A typed item includes its zero
+// values.
 func (s *shape) itemPath(item any, typed bool) (string, error) {
 	path, err := s.appendItemPath(make([]byte, 0, 64), item, typed)
 	return string(path), err
 }
 
-// appendItemPath appends the result of itemPath to b, or nothing for an item without a path.
+// appendItemPath appends the result of itemPath to b, or nothing if there is an error.
 func (s *shape) appendItemPath(b []byte, item any, typed bool) ([]byte, error) {
 	if s.kind == set {
 		switch item.(type) {
@@ -158,8 +160,8 @@ func (s *shape) appendItemPath(b []byte, item any, typed bool) ([]byte, error) {
 	return append(path, '}'), nil
 }
 
-// eachKey calls yield with the key fields that an item has, in order of their names, and counts them. Some may be
-// missing, not all.
+// eachKey calls yield for each key field of an item, sorted by name, and returns their number. Some key fields may be missing, but
+// not all.
 func (s *shape) eachKey(item any, typed bool, yield func(name string, v any)) (n int, err error) {
 	m, ok := item.(map[string]any)
 	switch {

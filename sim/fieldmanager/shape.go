@@ -12,36 +12,36 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// kind is the way in which the parts of a value are owned.
+// kind describes how the parts of a value are owned.
 type kind uint8
 
 const (
 	scalar     kind = iota // owned as a whole
-	structure              // each declared field by itself
-	dictionary             // each key by itself
-	list                   // owned as a whole, item by item only when it is compared
-	set                    // each value by itself
-	listMap                // each item by itself, found by its key fields
-	deduced                // by its value: objects key by key, anything else as a whole
+	structure              // each declared field is owned separately
+	dictionary             // each key is owned separately
+	list                   // owned as a whole, but compared item by item
+	set                    // each value is owned separately
+	listMap                // each item is owned separately; its key fields identify it
+	deduced                // depends on the value: objects key by key, all others as a whole
 )
 
-// shape is the structure of a type as far as ownership needs it. Shapes of structures refer to each other like their types, and may
+// shape describes the structure of a type for field ownership. Shapes of structures refer to each other like their types, and may
 // form cycles. A shape is immutable once it is built.
 type shape struct {
 	kind   kind
-	atomic bool // of structure, dictionary and deduced: owned as a whole all the same
+	atomic bool // for structure, dictionary and deduced: owned as a whole
 	accept accept
 	typed  bool // the value is a Go struct in the real server: absent fields have their zero value
 
-	name   string         // of structure: its name in errors and in the schema of structured-merge-diff
+	name   string         // for structure: its name in errors and in structured-merge-diff's schema
 	fields []member       // sorted by name
 	index  map[string]int // name → position in fields
-	elem   *shape         // of dictionary and lists: an element; of structure: an undeclared field, or nil if none is allowed
-	keys   []*member      // of listMap: the key fields, sorted by name
-	given  []string       // of listMap: the names of the key fields as declared
+	elem   *shape         // for dictionary and lists: an element; for structure: an undeclared field, or nil if none is allowed
+	keys   []*member      // for listMap: the key fields, sorted by name
+	given  []string       // for listMap: the names of the key fields in the order of their declaration
 }
 
-// accept is the set of values that a scalar takes.
+// accept is the set of values that a scalar accepts.
 type accept uint8
 
 const (
@@ -56,35 +56,36 @@ const (
 type member struct {
 	name    string
 	path    string // its path element: "f:" + name
-	text    []byte // that as a field of FieldsV1: ,"f:name":
+	text    []byte // the path element as a member of FieldsV1: ,"f:name":
 	shape   *shape
 	zero    any              // the value of an absent field of a Go struct
-	def     any              // default of an absent key field, if any
-	show    schema.PrintRule // when a field of a Go struct is printed
+	def     any              // default of an absent key field, or nil
+	show    schema.PrintRule // when a field of a Go struct is encoded
 	pointer bool             // nil is not the zero value
 
-	optional bool // a key field that items may leave out
+	optional bool // a key field that items may omit
 }
 
-// model is the shape of one kind, and its schema for structured-merge-diff once an apply needed it.
+// model is the shape of one kind. The first apply also builds its schema for structured-merge-diff.
 type model struct {
 	root *shape
 	once sync.Once
 	smd  *typed.ParseableType
-	gaps bool // whether items of some list map may leave out a key field
+	gaps bool // items of some list map may omit a key field
 }
 
-// builtin holds the models of Go types, for every Cluster of the process.
+// builtin holds the models of Go types, which all Clusters of the process share.
 var builtin struct {
 	sync.Mutex
 	models map[*schema.Type]*model
 	shapes map[*schema.Type]*shape // of structures: kinds share them
 }
 
-// customLimit is how many types of custom resources a Manager remembers; definitions that change make new ones.
+// customLimit is the maximum number of types of custom resources that a Manager caches. Every change of a definition creates new
+// ones.
 const customLimit = 1000
 
-// model returns the model of a type. t is nil for a custom resource without a schema.
+// model returns the model of a type. For a custom resource without a schema, t is nil.
 func (m *Manager) model(t *schema.Type, custom bool) *model {
 	switch {
 	case t == nil:
@@ -111,21 +112,21 @@ func (m *Manager) model(t *schema.Type, custom bool) *model {
 	return builtin.models[t]
 }
 
-// untypedModel is the model of custom resources without a schema: objects key by key, lists as a whole.
+// untypedModel is the model of custom resources without a schema: objects are owned key by key, and lists as a whole.
 var untypedModel = &model{root: free}
 
 var (
 	free = &shape{kind: deduced}               // a value without a schema
-	raw  = &shape{kind: deduced, atomic: true} // such a value as a whole
+	raw  = &shape{kind: deduced, atomic: true} // such a value, but owned as a whole
 )
 
-// builder makes shapes of types.
+// builder builds the shapes of types.
 type builder struct {
 	shapes map[*schema.Type]*shape
 	typed  bool
 }
 
-// of returns the shape of a type in the place of a field; f is nil for an element or a whole object.
+// of returns the shape of a type. f is the field that has the type, or nil for an element or a whole object.
 func (b *builder) of(t *schema.Type, f *schema.Field) *shape {
 	switch t.Kind {
 	case schema.Struct:
@@ -192,7 +193,7 @@ func (b *builder) structure(t *schema.Type) *shape {
 	return s
 }
 
-// list returns the shape of a list. Without a list type the patch strategy decides, as in the real server.
+// list returns the shape of a list. If the list has no list type, its patch strategy determines the shape, as in the real server.
 func (b *builder) list(t *schema.Type, f *schema.Field) *shape {
 	s := &shape{kind: list, typed: b.typed, elem: b.of(t.Elem, nil)}
 	if f == nil {
@@ -215,7 +216,7 @@ func (b *builder) list(t *schema.Type, f *schema.Field) *shape {
 	return s
 }
 
-// keyed makes s a list whose items are found by keys.
+// keyed sets the key fields that identify the items of a list.
 func (s *shape) keyed(keys []string) {
 	s.given = keys
 	for _, name := range slices.Sorted(slices.Values(keys)) {
@@ -236,7 +237,7 @@ func (s *shape) field(name string) *member {
 	return nil
 }
 
-// child returns the shape of the field or key with the name, or nil where none is allowed.
+// child returns the shape of the named field or key, or nil if it is not allowed.
 func (s *shape) child(name string) *shape {
 	if f := s.field(name); f != nil {
 		return f.shape
@@ -247,7 +248,7 @@ func (s *shape) child(name string) *shape {
 	return s.elem
 }
 
-// zero returns the zero value of a field as it is printed; nil stands for null.
+// zero returns the zero value of a field as JSON. nil means null.
 func zero(f *schema.Field) any {
 	switch {
 	case f.Pointer:
@@ -258,7 +259,7 @@ func zero(f *schema.Field) any {
 	return codec.Zero(f.Type)
 }
 
-// in returns the value of the field in an object, and whether it has one. A Go struct has its zero values too.
+// in returns the value of the field in an object, and whether the object has the field. A Go struct also has zero values.
 func (f *member) in(m map[string]any, typed bool) (any, bool) {
 	v, ok := m[f.name]
 	switch {
@@ -278,7 +279,7 @@ func (f *member) in(m map[string]any, typed bool) (any, bool) {
 	return v, true
 }
 
-// isZero reports whether v is the zero value of a Go struct.
+// isZero reports whether v is the zero value of its Go type.
 func (s *shape) isZero(v, zero any) bool {
 	if s.kind != structure {
 		return object.Blank(v) || v == zero

@@ -10,13 +10,13 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// The types of values without a schema. structured-merge-diff knows the first one by this name.
+// The types of values without a schema. The first name is predefined in structured-merge-diff.
 var (
 	freeName = "__untyped_deduced_"
 	rawName  = "__untyped_atomic_"
 )
 
-// parser returns the kind for structured-merge-diff. It is made when it is first asked for.
+// parser returns the kind's type for structured-merge-diff. The first call builds it.
 func (m *model) parser() *typed.ParseableType {
 	m.once.Do(func() {
 		b := &smdBuilder{names: map[*shape]string{}, used: map[string]int{}}
@@ -30,12 +30,12 @@ func (m *model) parser() *typed.ParseableType {
 	return m.smd
 }
 
-// smdBuilder writes shapes as a schema of structured-merge-diff. Structures are named types, which may form cycles;
-// everything else stands where it is used.
+// smdBuilder converts shapes to a schema of structured-merge-diff. Structures become named types, which may form cycles. All other
+// types are inlined.
 type smdBuilder struct {
 	types []schema.TypeDef
 	names map[*shape]string
-	used  map[string]int // how often a name was taken
+	used  map[string]int // number of types with each name
 	gaps  bool
 }
 
@@ -90,7 +90,7 @@ func (b *smdBuilder) scalar(a accept) schema.Atom {
 	return schema.Atom{Scalar: &kind}
 }
 
-// named defines the type of a structure once and returns its name.
+// named adds the type of a structure, unless it has been added already, and returns its name.
 func (b *smdBuilder) named(s *shape) *string {
 	name, ok := b.names[s]
 	if ok {
@@ -118,13 +118,13 @@ func (b *smdBuilder) named(s *shape) *string {
 	return &name
 }
 
-// whole returns an object of the server with the zero values that its Go struct has.
+// whole returns an object on the server with the zero values of its Go struct.
 func (m *model) whole(d *resource.Definition, obj object.Object) map[string]any {
 	whole, _ := m.root.complete(plain(d, obj)).(map[string]any)
 	return whole
 }
 
-// complete returns a value with the zero values that are always printed. It changes nothing in place.
+// complete returns a value with the zero values that are always encoded. It does not change v.
 func (s *shape) complete(v any) any {
 	if !s.typed {
 		return v
@@ -165,8 +165,8 @@ func (s *shape) completeFields(m map[string]any) map[string]any {
 	return out
 }
 
-// plain returns an object in the form in which it is merged: its raw values are parsed. If the merge changes nothing, they stay as
-// they were written.
+// plain returns an object with its raw values parsed, which is the form in which it is merged. If the merge changes nothing, the
+// raw values are kept as they were written.
 func plain(d *resource.Definition, obj object.Object) map[string]any {
 	if d.Places() == nil {
 		return obj

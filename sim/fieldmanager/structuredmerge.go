@@ -17,11 +17,11 @@ import (
 )
 
 // structuredMerge merges the configuration into the live object with merge.Updater, which also finds the conflicts and removes the
-// fields that the manager gives up. merged is nil if the object does not change. An error is merge.Conflicts or a failure.
+// fields that the manager gives up. merged is nil if the object does not change. An error is either merge.Conflicts or a failure.
 //
-// Pruning takes the Updater longer than all the rest, and it prunes whenever it knows what the manager applied the last time. Most
-// applies give nothing up, so the first try leaves that out. If a custom resource has owners in other versions there is no first
-// try: pruning converts the object, which fails at fields that those versions do not have.
+// Pruning takes the Updater longer than all its other steps, and it prunes whenever it gets the manager's last applied set. Most
+// applies give nothing up, so the first attempt omits that set. There is no such attempt if a custom resource has owners in other
+// versions, because pruning converts the object, which fails for fields that those versions do not have.
 func (a *application) structuredMerge(force bool) (merged object.Object, entries managed, err error) {
 	last := a.entries.find(a.self)
 	if last == nil {
@@ -38,7 +38,8 @@ func (a *application) structuredMerge(force bool) (merged object.Object, entries
 	return a.update(sets, force)
 }
 
-// update applies the configuration for managers that have sets.
+// update applies the configuration to the live object, whose managers own the given sets. It returns the new entries, and the
+// merged object unless the configuration changes nothing.
 func (a *application) update(sets fieldpath.ManagedFields, force bool) (merged object.Object, entries managed, err error) {
 	v, after, err := a.apply(sets, force)
 	if err != nil {
@@ -57,8 +58,8 @@ func (a *application) apply(sets fieldpath.ManagedFields, force bool) (*typed.Ty
 	return b.BuildUpdater().Apply(a.liveTyped, a.configTyped, fieldpath.APIVersion(a.d.GV()), sets, a.identifier, force)
 }
 
-// firstFailure returns the error with which an apply fails. If owners in several other versions are there, it is that of the first
-// version that fails alone: the Updater converts to the versions in the order of a map.
+// firstFailure returns the error of a failed apply. If there are owners in several other versions, it returns the error of the
+// first version that fails on its own: the Updater converts to the versions in the random order of a map.
 func (a *application) firstFailure(sets fieldpath.ManagedFields, force bool, err error) error {
 	versions := a.entries.others(a.d)
 	if isConflict(err) || len(versions) < 2 {
@@ -81,7 +82,7 @@ func isConflict(err error) bool {
 	return ok
 }
 
-// otherSets returns the sets of all entries but that of the applier, by their identifiers.
+// otherSets returns the sets of all entries except the applier's, by identifier.
 func (a *application) otherSets() fieldpath.ManagedFields {
 	sets := make(fieldpath.ManagedFields, len(a.entries))
 	for _, e := range a.entries {
@@ -92,7 +93,7 @@ func (a *application) otherSets() fieldpath.ManagedFields {
 	return sets
 }
 
-// versionedSet returns the set of an entry as structured-merge-diff keeps it.
+// versionedSet returns the set of an entry in the form of structured-merge-diff.
 func (a *application) versionedSet(e *entry) fieldpath.VersionedSet {
 	var model *model
 	if d := a.m.version(a.d, e.apiVersion); d != nil {
@@ -101,8 +102,8 @@ func (a *application) versionedSet(e *entry) fieldpath.VersionedSet {
 	return fieldpath.NewVersionedSet(model.toSet(e.fields), fieldpath.APIVersion(e.apiVersion), e.operation == opApply)
 }
 
-// resetFields returns filters that hide the fields that the request cannot own, by version. Except for their status, custom
-// resources reset fields in the version of the request only.
+// resetFields returns filters, by version, that hide the fields that the request cannot own. Except for writes of the status,
+// custom resources reset fields only in the version of the request.
 func (a *application) resetFields() map[fieldpath.APIVersion]fieldpath.Filter {
 	filters := map[fieldpath.APIVersion]fieldpath.Filter{}
 	for _, apiVersion := range append(a.entries.others(a.d), a.d.GV()) {
@@ -114,7 +115,7 @@ func (a *application) resetFields() map[fieldpath.APIVersion]fieldpath.Filter {
 	return filters
 }
 
-// Convert implements merge.Converter. A custom resource is converted by way of the version of the request.
+// Convert implements merge.Converter. A custom resource is converted via the version of the request.
 func (a *application) Convert(v *typed.TypedValue, version fieldpath.APIVersion) (*typed.TypedValue, error) {
 	obj, err := untyped(v)
 	if err != nil || obj.APIVersion() == string(version) {
@@ -145,20 +146,20 @@ var errMissingVersion = errors.New("the version is not served any more")
 // IsMissingVersionError implements merge.Converter.
 func (a *application) IsMissingVersionError(err error) bool { return errors.Is(err, errMissingVersion) }
 
-// typed returns an object of the server for structured-merge-diff, with the zero values that its Go struct has.
+// typed returns an object on the server for structured-merge-diff, with the zero values of its Go struct.
 func (m *Manager) typed(d *resource.Definition, obj object.Object) *typed.TypedValue {
 	model := m.model(typeOf(d), d.Custom)
 	return model.typed(model.whole(d, obj))
 }
 
-// typed returns an object in which nothing is wrong (see invalid.go) for structured-merge-diff.
+// typed returns a valid object (see invalid.go) for structured-merge-diff.
 func (m *model) typed(obj map[string]any) *typed.TypedValue {
 	parser := m.parser()
 	//lint:ignore SA1019 what was checked here, to the letter of the real server, need not be checked there again
 	return typed.AsTypedUnvalidated(value.NewValueInterface(obj), parser.Schema, parser.TypeRef)
 }
 
-// untyped returns the object that v is.
+// untyped returns the object in v, or an error if v is not an object.
 func untyped(v *typed.TypedValue) (object.Object, error) {
 	switch obj := v.AsValue().Unstructured().(type) {
 	case map[string]any:
@@ -168,7 +169,7 @@ func untyped(v *typed.TypedValue) (object.Object, error) {
 	}
 }
 
-// entriesOf returns the entries with the sets that an apply has left them. That of the applier has a new time if the object changed.
+// entriesOf returns the entries for the sets that result from an apply. If the object changed, the applier's entry gets a new time.
 func (a *application) entriesOf(sets fieldpath.ManagedFields, changed bool) managed {
 	entries := make(managed, 0, len(sets))
 	own := &entry{manager: a.by.Name, operation: opApply, apiVersion: a.d.GV(), subresource: a.by.Subresource}
@@ -201,8 +202,8 @@ func (a *application) entriesOf(sets fieldpath.ManagedFields, changed bool) mana
 	return entries
 }
 
-// Merge merges a configuration into an object of the same kind as Apply does, but without owners, for mutating admission policies.
-// Lists, objects and structures that are atomic cannot be part of the configuration.
+// Merge merges a configuration into an object of the same kind like Apply, but without ownership, for mutating admission policies.
+// The configuration must not contain atomic lists, maps or structs.
 func (m *Manager) Merge(d *resource.Definition, live, config object.Object) (object.Object, error) {
 	model := m.model(typeOf(d), d.Custom)
 	if text := model.root.invalid(map[string]any(config)); text != "" {
@@ -224,7 +225,7 @@ func (m *Manager) Merge(d *resource.Definition, live, config object.Object) (obj
 	return obj.Copy(), err
 }
 
-// atomics returns the paths of everything in a value that can only be replaced as a whole.
+// atomics returns the paths of all values in v that can only be replaced as a whole.
 func atomics(path fieldpath.Path, s *schema.Schema, t schema.TypeRef, v value.Value) (found []string) {
 	a, ok := s.Resolve(t)
 	switch {

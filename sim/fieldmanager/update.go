@@ -11,13 +11,13 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// Update records the changes of by in obj's managedFields. live is the object before the update, nil for a create. by owns the
-// fields that it set from now on, and the fields that it removed lose their owners.
+// Update records in obj's managedFields the changes that the manager by makes. live is the object before the update, or nil for a
+// create. by becomes the owner of the fields that it set; the fields that it removed lose their owners.
 func (m *Manager) Update(d *resource.Definition, live, obj object.Object, by By) {
 	entries := requested(live, obj, by.Subresource)
 	obj.Remove("metadata", "managedFields")
 	if len(entries) == 0 && live.UID() != "" {
-		return // not tracked until the next apply
+		return // fields are not tracked until the next apply
 	}
 	if !d.Custom || obj.Kind() == d.Kind && obj.APIVersion() == d.GV() {
 		track := m.track
@@ -29,13 +29,13 @@ func (m *Manager) Update(d *resource.Definition, live, obj object.Object, by By)
 			return
 		}
 	}
-	if known := live.List("metadata", "managedFields"); m.Keeps && known != nil { // rather than refuse the request
+	if known := live.List("metadata", "managedFields"); m.Keeps && known != nil { // keep the previous managedFields instead of rejecting the request
 		obj.Set(object.Copy(known), "metadata", "managedFields")
 	}
 }
 
-// requested returns the initial entries of an update. A client may replace those of the live object through the main resource, or
-// clear them. Unreadable entries count as not sent.
+// requested returns the initial entries of an update. Through the main resource, a client may replace the entries of the live
+// object or clear them. If the new entries are invalid, they are ignored.
 func requested(live, obj object.Object, subresource string) managed {
 	known := live.List("metadata", "managedFields")
 	if subresource == "" {
@@ -57,7 +57,7 @@ func requested(live, obj object.Object, subresource string) managed {
 	return entries
 }
 
-// clears reports whether managedFields were sent to clear them: [] or [{}].
+// clears reports whether the managedFields that a client sent clear them: [] or [{}].
 func clears(sent []any) bool {
 	if len(sent) != 1 {
 		return len(sent) == 0
@@ -71,7 +71,7 @@ func clears(sent []any) bool {
 	return ok || sent[0] == nil
 }
 
-// track moves the fields that differ between live and obj to by, an updater.
+// track makes by, an updater, the owner of the fields that differ between live and obj.
 func (m *Manager) track(d *resource.Definition, live, obj object.Object, entries managed, by By) (managed, error) {
 	c := &comparison{m: m, d: d, live: live, obj: bare(obj), by: by}
 	if err := m.misfit(d, c.obj, true); err != nil {
@@ -89,17 +89,19 @@ func (m *Manager) track(d *resource.Definition, live, obj object.Object, entries
 		return nil, err
 	}
 	mine := by.updater(d.GV())
-	var before entry // that of the updater as it was
+	var before entry // the updater's previous entry
 	kept := entries[:0]
 	for _, e := range entries {
-		if e.id() == mine.id() {
-			before = *e
-		}
 		change, err := c.at(e.apiVersion)
 		if err != nil {
 			return nil, err
 		}
-		e.lose(change)
+		if e.id() == mine.id() { // the updater's entry owns the changed fields afterwards
+			before = *e
+		} else {
+			e.lose(change.changed)
+		}
+		e.lose(change.removed)
 		if len(e.fields) > 0 {
 			kept = append(kept, e)
 		}
@@ -111,7 +113,7 @@ func (m *Manager) track(d *resource.Definition, live, obj object.Object, entries
 	return kept.capped(), nil
 }
 
-// updater returns an entry of the writer for an update.
+// updater returns a new entry for an update by the writer.
 func (by By) updater(apiVersion string) *entry {
 	e := &entry{manager: by.Name, operation: opUpdate, apiVersion: apiVersion, subresource: by.Subresource, time: object.Time(by.Time)}
 	if e.manager == "" {
@@ -120,17 +122,15 @@ func (by By) updater(apiVersion string) *entry {
 	return e
 }
 
-// lose removes changed fields from the entry.
-func (e *entry) lose(c *change) {
-	for _, set := range []map[string]any{c.changed, c.removed} {
-		if left, fewer := minus(e.fields, set); fewer {
-			e.fields, e.raw = left, nil
-		}
+// lose removes a set of paths from the entry.
+func (e *entry) lose(set map[string]any) {
+	if left, fewer := minus(e.fields, set); fewer {
+		e.fields, e.raw = left, nil
 	}
 }
 
-// gain gives an updater's entry the set, and the rest of its old entry, which may be nil. If the result is equal to the entry
-// before the update, both share their fields.
+// gain sets the fields of an updater's new entry to set plus those of its old entry, which may be nil. If they are equal to the
+// fields before the update, it reuses those.
 func (e *entry) gain(set map[string]any, old *entry, before entry) {
 	e.fields = set
 	if old != nil {
@@ -145,7 +145,7 @@ func (e *entry) gain(set map[string]any, old *entry, before entry) {
 	}
 }
 
-// change is the set of changes of an update, in one version.
+// change holds the changes of an update in one version.
 type change struct{ changed, removed map[string]any }
 
 // comparison compares two states of an object in any of its versions.
@@ -162,7 +162,7 @@ type comparedVersion struct {
 	change *change
 }
 
-// at returns the changes in a version.
+// at returns the changes in the version apiVersion.
 func (c *comparison) at(apiVersion string) (*change, error) {
 	for _, x := range c.done {
 		if x.gv == apiVersion {
@@ -201,16 +201,24 @@ func bare(obj object.Object) object.Object {
 	return replaced(obj, "metadata", without(meta, "managedFields"))
 }
 
-// replaced returns a copy of m with another value under name.
+// replaced returns a copy of m with another value for name.
 func replaced(m map[string]any, name string, v any) map[string]any {
 	out := maps.Clone(m)
 	out[name] = v
 	return out
 }
 
-// unowned are the fields of metadata that cannot be owned.
+// unowned are the metadata fields that cannot be owned.
 var unowned = []string{"name", "namespace", "creationTimestamp", "selfLink", "uid", "clusterName", "generation",
 	"managedFields", "resourceVersion"}
+
+// unownedPaths contains the path elements of the unowned fields, and that of metadata itself.
+var unownedPaths = func() (paths []string) {
+	for _, name := range unowned {
+		paths = append(paths, "f:"+name)
+	}
+	return append(paths, ".")
+}()
 
 // stripSet holds the fields that are never owned.
 var stripSet = func() *fieldpath.Set {
@@ -223,18 +231,19 @@ var stripSet = func() *fieldpath.Set {
 
 // stripped returns a set without the fields that are never owned.
 func stripped(set map[string]any) map[string]any {
+	set = without(set, "f:apiVersion", "f:kind")
 	meta, _ := below(set, "f:metadata")
-	rest := maps.Clone(meta)
-	maps.DeleteFunc(rest, func(element string, _ any) bool { return element == "." || slices.Contains(unowned, element[2:]) })
-	set = without(set, "f:apiVersion", "f:kind", "f:metadata")
-	if len(rest) > 0 {
-		set = replaced(set, "f:metadata", rest)
+	switch rest := without(meta, unownedPaths...); {
+	case len(rest) == 0:
+		return without(set, "f:metadata")
+	case len(rest) < len(meta):
+		return replaced(set, "f:metadata", rest)
 	}
 	return set
 }
 
-// Unchanged takes back new times in obj's managedFields when they are all that differs from live: a write that changes
-// nothing costs no revision.
+// Unchanged restores the previous times in obj's managedFields if nothing else differs from live, so that a write that changes
+// nothing does not create a revision.
 func (m *Manager) Unchanged(live, obj object.Object) {
 	was, is := live.List("metadata", "managedFields"), obj.List("metadata", "managedFields")
 	sameTime := func(x, y any) bool { return timeOf(x) == timeOf(y) }

@@ -10,8 +10,8 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// version returns the definition of d's resource in an apiVersion, or nil. A resource that two groups serve, as events
-// are, has its fields tracked in the group of the request only.
+// version returns the definition of d's resource in an apiVersion, or nil. If two groups serve a resource, as for events, its
+// fields are tracked only in the group of the request.
 func (m *Manager) version(d *resource.Definition, apiVersion string) *resource.Definition {
 	switch apiVersion {
 	case d.GV():
@@ -25,13 +25,13 @@ func (m *Manager) version(d *resource.Definition, apiVersion string) *resource.D
 	return sameGroup(d, m.Versions.Version(d, apiVersion))
 }
 
-// inVersion converts obj, of the version d, to the version of an entry, and returns the definition of that version, too. The
-// definition is nil if the version is gone, so that the entry has to be dropped. inVersion does not change obj. A conversion of a
-// custom resource sees its managedFields.
+// inVersion converts obj, which has the version d, to the version of an entry, and also returns the definition of that version. The
+// definition is nil if the version does not exist any more; the entry must then be dropped. inVersion does not change obj. The
+// conversion of a custom resource receives its managedFields.
 //
-// A version of a custom resource is never gone in this sense: a version that the definition does not name is an error of the
-// conversion, and so is a field that the other version's schema does not have, because nothing prunes the object on the way
-// (versionConverter of apimachinery, with the converter that apiextensions-apiserver hands it).
+// For a custom resource, a version that is missing in the definition is a conversion error instead. So is a field that the other
+// version's schema does not have, because the conversion does not prune the object (versionConverter of apimachinery, with the
+// converter of apiextensions-apiserver).
 func (m *Manager) inVersion(by resource.Asker, d *resource.Definition, obj object.Object, apiVersion string) (*resource.Definition, object.Object, error) {
 	if apiVersion == d.GV() {
 		return d, obj, nil
@@ -60,9 +60,9 @@ func (m *Manager) inVersion(by resource.Asker, d *resource.Definition, obj objec
 	return v, converted, m.misfit(v, converted, false)
 }
 
-// misfit returns the error in an object of a custom resource under the schema of the version d, or nil if every value has the form
-// that the schema requires. Repeated items are errors unless they are allowed. Objects of built-in kinds always fit. Custom
-// resources get here before they are validated, in other versions, and under schemas that have changed since.
+// misfit returns an error if a custom resource has a value that does not match the schema of the version d. It ignores repeated
+// items if duplicates is set. Objects of built-in kinds always match. Custom resources may not, because they are checked before
+// validation, in other versions, and after changes of the schema.
 func (m *Manager) misfit(d *resource.Definition, obj object.Object, duplicates bool) error {
 	if !d.Custom || obj == nil {
 		return nil
@@ -77,7 +77,7 @@ func (m *Manager) misfit(d *resource.Definition, obj object.Object, duplicates b
 	return errors.New(joinProblems(errs))
 }
 
-// others returns the apiVersions of entries that are not that of d, in order.
+// others returns the sorted apiVersions of entries, except that of d.
 func (l managed) others(d *resource.Definition) []string {
 	var out []string
 	for _, e := range l {
@@ -89,7 +89,7 @@ func (l managed) others(d *resource.Definition) []string {
 	return slices.Compact(out)
 }
 
-// sameGroup returns v if it is of d's group.
+// sameGroup returns v if it has d's group, and nil otherwise.
 func sameGroup(d, v *resource.Definition) *resource.Definition {
 	if v == nil || v.Group != d.Group {
 		return nil
@@ -104,7 +104,7 @@ func typeOf(d *resource.Definition) *schema.Type {
 	return d.Type()
 }
 
-// convert returns an object of one version of a built-in kind in another, through the hub. It does not change obj.
+// convert converts an object of a built-in kind from one version to another via the hub. It does not change obj.
 func convert(from, to *resource.Definition, obj object.Object) (object.Object, error) {
 	if obj == nil || from.GV() == to.GV() {
 		return obj, nil
@@ -128,12 +128,12 @@ func convert(from, to *resource.Definition, obj object.Object) (object.Object, e
 	return obj, nil
 }
 
-// reconciled brings the sets of entries into line with the schema: a value that is atomic now but was owned in parts before becomes
-// one path. Only schemas of custom resources change, but clients may send any set. Entries of a version that is gone are dropped.
-// reconciled fails if live cannot be converted to the version of an entry.
+// reconciled adapts the sets of entries to the schema: if a value was owned in parts and is atomic now, it becomes one path.
+// Only the schemas of custom resources change, but clients may send any set. Entries of versions that do not exist any more are
+// dropped. reconciled returns an error if live cannot be converted to the version of an entry.
 //
-// This is for updates. For an apply, merge.Updater does the same, but an update would have to parse all sets to use it: an update
-// of a custom resource would take a seventh longer.
+// It is used for updates. For an apply, merge.Updater does the same; using that for updates would require parsing all sets, and
+// make an update of a custom resource a seventh slower.
 func (m *Manager) reconciled(by resource.Asker, d *resource.Definition, live object.Object, entries managed) (managed, error) {
 	for _, apiVersion := range entries.others(d) {
 		if d.StorageCodec == nil {
@@ -160,7 +160,7 @@ func (m *Manager) reconciled(by resource.Asker, d *resource.Definition, live obj
 	return kept, nil
 }
 
-// reconcile returns the set below a value with atomic values as one path, or nil if the set need not change.
+// reconcile returns the set below a value with each atomic value as one path, or nil if the set does not change.
 func (s *shape) reconcile(node map[string]any) map[string]any {
 	if s.kind == deduced || s.kind == scalar || s.unknownOnly() {
 		return nil
@@ -186,13 +186,13 @@ func (s *shape) reconcile(node map[string]any) map[string]any {
 	return out
 }
 
-// unknownOnly reports whether an object has no declared field and anything else: it is not known how it was owned before.
+// unknownOnly reports whether an object has only undeclared fields of any type. It is then unknown how it was owned before.
 func (s *shape) unknownOnly() bool {
 	return len(s.fields) == 0 && (s.kind == structure || s.kind == dictionary) && s.elem != nil &&
 		(s.elem.kind == deduced || s.elem.kind == scalar && s.elem.accept == anything)
 }
 
-// below returns the shape that a path element leads to, or nil.
+// below returns the shape for a path element, or nil.
 func (s *shape) below(element string) *shape {
 	if s == nil || len(element) < 2 {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// twoVersions returns a custom resource whose field spec.size is spec.count in v1, and a Manager that serves both.
+// twoVersions returns a custom resource whose field spec.size is spec.count in v1, and a Manager that serves both versions.
 func twoVersions() (m *Manager, v1, v2 *resource.Definition) {
 	str := &schema.Type{Kind: schema.String, GoType: "string"}
 	number := &schema.Type{Kind: schema.Int, Bits: 64, GoType: "int64"}
@@ -107,8 +107,8 @@ func TestFailingConversion(t *testing.T) {
 	is.Equal(owners(obj), "") // the request continues without managedFields
 }
 
-// TestFieldThatAnotherVersionDoesNotHave: nothing prunes an object on its way to the version of an owner, whose schema
-// then refuses it. An update gives managedFields up, an apply fails.
+// TestFieldThatAnotherVersionDoesNotHave checks that a field which an owner's version does not have is an error, because the
+// conversion to that version does not prune the object. An update then drops managedFields, and an apply fails.
 func TestFieldThatAnotherVersionDoesNotHave(t *testing.T) {
 	is := is.New(t)
 	m, v1, v2 := twoVersions()
@@ -162,7 +162,7 @@ func TestCustomResourceWithoutSchema(t *testing.T) {
 	m.Update(&d, obj, now, by("c", 2))
 	is.Equal(owners(now), `b Update x.io/v2 01 {"f:spec":{".":{},"f:list":{},"f:null":{}}}
 c Update x.io/v2 02 {"f:spec":{"f:map":{}}}
-`) // a value of another type takes the place of all it had
+`) // a value of another type replaces everything that it owned
 }
 
 func TestSchemaThatBecameAtomic(t *testing.T) {

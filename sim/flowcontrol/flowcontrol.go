@@ -1,6 +1,5 @@
-// Package flowcontrol determines the FlowSchema and the PriorityLevelConfiguration of a request, as API Priority and Fairness of
-// kube-apiserver does (apiserver/pkg/util/flowcontrol). Requests are neither queued nor refused here: the answer is two headers of
-// every response.
+// Package flowcontrol determines the FlowSchema and the PriorityLevelConfiguration of a request, like API Priority and Fairness of
+// kube-apiserver (apiserver/pkg/util/flowcontrol). It does not queue or reject requests; it only sets two headers in each response.
 //
 //	stored FlowSchemas ──▶ those whose priority level exists, by matchingPrecedence and name
 //	                         │ exempt first, catch-all last, stored or not
@@ -16,44 +15,44 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// The storage names of the kinds that configure priority and fairness.
+// The storage names of the kinds that configure API Priority and Fairness.
 const (
 	Schemas = "flowschemas.flowcontrol.apiserver.k8s.io"
 	Levels  = "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io"
 )
 
-// The headers that name by uid what a request belongs to, in the form in which net/http keeps them.
+// The headers that contain the uids of the flow schema and the priority level of a request, in canonical form.
 const (
 	SchemaHeader = "X-Kubernetes-Pf-Flowschema-Uid"
 	LevelHeader  = "X-Kubernetes-Pf-Prioritylevel-Uid"
 )
 
-// Names of the schemas and levels that every server has. They have no uid while they are not stored.
+// Names of the schemas and levels that every server has. They have no uid if they are not stored.
 const (
 	exempt   = "exempt"
 	catchAll = "catch-all"
 )
 
-// Config is all schemas in the order in which they are tried. It does not change.
+// Config contains all schemas in the order in which they are matched. It is immutable.
 type Config struct{ schemas []entry }
 
-// entry is a schema and the header that names its level.
+// entry is a schema and the header value for its level.
 type entry struct {
 	*schema
 	level []string
 }
 
-// Digest contains the attributes of a request that classify it.
+// Digest contains those attributes of a request that determine its flow schema.
 type Digest struct {
 	User *resource.User
 	Verb string
 
 	IsResource                              bool
 	Group, Resource, Subresource, Namespace string
-	Path                                    string // of a request that is for no resource
+	Path                                    string // path of a request that is not for a resource
 }
 
-// New returns the configuration that is stored.
+// New returns the Config for the stored objects.
 func New(objects resource.Reader) *Config {
 	levels := map[string][]string{exempt: {""}, catchAll: {""}}
 	objects.Items(Levels, "", func(it *resource.Item) bool {
@@ -83,12 +82,12 @@ func New(objects resource.Reader) *Config {
 	return c
 }
 
-// uids is the value of a header.
+// uids is the value of a header, a list with one uid.
 type uids []string
 
 func uidOf(o object.Object) uids { return uids{o.UID()} }
 
-// Classify returns the values of SchemaHeader and LevelHeader for a request. They are shared and must not be changed.
+// Classify returns the values of SchemaHeader and LevelHeader for a request. The slices are shared and must not be modified.
 func (c *Config) Classify(d *Digest) (schemaUID, levelUID []string) {
 	var found *entry
 	for i := range c.schemas {
@@ -100,10 +99,10 @@ func (c *Config) Classify(d *Digest) (schemaUID, levelUID []string) {
 			found = e
 		}
 	}
-	return found.uid, found.level // the catch-all matches every user
+	return found.uid, found.level // the catch-all schema matches every user
 }
 
-// LongRunning reports whether a request is a stream that priority and fairness leaves alone.
+// LongRunning reports whether a request is a stream to which API Priority and Fairness does not apply.
 func (d *Digest) LongRunning() bool {
 	switch d.Subresource {
 	case "attach", "exec", "proxy", "log", "portforward":

@@ -14,7 +14,7 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// store is a Reader of items by storage name, in the order of their names.
+// store is a resource.Reader of items by storage name, sorted by name.
 type store struct {
 	resource.Reader
 	items map[string][]*resource.Item
@@ -34,7 +34,7 @@ var plain = func() *resource.Definition {
 	return d
 }()
 
-// put stores an object whose uid is its kind and name.
+// put stores an object with a uid made of its kind and name.
 func (s store) put(storage, text string) {
 	o, err := object.Parse([]byte(text))
 	if err != nil {
@@ -44,7 +44,7 @@ func (s store) put(storage, text string) {
 	s.items[storage] = append(s.items[storage], resource.NewItem(plain, o, 0, object.JSON(map[string]any(o))))
 }
 
-// fresh returns the configuration of a server that has just started.
+// fresh returns the configuration of a newly started server.
 func fresh(t *testing.T) store {
 	t.Helper()
 	made, err := boot.Store(boot.Options{Minor: schema.Default, At: time.Unix(0, 0), Last: 4004})
@@ -58,7 +58,7 @@ func fresh(t *testing.T) store {
 	s := store{items: map[string][]*resource.Item{}}
 	for _, storage := range []string{flowcontrol.Schemas, flowcontrol.Levels} {
 		view.Range("/registry/"+storage+"/", "", func(kv *mvcc.KV) bool {
-			s.put(storage, string(kv.Value))
+			s.put(storage, string(kv.Value()))
 			return true
 		})
 	}
@@ -69,7 +69,7 @@ func user(name string, groups ...string) *resource.User {
 	return &resource.User{Name: name, Groups: append(groups, "system:authenticated")}
 }
 
-// The answers are those of a real server.
+// The results are those of a real server.
 func TestClassify(t *testing.T) {
 	s := fresh(t)
 	s.put(flowcontrol.Schemas, `{"metadata":{"name":"dangling"},"spec":{"matchingPrecedence":50,"priorityLevelConfiguration":{"name":"none"},
@@ -127,7 +127,7 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// Without any stored object the mandatory ones count, which have no uid then.
+// If no objects are stored, only the mandatory ones apply, which then have no uid.
 func TestNothingStored(t *testing.T) {
 	is := is.New(t)
 	c := flowcontrol.New(store{})

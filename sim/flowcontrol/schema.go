@@ -25,7 +25,7 @@ type rule struct {
 	paths     []*pathRule
 }
 
-// subject is a user, a group or a service account; "*" is any name.
+// subject is a user, a group or a service account. The name "*" matches any name.
 type subject struct{ kind, namespace, name string }
 
 type resourceRule struct {
@@ -35,7 +35,7 @@ type resourceRule struct {
 
 type pathRule struct{ verbs, paths []string }
 
-// mandatory returns the schema of a name that every server has, without a uid.
+// mandatory returns a schema that every server has, without a uid.
 func mandatory(name string) *schema {
 	return schemaOf(object.Object{"metadata": map[string]any{"name": name}, "spec": map[string]any(flowcontrol.MandatorySchemas[name])})
 }
@@ -65,7 +65,7 @@ func subjectOf(x object.Object) *subject {
 	return &subject{kind, x.String(field, "namespace"), x.String(field, "name")}
 }
 
-// matches reports whether one of the rules is about the request.
+// matches reports whether one of the rules matches the request.
 func (s *schema) matches(d *Digest) bool {
 	return slices.ContainsFunc(s.rules, func(r *rule) bool { return r.matches(d) })
 }
@@ -104,7 +104,7 @@ func (r *resourceRule) matches(d *Digest) bool {
 	return hasOrAll(r.namespaces, d.Namespace)
 }
 
-// names reports whether the rule names the resource, or resource/subresource.
+// names reports whether the rule lists the resource or, if there is a subresource, resource/subresource.
 func (r *resourceRule) names(d *Digest) bool {
 	for _, name := range r.resources {
 		if name == "*" && len(r.resources) == 1 {
@@ -133,22 +133,22 @@ func (r *pathRule) matches(d *Digest) bool {
 	return false
 }
 
-// hasOrAll reports whether a list has s, or nothing but "*".
+// hasOrAll reports whether a list contains s or consists only of "*".
 func hasOrAll(list []string, s string) bool {
 	return len(list) == 1 && list[0] == "*" || slices.Contains(list, s)
 }
 
-// Field managers of what API servers write to flow schemas and priority levels.
+// Field managers that the API servers use when they write flow schemas and priority levels.
 const (
 	Producer = "api-priority-and-fairness-config-producer-v1"
 	Consumer = "api-priority-and-fairness-config-consumer-v1"
 )
 
-// autoUpdate reports whether a server may restore the spec of an object that it created.
+// autoUpdate is the annotation that specifies whether a server may restore the spec of an object that it created.
 const autoUpdate = "apf.kubernetes.io/autoupdate-spec"
 
-// Dangling returns the condition that a FlowSchema has to have, given whether its priority level is stored. It reports
-// false when it has it (presyncFlowSchemaStatus).
+// Dangling returns the Dangling condition of a FlowSchema. found reports whether its priority level is stored. If the FlowSchema
+// already has this condition, changes is false (presyncFlowSchemaStatus).
 func Dangling(schema object.Object, found bool) (condition map[string]any, changes bool) {
 	status, reason, text := "True", "NotFound", "but there is no such object"
 	if found {
@@ -163,14 +163,14 @@ func Dangling(schema object.Object, found bool) (condition map[string]any, chang
 	return map[string]any{"type": "Dangling", "status": status, "reason": reason, "message": message}, true
 }
 
-// Level returns the name of the priority level that a FlowSchema refers to.
+// Level returns the name of the priority level to which a FlowSchema refers.
 func Level(schema object.Object) string {
 	return schema.String("spec", "priorityLevelConfiguration", "name")
 }
 
-// Revise restores the fields that API servers maintain in an object that they have created: the spec of a mandatory one always. The
-// spec of another one is restored unless its annotation forbids it, or, if there is no annotation, the object has been changed
-// (ensurer.ReviseIfNeeded). Revise reports whether it changed anything.
+// Revise restores the fields that API servers maintain in the objects that they create. It always restores the spec of a mandatory
+// object. It restores the spec of any other object if the annotation allows that or, without an annotation, if the spec was never
+// changed (ensurer.ReviseIfNeeded). Revise reports whether it changed anything.
 func Revise(current, made object.Object) bool {
 	said, err := strconv.ParseBool(current.Annotations()[autoUpdate])
 	update := current.Name() == exempt || current.Name() == catchAll
@@ -189,7 +189,8 @@ func Revise(current, made object.Object) bool {
 	return changed
 }
 
-// Unwanted reports whether an object is annotated as created by servers but is not one of theirs: it is to be deleted.
+// Unwanted reports whether an object's annotation says that servers have created it. Servers delete such an object if it is not one
+// of their defaults.
 func Unwanted(o object.Object) bool {
 	said, err := strconv.ParseBool(o.Annotations()[autoUpdate])
 	return err == nil && said

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// forbidden lists the functions that clock and sim must not use, and their replacements. "*" is the whole package.
+// forbidden lists the functions that clock and sim must not use, and their replacements. "*" stands for the whole package.
 var forbidden = map[string]struct {
 	names   []string
 	instead string
@@ -25,13 +25,13 @@ var forbidden = map[string]struct {
 	"hash/maphash": {[]string{"*"}, "use hash/fnv: the seed of maphash differs from run to run"},
 }
 
-// globalRand are the functions of math/rand/v2 that draw from its own generator.
+// globalRand are the functions of math/rand/v2 that use its global generator.
 var globalRand = []string{
 	"ExpFloat64", "Float32", "Float64", "Int", "Int32", "Int32N", "Int64", "Int64N", "IntN", "N", "NormFloat64", "Perm",
 	"Shuffle", "Uint", "Uint32", "Uint32N", "Uint64", "Uint64N", "UintN",
 }
 
-// realTime are the files that may use them, and why.
+// realTime are the files that may use real time, and the reasons.
 var realTime = map[string]string{
 	"clock/system.go":                 "it is package time behind the Clock interface",
 	"sim/conformance/life.go":         "a client outside the simulator: controllers take their time",
@@ -40,7 +40,7 @@ var realTime = map[string]string{
 	"sim/conformance/target.go":       "a client outside the simulator: it waits as a real one does",
 }
 
-// goroutines are the files that may start some, and why: the design allows them there, needed or not.
+// goroutines are the files in which the design allows goroutines, and the reasons.
 var goroutines = map[string]string{
 	"sim/apiserver/watch.go":          "it copies from a watcher's queue to the response",
 	"sim/conformance/check.go":        "a client outside the simulator: it sends requests side by side",
@@ -50,7 +50,7 @@ var goroutines = map[string]string{
 	"sim/conformance/target.go":       "a client outside the simulator: its request waits while it moves the clock",
 }
 
-// core are the files that must be deterministic.
+// core reports whether a file must be deterministic.
 func core(s source) bool { return s.owner == "" && s.in("clock", "sim") && !s.isTest() }
 
 func TestForbiddenCalls(t *testing.T) {
@@ -67,7 +67,7 @@ func TestForbiddenCalls(t *testing.T) {
 	}
 }
 
-// forbiddenUses returns a line for each use of a forbidden function.
+// forbiddenUses returns a message for each use of a forbidden function.
 func forbiddenUses(s source) (out []string) {
 	imports := s.imports()
 	ast.Inspect(s.ast, func(n ast.Node) bool {
@@ -100,7 +100,7 @@ func TestNoGoroutines(t *testing.T) {
 	}
 }
 
-// goStatements returns where a file starts goroutines, by a go statement or the Go method of a group.
+// goStatements returns the positions at which a file starts goroutines, by a go statement or the Go method of a group.
 func goStatements(s source) (out []string) {
 	ast.Inspect(s.ast, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -116,7 +116,7 @@ func goStatements(s source) (out []string) {
 	return out
 }
 
-// inBubble reports whether a file is about bodies of fake.Explore, which run in bubbles.
+// inBubble reports whether a file contains bodies for fake.Explore, which run in bubbles.
 func inBubble(s source) (found bool) {
 	ast.Inspect(s.ast, func(n ast.Node) bool {
 		sel, ok := n.(*ast.SelectorExpr)

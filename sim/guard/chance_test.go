@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestChanceIsImportedByExploreOnly: package fake/chance writes into records of the Go runtime and traces child processes. Only a
-// test that imports fake/explore links it, natively and as js/wasm.
+// TestChanceIsImportedByExploreOnly checks that only tests that import fake/explore link package fake/chance, natively and as
+// js/wasm. The package writes to data structures of the Go runtime and traces child processes.
 func TestChanceIsImportedByExploreOnly(t *testing.T) {
 	t.Parallel()
 	for _, env := range [][]string{nil, {"GOOS=js", "GOARCH=wasm"}} {

@@ -1,12 +1,12 @@
-// Package guard holds the rules of the project that a machine can check, as tests. It has no code of its own.
+// Package guard contains the rules of the project that can be checked automatically, as tests. It has no other code.
 //
 //	rows_test.go      allowed imports between packages; allowed dependencies; nothing of k8s.io; no testing in programs
 //	calls_test.go     clock and sim take time and randomness as arguments and start no goroutines
-//	maporder_test.go  no map order reaches an answer
+//	maporder_test.go  no response depends on map order
 //	fields_test.go    the parts of a cluster are complete when their constructors return
-//	root_test.go      the files of package sim name each other one way only
+//	root_test.go      the files of package sim depend on each other in one direction only
 //	documents_test.go links are valid; documents are short; the tour of the API is complete; constructors have examples
 //	style_test.go     sizes of functions and files, package comments and names, leftovers
 //
-// A failure suggests what to use instead. An exception is an entry in a list, with its reason.
+// A failure suggests what to use instead. Exceptions are list entries with a reason.
 package guard

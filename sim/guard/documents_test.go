@@ -23,7 +23,7 @@ var (
 	fenced  = regexp.MustCompile("(?ms)^```.*?^```$")
 )
 
-// TestLinks checks that the links of documents are valid.
+// TestLinks checks that the links in documents are valid.
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	all, err := texts()
@@ -39,12 +39,12 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// deadLinks returns a line for each link of a document that leads to no file, folder or heading of the project.
+// deadLinks returns a message for each link in a document that does not lead to a file, directory or heading of the project.
 func deadLinks(all map[string][]byte, name string) (dead []string) {
 	for _, m := range link.FindAllStringSubmatch(fenced.ReplaceAllString(string(all[name]), ""), -1) {
 		target, anchor, _ := strings.Cut(m[2], "#")
 		if strings.Contains(m[2], ":") {
-			continue // another site
+			continue // link to another site
 		}
 		file := name
 		if target != "" {
@@ -60,16 +60,16 @@ func deadLinks(all map[string][]byte, name string) (dead []string) {
 	return dead
 }
 
-// exists reports whether there is a file or a folder of the name.
+// exists reports whether a file or directory with this name exists.
 func exists(all map[string][]byte, name string) bool {
 	if _, ok := all[name]; ok {
 		return true
 	}
-	_, err := os.Stat(path.Join(root, name)) // a folder or a picture
+	_, err := os.Stat(path.Join(root, name)) // a directory or an image
 	return err == nil
 }
 
-// anchors returns the names by which headings of a document can be linked: GitHub's, which have letters, digits and hyphens.
+// anchors returns the anchors of a document's headings, by GitHub's rules: they contain letters, digits and hyphens.
 func anchors(text string) (names []string) {
 	for _, m := range heading.FindAllStringSubmatch(fenced.ReplaceAllString(text, ""), -1) {
 		plain := strings.Map(func(r rune) rune {
@@ -96,15 +96,15 @@ func TestLinksFinds(t *testing.T) {
 	is.Equal(deadLinks(all, "a/README.md"), []string{"a/README.md: there is no e/f.go", "a/README.md: b.md has no heading other"})
 }
 
-// documentLines are the lengths of documents that are not the usual one, by name.
+// documentLines are the maximum lengths of documents that differ from the usual one, by name.
 var documentLines = map[string]int{
-	"README.md":           150, // it is read in one go
-	"sim/ARCHITECTURE.md": 600, // it takes half an hour
+	"README.md":           150, // should be readable in one sitting
+	"sim/ARCHITECTURE.md": 600, // takes half an hour to read
 }
 
 const usualLines = 300
 
-// TestDocumentLengths checks that no document is longer than a reader bears.
+// TestDocumentLengths checks that documents are not too long.
 func TestDocumentLengths(t *testing.T) {
 	t.Parallel()
 	all, err := texts()
@@ -125,7 +125,7 @@ func TestDocumentLengths(t *testing.T) {
 	}
 }
 
-// tooLong returns a complaint if a document has too many lines.
+// tooLong returns a message if a document has too many lines.
 func tooLong(name string, text []byte) string {
 	most := cmp.Or(documentLines[name], usualLines)
 	if lines := bytes.Count(text, []byte("\n")); lines > most {
@@ -146,8 +146,8 @@ func TestDocumentLengthsFinds(t *testing.T) {
 
 const tour = "examples/api-tour.md"
 
-// TestTour checks that each chapter of Kubernetes' documents refers to an existing lesson, to a test in the named file, and to a recorded
-// area.
+// TestTour checks that each chapter of the tour of Kubernetes' documentation refers to an existing lesson, to a test in the named
+// file, and to a recorded area.
 func TestTour(t *testing.T) {
 	t.Parallel()
 	all, err := texts()
@@ -215,7 +215,7 @@ func TestTourFinds(t *testing.T) {
 	is.Equal(tourComplaints(all, head+" | [list](../sim/conformance/testdata/cases/list) |\n"), []string{"C: it leads to nothing in column test"})
 }
 
-// TestCompatTable checks that the table of compatibility shows exactly the results of make compat.
+// TestCompatTable checks that the compatibility table contains exactly the results of make compat.
 func TestCompatTable(t *testing.T) {
 	t.Parallel()
 	all, err := texts()
@@ -227,7 +227,7 @@ func TestCompatTable(t *testing.T) {
 	}
 }
 
-// compatComplaint describes how the table in a document differs from the results, which have tabs between the parts of a line.
+// compatComplaint describes how the table in a document differs from the results, whose columns are separated by tabs.
 func compatComplaint(document, results string) string {
 	_, rest, _ := strings.Cut(document, "<!-- compat: make compat writes this table -->\n")
 	table, _, found := strings.Cut(rest, "<!-- end of compat -->\n")
@@ -283,7 +283,7 @@ func TestConstructorsHaveExamples(t *testing.T) {
 	}
 }
 
-// constructors returns the exported functions of a package that return a value of one of its exported types, in the order of files.
+// constructors returns the exported functions of a package that return a value of one of its exported types, in file order.
 func constructors(files []source) (names []string) {
 	types := map[string]bool{}
 	for _, s := range files {

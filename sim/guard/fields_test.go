@@ -10,8 +10,8 @@ import (
 	"github.com/matryer/is"
 )
 
-// parts are the types that a cluster is made of, by package. A part is complete when its constructor returns: nothing outside of its
-// methods assigns to its fields, and only constructors assign the functions, interfaces and other parts that it uses.
+// parts are the types of which a cluster consists, by package. A part is complete when its constructor returns: its fields are
+// assigned only by its own methods, and the functions, interfaces and other parts that it uses only by constructors.
 var parts = map[string][]string{
 	"sim":              {"Cluster", "lock", "parts", "followers"},
 	"sim/admission":    {"Server"},
@@ -35,7 +35,7 @@ var parts = map[string][]string{
 	"sim/watchcache":   {"Cache", "Watch"},
 }
 
-// changing are the fields that are exceptions, with the reason.
+// changing are the fields that are exceptions, and the reasons.
 var changing = map[string]string{
 	"sim/aggregator.Aggregator.through":  "Cluster.AggregateThrough sets it while the cluster runs",
 	"sim/controller.Manager.Order":       "a program that steps controllers chooses their order while the cluster runs",
@@ -44,6 +44,7 @@ var changing = map[string]string{
 	"sim/controller.Manager.OnReconcile": "a scenario begins to record reconciles while the cluster runs",
 	"sim/history.History.journal":        "Cluster.Keep sets it while the cluster runs",
 	"sim/replica.Conversions.call":       "Cluster.ConvertThrough sets it while the cluster runs",
+	"sim/replica.Set.auditor":            "Cluster.Audit sets it while the cluster runs",
 	"sim/watchcache.Watch.cache":         "a watch joins its cache when the state that it begins with has been sent",
 }
 
@@ -71,13 +72,13 @@ func TestPartsAreComplete(t *testing.T) {
 // assignment is an assignment to a field of a part.
 type assignment struct {
 	node     ast.Node
-	field    string // sim/apiserver.Server.Host
-	wired    bool   // it is a function, an interface or a pointer to another part
-	method   bool   // in a method of the part
-	creation bool   // in a constructor of the part, or of what contains it
+	field    string // such as sim/apiserver.Server.Host
+	wired    bool   // whether it is a function, an interface or a pointer to another part
+	method   bool   // whether the assignment is in a method of the part
+	creation bool   // whether it is in a constructor of the part or of a type that contains the part
 }
 
-// problem returns what is wrong with an assignment, or "".
+// problem describes what is wrong with an assignment, or returns "".
 func (a assignment) problem() string {
 	switch {
 	case a.creation:
@@ -126,7 +127,7 @@ func assigned(s source, info *types.Info) (found []assignment) {
 	return found
 }
 
-// writes returns the field that an assignment to left writes, and the fields whose values contain it.
+// writes returns the field that an assignment to left modifies, and the fields whose values contain that field.
 func writes(left ast.Expr, info *types.Info) (fields []*ast.SelectorExpr) {
 	for {
 		switch x := left.(type) {
@@ -149,7 +150,7 @@ func writes(left ast.Expr, info *types.Info) (fields []*ast.SelectorExpr) {
 	}
 }
 
-// makes reports whether a function returns the type, or a type that contains one.
+// makes reports whether a function returns the type or a type that contains it.
 func makes(f *types.Signature, t *types.Named) bool {
 	for i := range f.Results().Len() {
 		made := named(f.Results().At(i).Type())
@@ -170,7 +171,7 @@ func makes(f *types.Signature, t *types.Named) bool {
 	return false
 }
 
-// named returns the defined type that t is, or points to, or nil.
+// named returns the defined type of t or of its pointer's element, or nil.
 func named(t types.Type) *types.Named {
 	if t == nil {
 		return nil
@@ -183,7 +184,7 @@ func named(t types.Type) *types.Named {
 	return n
 }
 
-// isWired reports whether a field of the type connects a part with others.
+// isWired reports whether a field of this type connects a part to another one.
 func isWired(t types.Type) bool {
 	switch u := types.Unalias(t).Underlying().(type) {
 	case *types.Signature, *types.Interface:

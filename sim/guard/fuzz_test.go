@@ -17,8 +17,8 @@ type parsing struct {
 	why     string   // reason for having no target: another package's target covers it, or its input is trusted
 }
 
-// parsers lists them by folder. A package with a function that parses text or bytes has a row; a row has a fuzz target or a reason
-// for having none.
+// parsers lists these packages by directory. Each package with a function that parses text or bytes has an entry, which names a
+// fuzz target or a reason for having none.
 var parsers = map[string]parsing{
 	"examples/crds":               {reads: "manifests", targets: []string{"FuzzParts"}},
 	"examples/documents":          {reads: "documents of the project", why: "they are in the tree"},
@@ -27,15 +27,19 @@ var parsers = map[string]parsing{
 	"examples/soak":               {reads: "answers", why: "FuzzRead of sim/checker"},
 	"fake":                        {reads: "requests of all kinds, sessions over WebSocket and SPDY; the naive model says what is right", targets: []string{"FuzzExpressions", "FuzzHandler", "FuzzModel", "FuzzUpgrade"}},
 	"fake/answer":                 {reads: "sessions over WebSocket and SPDY", why: "FuzzUpgrade of fake"},
+	"fake/check":                  {reads: "files of objects, and of policy tests", targets: []string{"FuzzPolicyTests", "FuzzRead"}},
+	"fake/audit":                  {reads: "audit policies", targets: []string{"FuzzPolicy"}},
 	"fake/control":                {reads: "what a request does to replicas and controllers", why: "FuzzHandler of fake"},
 	"fake/cmd/kubesim":            {reads: "flags", targets: []string{"FuzzArguments"}},
 	"fake/dropin":                 {reads: "flags of kube-apiserver and etcd", targets: []string{"FuzzFlags"}},
+	"fake/dump":                   {reads: "files of objects, archives, snapshots of etcd", targets: []string{"FuzzDatabase", "FuzzFile", "FuzzText"}},
 	"fake/explore/campaign":       {reads: "plans, schemas, stacks and logs", targets: []string{"FuzzHang", "FuzzMerge", "FuzzParse", "FuzzPatch"}},
 	"fake/flags":                  {reads: "its table, and values of flags", targets: []string{"FuzzSet"}},
 	"fake/kubectl":                {reads: "kubeconfigs, and frames of WebSocket", targets: []string{"FuzzFrames", "FuzzKubeconfig"}},
 	"fake/listen":                 {reads: "origins", targets: []string{"FuzzOrigins"}},
 	"fake/outbound":               {reads: "admission files with their kubeconfigs", targets: []string{"FuzzAdmissionConfig"}},
 	"fake/kustomize":              {reads: "kustomizations", targets: []string{"FuzzBuild"}},
+	"fake/record":                 {reads: "recordings, audit logs, and bodies of requests and answers", targets: []string{"FuzzReplay", "FuzzStory"}},
 	"fake/cmd/release":            {reads: "its flags, files of the project, and archives", why: "whoever releases has written them"},
 	"sim/apiserver":               {reads: "paths and queries", targets: []string{"FuzzInfo"}},
 	"sim/archive":                 {reads: "archives, and the log that keeps up", targets: []string{"FuzzLog", "FuzzRead"}},
@@ -49,9 +53,10 @@ var parsers = map[string]parsing{
 	"sim/builtin/gotext":          {reads: "how Go prints types", why: "it is generated, and in the tree"},
 	"sim/builtin/kind":            {reads: "annotations", why: "FuzzHandler of fake"},
 	"sim/builtin/kindtest":        {reads: "objects of tests", why: "only tests have it"},
+	"sim/cbor":                    {reads: "CBOR", targets: []string{"FuzzToJSON"}},
 	"sim/cel/celgo":               {reads: "rules in CEL, with the formats that they know", targets: []string{"FuzzRules"}},
 	"sim/checker":                 {reads: "answers and events", targets: []string{"FuzzRead"}},
-	"sim/codec":                   {reads: "JSON, YAML, protobuf, what a client accepts; CBOR is refused", targets: []string{"FuzzDecode", "FuzzNegotiate", "FuzzPartial", "FuzzPlainJSON", "FuzzProto", "FuzzYAML"}},
+	"sim/codec":                   {reads: "JSON, YAML, protobuf, what a client accepts", targets: []string{"FuzzDecode", "FuzzNegotiate", "FuzzPartial", "FuzzPlainJSON", "FuzzProto", "FuzzYAML"}},
 	"sim/conformance":             {reads: "cases and recordings", targets: []string{"FuzzDecode", "FuzzParseCase"}},
 	"sim/controller/batch":        {reads: "indexes of Jobs", targets: []string{"FuzzIndexes"}},
 	"sim/controller/certificates": {reads: "signing requests", targets: []string{"FuzzRequest"}},
@@ -65,6 +70,7 @@ var parsers = map[string]parsing{
 	"sim/fieldmanager":            {reads: "managed fields", targets: []string{"FuzzManagedFields"}},
 	"sim/json":                    {reads: "JSON", targets: []string{"FuzzScanner"}},
 	"sim/jsonpath":                {reads: "templates and paths", targets: []string{"FuzzTemplate"}},
+	"fake/gotest":                 {reads: "command lines, files of go list and its own reports", targets: []string{"FuzzParse"}},
 	"sim/kubectl":                 {reads: "command lines, files and answers", targets: []string{"FuzzLine"}},
 	"sim/kubectl/client":          {reads: "files, by what flags name", why: "FuzzLine of sim/kubectl"},
 	"sim/kubectl/flags":           {reads: "flags", why: "FuzzLine of sim/kubectl"},
@@ -77,6 +83,7 @@ var parsers = map[string]parsing{
 	"sim/lesson":                  {reads: "files of lessons", targets: []string{"FuzzParse"}},
 	"sim/mvcc":                    {reads: "operations on the store", targets: []string{"FuzzStore"}},
 	"sim/object":                  {reads: "JSON", targets: []string{"FuzzJSON"}},
+	"sim/pack":                    {reads: "texts that it has packed", targets: []string{"FuzzPack"}},
 	"sim/patch":                   {reads: "patches", targets: []string{"FuzzJSONPatch", "FuzzStrategic"}},
 	"sim/quantity":                {reads: "quantities", targets: []string{"FuzzQuantity"}},
 	"sim/registry":                {reads: "continue tokens and options of lists", targets: []string{"FuzzContinueToken", "FuzzListOptions"}},
@@ -95,13 +102,13 @@ var parsers = map[string]parsing{
 	"wasm/engine":                 {reads: "messages of the page, what is in a link (web/src/share/codec.ts unpacks it), texts that are shown side by side, protobuf that is shown", targets: []string{"FuzzDiff", "FuzzHandle", "FuzzOpenWire", "FuzzYAMLLines"}},
 }
 
-// parses matches the names of parsing functions. Of these only functions count that take text, bytes or a reader.
+// parses matches the names of parsing functions. Only functions with a readable parameter and a result count.
 var parses = regexp.MustCompile(`^(Parse|parse|Read|read|Decode|decode|Unmarshal|unmarshal|Load|load|Open|open|tokenize|scan)([A-Z].*)?$`)
 
-// readable lists the types of parameters that can be parsed.
+// readable are the parameter types that can be parsed.
 var readable = []string{"string", "[]byte", "io.Reader", "[]string", "*bufio.Reader", "[][]byte", "json.RawMessage"}
 
-// reads reports whether a function has a parameter that can be parsed, and a result. A function without a result does not parse.
+// reads reports whether a function has a readable parameter and a result. A function without a result does not parse.
 func reads(f *ast.FuncDecl, text func(ast.Expr) string) bool {
 	return f.Type.Results != nil && slices.ContainsFunc(f.Type.Params.List, func(p *ast.Field) bool { return slices.Contains(readable, text(p.Type)) })
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// snippet parses one file as the guards see it.
+// snippet parses a file in the same way as the guards.
 func snippet(t *testing.T, text string) source {
 	t.Helper()
 	f, err := parser.ParseFile(fset, "snippet.go", "package p\n"+text, parser.ParseComments|parser.SkipObjectResolution)

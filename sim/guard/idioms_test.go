@@ -16,8 +16,8 @@ import (
 
 var update = flag.Bool("update", false, "let TestIdioms write testdata/idioms.txt anew")
 
-// idioms are turns of phrase that a reader stumbles over. Comments and documents are written in plain English: subject, verb, object;
-// programs are "it"; conditions are sentences; an interface method "implements pkg.Interface".
+// idioms are unnatural phrases. Comments and documents are written in plain English: subject, verb, object; programs are "it";
+// conditions are sentences; an interface method "implements pkg.Interface".
 var idioms = []struct {
 	name string
 	re   *regexp.Regexp
@@ -33,8 +33,8 @@ var idioms = []struct {
 
 const idiomFile = "testdata/idioms.txt"
 
-// TestIdioms counts the idioms in the comments of each package, in each document and lesson, and in the page's texts. The counts may only
-// fall: testdata/idioms.txt has what is left, most of it quotations and names of functions.
+// TestIdioms counts the idioms in the comments of each package, in each document and lesson, and in the page's texts. The counts
+// may only decrease. testdata/idioms.txt contains the current counts, most of them for quotations and function names.
 func TestIdioms(t *testing.T) {
 	t.Parallel()
 	counts := map[string]int{} // "folder idiom" or "document idiom"
@@ -79,7 +79,7 @@ func TestIdioms(t *testing.T) {
 	}
 }
 
-// countIdioms adds the idioms of a text to the counts of a folder or document.
+// countIdioms adds the idioms of a text to the counts of a directory or document.
 func countIdioms(counts map[string]int, key, text string) {
 	text = strings.Join(strings.Fields(text), " ")
 	for _, idiom := range idioms {
@@ -89,7 +89,7 @@ func countIdioms(counts map[string]int, key, text string) {
 	}
 }
 
-// idiomComplaints compares the counts with those of testdata/idioms.txt.
+// idiomComplaints compares the counts with testdata/idioms.txt.
 func idiomComplaints(t *testing.T, counts map[string]int) (complaints []string) {
 	data, err := os.ReadFile(idiomFile)
 	if err != nil {
@@ -117,8 +117,8 @@ func idiomComplaints(t *testing.T, counts map[string]int) (complaints []string) 
 	return complaints
 }
 
-// documentKey returns the name by which the idioms of a file are counted: that of a document, the folder of a lesson, or the page's texts.
-// It returns "" for other files.
+// documentKey returns the key under which the idioms of a file are counted: the name of a document, the directory of a lesson, or
+// the page's texts. It returns "" for any other file.
 func documentKey(name string) string {
 	dir, file := path.Split(name)
 	switch {
@@ -136,7 +136,7 @@ var (
 	question = regexp.MustCompile(`[^.!?:;|]*\?`)
 )
 
-// prose returns the paragraphs, list items and table rows of a document, the lines of a lesson and of the page's texts. It leaves out
+// prose returns the paragraphs, list items and table rows of a document, or the lines of a lesson or of the page's texts. It omits
 // code, and questions, which may begin with What.
 func prose(text string) (blocks []string) {
 	for line := range strings.Lines(fenced.ReplaceAllString(text, "")) {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestImportGroups holds imports to three groups in this order, with a blank line between them: the standard library, other modules,
-// this module.
+// TestImportGroups checks that imports are in three groups, separated by blank lines: the standard library, other modules, this
+// module.
 func TestImportGroups(t *testing.T) {
 	t.Parallel()
 	for _, s := range mustSources(t, byHand) {

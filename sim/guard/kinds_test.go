@@ -15,7 +15,8 @@ import (
 	"github.com/kubesim/kubesim/sim/trouble"
 )
 
-// aboutKinds are the folders below sim whose packages are about kinds, and why. All others work for every kind, built-in or custom.
+// aboutKinds are the directories below sim whose packages are specific to kinds, and the reasons. All other packages support every
+// kind, built-in or custom.
 var aboutKinds = map[string]string{
 	"sim/admission":   "a plugin is about the kinds that it looks at",
 	"sim/aggregator":  "APIServices lead to Services and their endpoints",
@@ -32,7 +33,7 @@ var aboutKinds = map[string]string{
 	"sim/soak":        "it works on objects of some kinds",
 }
 
-// aboutKind returns the folder of aboutKinds that contains a package, or "" if the package works for every kind.
+// aboutKind returns the directory in aboutKinds that contains a package, or "" if the package supports every kind.
 func aboutKind(dir string) string {
 	for folder := range aboutKinds { // order does not matter: none lies in another
 		if dir == folder || strings.HasPrefix(dir, folder+"/") && dir != "sim/builtin/table" {
@@ -42,7 +43,7 @@ func aboutKind(dir string) string {
 	return ""
 }
 
-// namedKinds are the kinds that generic code names nevertheless, or files that name some, with the reason.
+// namedKinds are the kinds that generic code names anyway, or the files that name some, with the reasons.
 var namedKinds = map[string]string{
 	"sim/archive ServiceCIDR":              "the name of an option in files",
 	"sim namespaces":                       "what a bare server has from the beginning",
@@ -60,8 +61,8 @@ var namedKinds = map[string]string{
 	"sim/metadata Event": "the API machinery forbids it in every owner reference, also where no server serves events and in objects within custom ones (apimachinery validation.BannedOwners)",
 }
 
-// TestNoKindByName checks that generic code uses the Definition and names no kind. The special behaviour of a kind belongs in the
-// package of its group.
+// TestNoKindByName checks that generic code uses the Definition and does not name kinds. The special behaviour of a kind belongs in
+// the package of its group.
 func TestNoKindByName(t *testing.T) {
 	t.Parallel()
 	set, err := schema.Load(schema.Default)
@@ -114,8 +115,8 @@ func TestNoKindByName(t *testing.T) {
 	}
 }
 
-// TestNoMinorByName checks that no code names a Kubernetes minor: differences between minors belong in the rows of schema.Releases or
-// use Context.Since. A text may mention a minor as an example, but must not consist of it.
+// TestNoMinorByName checks that code does not name Kubernetes minor versions. Differences between them belong in the rows of
+// schema.Releases or use Context.Since. A string may mention a minor version as an example, but must not consist of it.
 func TestNoMinorByName(t *testing.T) {
 	t.Parallel()
 	rows := 0
@@ -156,7 +157,7 @@ func TestNoMinorByName(t *testing.T) {
 	}
 }
 
-// TestGatesAreKnown checks that rules ask only for feature gates that a server can have. An unknown gate would always be disabled.
+// TestGatesAreKnown checks that rules use only feature gates that a server can have. An unknown gate would always be disabled.
 func TestGatesAreKnown(t *testing.T) {
 	t.Parallel()
 	server, err := kind.Server(schema.Default, nil)
@@ -191,8 +192,8 @@ func TestGatesAreKnown(t *testing.T) {
 	}
 }
 
-// TestStructsAreNamed checks that rules name structs by generated constants, so that an unknown name does not compile, and that each
-// generated constant is used by a rule.
+// TestStructsAreNamed checks that rules name structs by generated constants, so that an unknown name does not compile, and that
+// each generated constant is used by a rule.
 func TestStructsAreNamed(t *testing.T) {
 	t.Parallel()
 	named := map[string]bool{}
@@ -228,8 +229,7 @@ func TestStructsAreNamed(t *testing.T) {
 	}
 }
 
-// TestTroublesAreListedOnce: the page that shows a server knows what can be done to replicas and controllers from a list of its
-// own, which says what sim/trouble does.
+// TestTroublesAreListedOnce checks that the page's own list of disturbances of replicas and controllers matches sim/trouble.
 func TestTroublesAreListedOnce(t *testing.T) {
 	t.Parallel()
 	all, err := texts()
@@ -241,7 +241,7 @@ func TestTroublesAreListedOnce(t *testing.T) {
 	if found == nil {
 		t.Fatalf("%s has no list of troubles any more: take this test away", file)
 	}
-	want := []string{"'step'"} // lets a stopped controller do one thing: nothing that goes wrong
+	want := []string{"'step'"} // runs a stopped controller once; not a disturbance
 	var takes []string
 	for _, k := range trouble.Kinds {
 		want = append(want, "'"+k.Name+"'")

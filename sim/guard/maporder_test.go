@@ -10,12 +10,12 @@ import (
 	"testing"
 )
 
-// promise matches the comment that allows a range over a map, on its line or the line above.
+// promise matches the comment that allows a loop over a map, on its line or the line above.
 var promise = regexp.MustCompile(`sorted below|order does not matter`)
 
-// TestMapOrder checks that the random order of maps does not affect results. A loop over a map is allowed if its body obviously does not
-// depend on the order (it fills another map, counts, deletes, or returns a boolean), if the function sorts afterwards, or with a
-// comment that matches promise.
+// TestMapOrder checks that the random order of maps does not affect results. A loop over a map is allowed if its body obviously
+// does not depend on the order (it fills another map, counts, deletes, or returns a boolean), if the function sorts afterwards, or
+// if a comment matches promise.
 func TestMapOrder(t *testing.T) {
 	t.Parallel()
 	checkTypes(t, core, func(files []source, info *types.Info) {
@@ -48,7 +48,7 @@ func mapOrder(s source, info *types.Info) (out []string) {
 	return out
 }
 
-// promisedLines are the lines that a promise covers.
+// promisedLines returns the lines that are covered by a promise.
 func promisedLines(s source) map[int]bool {
 	out := map[int]bool{}
 	for _, group := range s.ast.Comments {
@@ -90,13 +90,13 @@ func sortsAfter(d ast.Decl, pos token.Pos) bool {
 	return found
 }
 
-// mapLoop judges the body of a loop over a map.
+// mapLoop analyzes the body of a loop over a map.
 type mapLoop struct {
 	loop *ast.RangeStmt
 	info *types.Info
 }
 
-// orderFree reports whether statements have the same effect in whatever order the loop runs, as far as can be seen.
+// orderFree reports whether the effect of statements obviously does not depend on the order in which the loop runs.
 func (m mapLoop) orderFree(list []ast.Stmt) bool {
 	return !slices.ContainsFunc(list, func(s ast.Stmt) bool { return !m.free(s) })
 }
@@ -126,8 +126,8 @@ func (m mapLoop) free(s ast.Stmt) bool {
 	return false
 }
 
-// freeAssign accepts new variables, sums, constants, and members of another map that nothing is appended to, except
-// under the loop's own key.
+// freeAssign accepts new variables, sums, constants, and assignments to elements of another map, unless they append to an element
+// other than that of the loop's own key.
 func (m mapLoop) freeAssign(s *ast.AssignStmt) bool {
 	if s.Tok == token.DEFINE {
 		return true

@@ -8,7 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/config"
 )
 
-// translated are files that read options from another form, or hand them to a package below config.
+// translated are files that convert options from another form, or pass them to a package below config.
 var translated = map[string]string{
 	"fake/explore/explore.go": "a plan's seed and what it replays, which are no options",
 	"sim/scenario/replay.go":  "the head of a trace",
@@ -18,8 +18,8 @@ var translated = map[string]string{
 	"wasm/engine/run.go":      "what a page asks for when it boots",
 }
 
-// TestOptionsAreNotCopied checks that options are passed as a config.Cluster or config.Server. Code that copies their fields into another
-// struct would have to be changed for each new option:
+// TestOptionsAreNotCopied checks that options are passed as a config.Cluster or config.Server. Code that copies their fields to
+// another struct would have to be changed for each new option:
 //
 //	sim.Options{Seed: o.Seed, Nodes: o.Nodes}         pass the struct instead
 //	made.Seed, made.Nodes = o.Seed, o.Nodes           here, too
@@ -54,7 +54,7 @@ func TestOptionsAreNotCopied(t *testing.T) {
 	}
 }
 
-// copiesOf returns the options that a literal or an assignment copies from one struct into another.
+// copiesOf returns the options that a literal or an assignment copies from one struct to another.
 func copiesOf(n ast.Node, fields map[string]bool) (copies []string) {
 	add := func(to, from ast.Expr) {
 		if name := nameOf(to); fields[name] && copied(from, name) {
@@ -78,7 +78,7 @@ func copiesOf(n ast.Node, fields map[string]bool) (copies []string) {
 	return copies
 }
 
-// copied reports whether an expression is the field of another struct with the same name.
+// copied reports whether an expression is a field of another struct with the same name.
 func copied(e ast.Expr, field string) bool {
 	sel, ok := e.(*ast.SelectorExpr)
 	return ok && sel.Sel.Name == field

@@ -10,8 +10,8 @@ import (
 	"github.com/matryer/is"
 )
 
-// TestRootIsStraight checks that references between the files of package sim have no cycles, so that each file can be read after the
-// files that it uses: options and lock, the Cluster, then the operations on it.
+// TestRootIsStraight checks that references between the files of package sim have no cycles, so that each file can be read after
+// the files that it uses: options and lock, the Cluster, then the operations on it.
 func TestRootIsStraight(t *testing.T) {
 	t.Parallel()
 	files := mustSources(t, func(s source) bool { return s.dir() == "sim" && !s.isTest() })
@@ -20,7 +20,7 @@ func TestRootIsStraight(t *testing.T) {
 	}
 }
 
-// TestOneLock checks that the lock of a Cluster is taken only in lock.go, which does the work that has become due.
+// TestOneLock checks that the lock of a Cluster is acquired only in lock.go, which processes everything that has become due.
 func TestOneLock(t *testing.T) {
 	t.Parallel()
 	locks := 0
@@ -54,9 +54,9 @@ func TestRootIsStraightFinds(t *testing.T) {
 	is.Equal(len(circles([]source{read("a.go", "package a\nfunc f(x T) { x.h() }\nvar v int"), read("b.go", "package a\ntype T int\nfunc (T) h() { _ = v }")})), 1)
 }
 
-// circles returns the circles of files that name each other's functions, types, values and unexported methods.
+// circles returns the cycles of files that refer to each other's functions, types, values and unexported methods.
 func circles(files []source) (found []string) {
-	home := map[string]string{} // file by name; methods have a dot before it
+	home := map[string]string{} // file by name; names of methods begin with a dot
 	for _, s := range files {
 		for _, name := range declared(s.ast) {
 			home[name] = s.name
@@ -110,7 +110,7 @@ func circles(files []source) (found []string) {
 	return found
 }
 
-// declared returns the names that a file gives to others of its package.
+// declared returns the names that a file declares for the package.
 func declared(f *ast.File) (names []string) {
 	for _, d := range f.Decls {
 		switch d := d.(type) {

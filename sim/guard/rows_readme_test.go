@@ -13,8 +13,8 @@ var (
 	packageName = regexp.MustCompile("`([a-z/]+)`")
 )
 
-// TestReadmeRows: the table of packages in sim/README has those of rows, in their order. "then" begins a row, too; where a package per
-// API group or more controllers are meant, some stand for all.
+// TestReadmeRows checks that the table of packages in sim/README lists the packages of rows in the same order. "then" also begins a
+// row. A row with a package per API group, or with many controllers, may list only some of them.
 func TestReadmeRows(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../README.md")
@@ -49,7 +49,7 @@ func TestReadmeRows(t *testing.T) {
 	}
 }
 
-// inReadme returns the folder of a package as sim/README names it: folders of sim without "sim/".
+// inReadme returns the name of a package's directory in sim/README, which omits "sim/".
 func inReadme(name string) string {
 	if name == "sim" || name == "clock" || name == "fake" || name == "wasm" || strings.HasPrefix(name, "fake/") || strings.HasPrefix(name, "wasm/") {
 		return name

@@ -8,16 +8,16 @@ import (
 	"testing"
 )
 
-// rows define the allowed imports: a package imports only packages in rows above its own.
+// rows define the allowed imports: a package may import only packages in rows above its own.
 var rows = [][]string{
-	{"clock", "sim/json", "sim/quantity", "sim/wire", "sim/random", "sim/trouble", "sim/cron", "sim/spelling", "sim/deadline", "sim/words", "sim/linediff"},
+	{"clock", "sim/json", "sim/quantity", "sim/wire", "sim/random", "sim/trouble", "sim/cron", "sim/spelling", "sim/deadline", "sim/words", "sim/linediff", "sim/pack"},
 	{"sim/object"},
 	{"sim/field"},
 	{"sim/status", "sim/selector", "sim/metadata", "sim/fault", "sim/trace", "sim/jsonpath", "sim/kubelet/images"},
 	{"sim/mvcc", "sim/schema", "sim/checker", "sim/auth/token"},
 	{"sim/resource", "sim/crd/structural"},
 	{"sim/codec", "sim/cel/expr", "sim/commit"},
-	{"sim/cel/celgo", "sim/patch"},
+	{"sim/cel/celgo", "sim/cbor", "sim/patch"},
 	{"sim/cel"},
 	{"sim/webhook", "sim/kubectl/flags", "sim/kubectl/manifest"},
 	{"sim/kubectl/client", "sim/kubectl/shell"},
@@ -30,7 +30,7 @@ var rows = [][]string{
 	{"sim/builtin/admissionregistration", "sim/builtin/apiextensions", "sim/builtin/apiregistration", "sim/builtin/apps",
 		"sim/builtin/authentication", "sim/builtin/authorization", "sim/builtin/autoscaling", "sim/builtin/batch",
 		"sim/builtin/certificates", "sim/builtin/coordination", "sim/builtin/flowcontrol", "sim/builtin/node", "sim/builtin/policy",
-		"sim/builtin/rbac", "sim/builtin/scheduling", "sim/builtin/storagemigration"},
+		"sim/builtin/rbac", "sim/builtin/scheduling", "sim/builtin/apiserverinternal", "sim/builtin/storagemigration"},
 	{"sim/builtin/core"},
 	{"sim/builtin/discovery", "sim/builtin/resource", "sim/builtin/storage"},
 	{"sim/builtin/networking"},
@@ -51,15 +51,17 @@ var rows = [][]string{
 	{"sim"},
 	{"sim/scenario", "sim/archive"},
 	{"sim/lesson", "sim/soak"},
-	{"wasm/engine", "fake/answer", "fake/chance", "fake/control", "fake/explore/campaign", "fake/kustomize", "fake/oracle"},
+	{"wasm/engine", "fake/answer", "fake/audit", "fake/chance", "fake/control", "fake/dump", "fake/explore/campaign", "fake/kustomize", "fake/meter", "fake/oracle", "fake/record"},
 	{"fake/listen", "fake/outbound"},
 	{"fake", "wasm"},
 	{"fake/conformance", "fake/explore", "fake/flags"},
 	{"fake/dropin", "fake/kubectl"},
+	{"fake/check", "fake/gotest/inside"},
+	{"fake/gotest"},
 	{"fake/cmd/kubesim"},
 }
 
-// testSupport are packages without a row: they import nothing of the project, and only tests import them.
+// testSupport are packages without a row. They import no other package of the project, and only tests import them.
 var testSupport = []string{"sim/conformance", "sim/guard"}
 
 // testKits are packages that only tests import.
@@ -70,16 +72,20 @@ var homes = map[string]string{
 	"cel.dev/cel-go":                       "sim/cel/celgo",
 	"github.com/evanphx/json-patch/v5":     "sim/patch",
 	"github.com/google/btree":              "sim/mvcc",
+	"github.com/fxamacker/cbor/v2":         "sim/cbor",
 	"github.com/gorilla/websocket":         "fake/answer",
+	"github.com/klauspost/compress":        "fake/dump",
 	"github.com/matryer/is":                "tests",
 	"github.com/moby/spdystream":           "fake/answer",
+	"github.com/robfig/cron/v3":            "sim/cron",
 	"github.com/tidwall/buntdb":            "sim/archive",
+	"go.yaml.in/yaml/v3":                   "fake/check",
 	"google.golang.org/protobuf":           "sim/codec",
 	"sigs.k8s.io/structured-merge-diff/v4": "sim/fieldmanager",
 	"sigs.k8s.io/yaml":                     "sim/codec",
 }
 
-// rowOf returns the row of a package of the root module.
+// rowOf returns the row of a package in the root module.
 func rowOf(dir string) (int, bool) {
 	for i, row := range rows {
 		if slices.Contains(row, dir) {
@@ -152,10 +158,10 @@ func homeOf(p string) (string, bool) {
 	return "", false
 }
 
-// requirement is a line of go.mod that names a module of Kubernetes.
+// requirement matches a line of go.mod that requires a module of Kubernetes.
 var requirement = regexp.MustCompile(`(?m)^\s*(?:require\s+)?((?:sigs\.)?k8s\.io/\S+) v`)
 
-// lent are the modules of Kubernetes that are allowed in the root go.mod. None of them depends on a version of client-go.
+// lent are the Kubernetes modules that the root go.mod may require. None of them is tied to a version of client-go.
 var lent = []string{"sigs.k8s.io/structured-merge-diff/v4", "sigs.k8s.io/yaml", "sigs.k8s.io/randfill"}
 
 func TestRootModuleRequiresNoKubernetes(t *testing.T) {
@@ -199,8 +205,9 @@ func TestNoHTTPInTheCore(t *testing.T) {
 	}
 }
 
-// bubbles are the packages that import testing. Explore runs tests in bubbles, which only testing/synctest makes, and package fake
-// names the types of its arguments. The flags of package testing come with a test's main function, not with the package.
+// bubbles are the packages that may import testing, because Explore runs tests in bubbles, which only testing/synctest can create,
+// and package fake names the types of its arguments. The flags of package testing are defined by a test's main function, not by the
+// import.
 var bubbles = []string{module + "/fake", module + "/fake/explore"}
 
 // TestNoTestingInPrograms checks that programs that import the simulator do not link package testing.

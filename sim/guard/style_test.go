@@ -15,7 +15,7 @@ const (
 	maxFile     = 400 // lines
 )
 
-// longFunctions are functions that may be longer, and why: "dir/file.go name" -> reason.
+// longFunctions are functions that may be longer, with the reason: "dir/file.go name" -> reason.
 var longFunctions = map[string]string{}
 
 func everywhere(source) bool { return true }
@@ -86,7 +86,7 @@ func TestPackageNames(t *testing.T) {
 	}
 }
 
-// leftover is a note to oneself. The words are spelled so that this file has none.
+// leftover matches notes that should have been resolved. The words are spelled so that this file does not match.
 var leftover = regexp.MustCompile(`\b(TO` + `DO|FIX` + `ME|XX` + `X)\b`)
 
 func TestLeftovers(t *testing.T) {
@@ -113,10 +113,10 @@ func TestLeftovers(t *testing.T) {
 	}
 }
 
-// outside is a path to a folder beside the project, which users do not have.
+// outside matches a path to a directory next to the project, which users do not have.
 var (
 	outside       = regexp.MustCompile(`(\.\./|/work/)` + `shared\b`)
-	outsideFolder = []byte("/sha" + "red") // is in each match, and is found faster
+	outsideFolder = []byte("/sha" + "red") // is contained in each match, and can be found faster
 )
 
 func TestProjectIsSelfContained(t *testing.T) {

@@ -25,28 +25,28 @@ const (
 
 // source is a parsed Go file of the project.
 type source struct {
-	name  string // slash-separated, from the project's root
+	name  string // slash-separated, relative to the project's root
 	lines int
 	ast   *ast.File
-	owner string // the folder of the go.mod it belongs to; "" for the root module
+	owner string // directory of the go.mod to which it belongs; "" for the root module
 }
 
 func (s source) dir() string  { return strings.TrimSuffix(path.Dir(s.name), ".") }
 func (s source) isTest() bool { return strings.HasSuffix(s.name, "_test.go") }
 
-// at prints a position as file:line.
+// at returns the position of a node in the format file:line.
 func (s source) at(n ast.Node) string {
 	return fmt.Sprintf("%s:%d", s.name, fset.Position(n.Pos()).Line)
 }
 
-// in reports whether the file lies below one of the folders.
+// in reports whether the file is below one of the directories.
 func (s source) in(folders ...string) bool {
 	return slices.ContainsFunc(folders, func(f string) bool { return strings.HasPrefix(s.name, f+"/") })
 }
 
 var fset = token.NewFileSet()
 
-// texts are all files of the project that are text: name -> content.
+// texts returns the contents of all text files in the project, by name.
 var texts = sync.OnceValues(func() (map[string][]byte, error) {
 	out := map[string][]byte{}
 	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
@@ -80,7 +80,7 @@ func ignoreGone(err error) error {
 	return err
 }
 
-// sources are all Go files outside testdata, sorted by name.
+// sources returns all Go files outside testdata and outside folders whose names begin with a dot, as ./... does, sorted by name.
 var sources = sync.OnceValues(func() ([]source, error) {
 	all, err := texts()
 	if err != nil {
@@ -88,7 +88,7 @@ var sources = sync.OnceValues(func() ([]source, error) {
 	}
 	var out []source
 	for name, data := range all { // sorted below
-		if !strings.HasSuffix(name, ".go") || strings.Contains("/"+name, "/testdata/") {
+		if !strings.HasSuffix(name, ".go") || strings.HasPrefix(name, ".") || strings.Contains("/"+name, "/testdata/") {
 			continue
 		}
 		f, err := parser.ParseFile(fset, name, data, parser.ParseComments|parser.SkipObjectResolution)
@@ -101,7 +101,7 @@ var sources = sync.OnceValues(func() ([]source, error) {
 	return out, nil
 })
 
-// owner returns the nearest folder above name that holds a go.mod.
+// owner returns the nearest parent directory of name that contains a go.mod.
 func owner(all map[string][]byte, name string) string {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		if _, ok := all[dir+"/go.mod"]; ok {
@@ -111,7 +111,7 @@ func owner(all map[string][]byte, name string) string {
 	return ""
 }
 
-// mustSources returns the files that keep says.
+// mustSources returns the files that keep accepts.
 func mustSources(t *testing.T, keep func(source) bool) []source {
 	t.Helper()
 	all, err := sources()
@@ -130,7 +130,7 @@ func mustSources(t *testing.T, keep func(source) bool) []source {
 	return out
 }
 
-// imports maps the names under which a file uses its imports to their paths.
+// imports maps the names of a file's imports to their paths.
 func (s source) imports() map[string]string {
 	out := map[string]string{}
 	for _, spec := range s.ast.Imports {
@@ -153,7 +153,7 @@ func goList(t *testing.T, args ...string) []string {
 	return goListFor(t, nil, args...)
 }
 
-// goListFor is goList with more variables in the environment.
+// goListFor is like goList, but with additional environment variables.
 func goListFor(t *testing.T, env []string, args ...string) []string {
 	t.Helper()
 	if _, err := exec.LookPath("go"); err != nil {

@@ -11,13 +11,13 @@ import (
 	"testing"
 )
 
-// exports are the files with the types of compiled packages, by import path. Listing them is slow.
+// exports are the export data files of compiled packages, by import path. They are cached, because listing them is slow.
 var exports struct {
 	sync.Once
 	files map[string]string
 }
 
-// exportsOf returns the files with the types of the packages that the root module is built from.
+// exportsOf returns the export data files of the packages from which the root module is built.
 func exportsOf(t *testing.T) map[string]string {
 	t.Helper()
 	exports.Do(func() {
@@ -32,7 +32,7 @@ func exportsOf(t *testing.T) map[string]string {
 	return exports.files
 }
 
-// checkTypes calls yield with the files of each package that has some to keep, and with their types.
+// checkTypes calls yield for each package with files that keep accepts, with those files and their types.
 func checkTypes(t *testing.T, keep func(source) bool, yield func(files []source, info *types.Info)) {
 	t.Helper()
 	exports := exportsOf(t)
@@ -46,7 +46,7 @@ func checkTypes(t *testing.T, keep func(source) bool, yield func(files []source,
 	}
 }
 
-// infoOf returns the types of the files of one package. A package that does not compile fails elsewhere.
+// infoOf returns the types of a package's files. It ignores errors, because a package that does not compile fails elsewhere.
 func infoOf(path string, imp types.Importer, files []source) *types.Info {
 	var list []*ast.File
 	for _, s := range files {

@@ -7,8 +7,8 @@
 //	journal              ────────────────────────▶      a copy of the log, kept by a Journal
 //	compaction           next 00:05:00, of 4007
 //
-// A State is all of that: a cluster that continues from it, loaded from an archive or as a fork, answers as the original would have.
-// StateAt returns a State of the past.
+// A State contains all of this: a cluster that continues from it, loaded from an archive or forked, responds as the original
+// would have. StateAt returns a State of the past.
 package history
 
 import (
@@ -34,25 +34,26 @@ type History struct {
 	schedule *clock.Schedule
 	random   *random.Streams
 	caches   Caches
-	journal  Journal // nil if there is none
+	journal  Journal // may be nil
 
 	marks   marks
-	leases  []Lease
+	batches []*batch // of leases, in the order in which they were granted
 	compact Compaction
 }
 
-// New returns the history of a log that has not begun.
+// New returns the history of a log that has not started.
 func New(log *commit.Log, schedule *clock.Schedule, random *random.Streams, caches Caches) *History {
 	return &History{log: log, schedule: schedule, random: random, caches: caches}
 }
 
 // Reset clears everything, including the store, and restarts the schedule of compactions.
 func (h *History) Reset() {
-	h.marks, h.leases = marks{}, nil
+	h.marks, h.batches = marks{}, nil
 	h.compact = Compaction{Next: h.schedule.Now().Add(compactionInterval)}
 }
 
-// Begin sets the cluster's store. The cluster continues from its oldest revision, whose view Begin returns.
+// Begin sets the cluster's store. The cluster continues from the oldest revision of the store. Begin returns the view of that
+// revision.
 func (h *History) Begin(store *mvcc.Store) *mvcc.View {
 	first := store.Compacted()
 	h.log.Begin(store)
@@ -65,7 +66,7 @@ func (h *History) Begin(store *mvcc.Store) *mvcc.View {
 	return view
 }
 
-// Remember marks a revision that was just committed.
+// Remember records the mark of a revision that was just committed.
 func (h *History) Remember(rev uint64) { h.marks.add(rev, h.schedule.Now(), h.random) }
 
 // Committed implements commit.Listener. The journal receives a commit before any cache or client.
@@ -79,22 +80,23 @@ func (h *History) Committed(c *commit.Commit) {
 // Store returns the cluster's store.
 func (h *History) Store() *mvcc.Store { return h.log.Store }
 
-// RevisionAt returns the newest revision at a time in the past. It reports false if the store does not go back so far.
+// RevisionAt returns the newest revision at a time in the past. It returns false if the store does not have that revision.
 func (h *History) RevisionAt(t time.Time) (uint64, bool) {
-	rev := h.marks.revisionAt(t)
+	rev := h.marks.revisionAt(t, h.log.Store.Rev())
 	return rev, rev >= h.log.Store.Compacted() && rev != 0
 }
 
-// TimeOf returns when a revision was committed. It reports false for one that the store does not have.
+// TimeOf returns the time at which a revision was committed. It returns false if the store does not have that revision.
 func (h *History) TimeOf(rev uint64) (time.Time, bool) {
 	m := h.marks.find(rev)
-	if m == nil || m.Rev != rev {
+	if m == nil || rev > h.log.Store.Rev() {
 		return time.Time{}, false
 	}
 	return m.At, true
 }
 
-// Restore resets the store to an older revision that it still has. Later commits are dropped from the history.
+// Restore resets the store to an older revision that it still has. Later commits are dropped from the history. Restore returns an
+// error if the store does not have the revision.
 func (h *History) Restore(rev uint64) error {
 	if err := h.log.Store.Restore(rev); err != nil {
 		return err

@@ -38,14 +38,14 @@ func newCluster(now time.Time) *cluster {
 	return c
 }
 
-// put writes a key after a minute, with a draw.
+// put advances the clock by a minute, draws a random number and writes a key.
 func (c *cluster) put(key string) {
 	c.clock.Advance(time.Minute)
 	c.random.Draw("names", 10)
 	c.log.Committed(nil, c.log.Store.Put(key, nil, nil))
 }
 
-// A State of the past has the time and the random numbers of that revision, and repeated writes from it have the same result.
+// A State of the past has the time and the random numbers of its revision. Repeating the later writes gives the same result.
 func TestStateAt(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -61,13 +61,13 @@ func TestStateAt(t *testing.T) {
 	for range 2 {
 		f.put("/registry/a/b")
 	}
-	is.Equal(f.State().Streams, c.State().Streams) // the same draws again
+	is.Equal(f.State().Streams, c.State().Streams) // the same numbers are drawn again
 	is.Equal(len(f.State().Marks), len(c.State().Marks))
 	_, err = c.StateAt(9, true)
 	is.Equal(err.Error(), "revision 9: the store has those from 1 to 5")
 }
 
-// At each interval the store is compacted to the beginning of the interval; caches learn of it 15 s later.
+// At the end of each interval the store is compacted to the interval's beginning. Caches are notified 15 s later.
 func TestCompaction(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -77,7 +77,7 @@ func TestCompaction(t *testing.T) {
 	}
 	c.clock.AdvanceTo(clock.Epoch().Add(5 * time.Minute))
 	c.CatchUp()
-	is.Equal(c.Store().Compacted(), uint64(1)) // it has only recorded the newest revision
+	is.Equal(c.Store().Compacted(), uint64(1)) // it has only noted the newest revision
 	c.clock.Advance(5 * time.Minute)
 	c.CatchUp()
 	is.Equal(c.Store().Compacted(), uint64(5))
@@ -87,13 +87,13 @@ func TestCompaction(t *testing.T) {
 	c.CatchUp()
 	is.Equal(c.told, []uint64{5})
 	_, there := c.TimeOf(4)
-	is.True(!there) // leases and marks of older revisions are dropped, too
+	is.True(!there) // leases and marks of older revisions are dropped as well
 	at, there := c.TimeOf(5)
 	is.True(there)
 	is.Equal(at, clock.Epoch().Add(4*time.Minute))
 }
 
-// An object with a lease goes at its time, unless it was written again.
+// An object is deleted when its lease expires, unless it has been written again.
 func TestLease(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -108,7 +108,7 @@ func TestLease(t *testing.T) {
 	f.TakeUp()
 	for _, x := range []*cluster{c, f} {
 		x.clock.Advance(time.Hour)
-		is.True(x.log.Newest().Get("/registry/events/a") == nil) // also where the history was loaded
+		is.True(x.log.Newest().Get("/registry/events/a") == nil) // also in the loaded history
 		is.True(x.log.Newest().Get("/registry/events/b") != nil)
 	}
 }

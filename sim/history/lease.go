@@ -7,40 +7,77 @@ import (
 	"github.com/kubesim/kubesim/sim/mvcc"
 )
 
-// Lease deletes an object that was written at revision Rev, unless it is written again before At.
+// Lease deletes an object at the time At, unless it has been written again after revision Rev.
 type Lease struct {
 	Key string
 	Rev uint64
 	At  time.Time
 }
 
-// Journal keeps a log of a cluster's store, as etcd does. Its methods are called for each commit, before any cache or client receives
-// it, for each lease, and for each compaction. The Cluster's lock is held: a Journal must not call the Cluster.
+// Journal keeps a log of a cluster's store, as etcd does. Its methods are called for each commit (before any cache or client
+// receives it), each lease, and each compaction. The Cluster's lock is held, so a Journal must not call the Cluster.
 type Journal interface {
 	Commit(e *mvcc.Event, at time.Time)
 	Grant(l Lease)
 	Compact(rev uint64, at time.Time)
 }
 
-// Keep makes j the journal.
+// Keep sets the journal.
 func (h *History) Keep(j Journal) { h.journal = j }
 
-// Grant gives the object that was just written at a key a time to live.
+// Grant sets a time to live for the object that was just written at a key.
 func (h *History) Grant(ttl time.Duration, key string, rev uint64) {
 	l := Lease{key, rev, h.schedule.Now().Add(ttl)}
-	h.leases = append(h.leases, l)
 	if h.journal != nil {
 		h.journal.Grant(l)
 	}
-	h.schedule.After(ttl, func() { h.lapse(l) })
+	if h.add(l) {
+		h.arm(h.batches[len(h.batches)-1])
+	}
 }
 
-// TakeUp sets the timers of the leases that were loaded.
+// batch contains leases that end at the same time. They share a timer, because a large cluster has a million of them.
+type batch struct{ leases []Lease }
+
+// add adds a lease to the last batch. It returns true if it had to begin a batch, whose timer has not started.
+func (h *History) add(l Lease) bool {
+	last := len(h.batches) - 1
+	begin := last < 0 || !h.batches[last].leases[0].At.Equal(l.At)
+	if begin {
+		h.batches = append(h.batches, &batch{})
+		last++
+	}
+	b := h.batches[last]
+	b.leases = append(b.leases, l)
+	return begin
+}
+
+// arm starts the timer of a batch.
+func (h *History) arm(b *batch) {
+	h.schedule.After(max(b.leases[0].At.Sub(h.schedule.Now()), 0), func() {
+		for _, l := range b.leases {
+			h.lapse(l)
+		}
+	})
+}
+
+// leases returns all leases, in the order in which they were granted.
+func (h *History) leases() (all []Lease) {
+	for _, b := range h.batches {
+		all = append(all, b.leases...)
+	}
+	return all
+}
+
+// TakeUp starts the timers of loaded leases.
 func (h *History) TakeUp() {
-	now := h.schedule.Now()
-	for _, l := range h.leases {
-		if kv := h.log.Newest().Get(l.Key); kv != nil && kv.ModRev == l.Rev {
-			h.schedule.After(max(l.At.Sub(now), 0), func() { h.lapse(l) })
+	newest := h.log.Newest()
+	for _, b := range h.batches {
+		if slices.ContainsFunc(b.leases, func(l Lease) bool {
+			kv := newest.Get(l.Key)
+			return kv != nil && kv.ModRev == l.Rev
+		}) {
+			h.arm(b)
 		}
 	}
 }
@@ -55,11 +92,11 @@ func (h *History) lapse(l Lease) {
 	}
 }
 
-// forget drops the data that only revisions before the store's oldest one need.
+// forget drops the marks and leases that are only needed for revisions before the store's oldest one.
 func (h *History) forget() {
 	first := h.log.Store.Compacted()
 	h.marks.forget(first)
 	if m := h.marks.find(first); m != nil {
-		h.leases = slices.DeleteFunc(h.leases, func(l Lease) bool { return !l.At.After(m.At) })
+		h.batches = slices.DeleteFunc(h.batches, func(b *batch) bool { return !b.leases[0].At.After(m.At) })
 	}
 }

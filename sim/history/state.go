@@ -28,10 +28,11 @@ func (h *History) State() State {
 		panic("history: the store has no newest revision: " + err.Error())
 	}
 	return State{Now: h.schedule.Now(), Store: store, Marks: slices.Clone(h.marks.list), Streams: h.random.State(),
-		Compaction: h.compact, Leases: slices.Clone(h.leases)}
+		Compaction: h.compact, Leases: h.leases()}
 }
 
-// StateAt returns the state just after a revision was written. If back is set, the time goes back, too.
+// StateAt returns the state just after a revision was committed. If back is set, its time is that of the revision, otherwise the
+// current time. StateAt returns an error if the store does not have the revision.
 func (h *History) StateAt(rev uint64, back bool) (State, error) {
 	s := h.State()
 	store, err := h.log.Store.Fork(rev)
@@ -59,7 +60,7 @@ func (h *History) StateAt(rev uint64, back bool) (State, error) {
 	return s, nil
 }
 
-// Load restores a State. TakeUp sets the timers of its leases.
+// Load restores a State. TakeUp sets the timers of its leases. Load returns an error if the State is inconsistent.
 func (h *History) Load(s State) error {
 	store, err := s.Store.Fork(0)
 	if err != nil {
@@ -69,6 +70,9 @@ func (h *History) Load(s State) error {
 	h.random.Load(s.Streams)
 	h.marks = marks{list: slices.Clone(s.Marks)}
 	h.compact = s.Compaction
-	h.leases = slices.Clone(s.Leases)
+	h.batches = nil
+	for _, l := range s.Leases {
+		h.add(l)
+	}
 	return nil
 }

@@ -1,15 +1,15 @@
-// Package json reads JSON texts (RFC 8259): token by token, as values, or as parts of a text that stays as it is.
+// Package json scans JSON (RFC 8259): token by token, as values, or by position in text that is known to be valid.
 //
 //	{ "spec": { "replicas": 3 } }
 //	│ │       │
-//	│ │       ╰ Value   reads any value: nil, bool, string, int64, float64, []any, map[string]any
-//	│ ╰ Key             reads a key and its colon
-//	╰ Enter … More      go through the members of an object or the elements of an array
+//	│ │       ╰ Value   parses any value: nil, bool, string, int64, float64, []any, map[string]any
+//	│ ╰ Key             parses a key and its colon
+//	╰ Enter … More      iterate over the members of an object or the elements of an array
 //
-// A Scanner is a text and a place in it. It finds every mistake of a text, but leaves it to encoding/json to describe the first
-// one, because those are the words of the real server: SyntaxError.
+// A Scanner consists of text and a position in it. It detects every syntax error, but leaves the description of the first one to
+// encoding/json (SyntaxError), because the real server uses its messages.
 //
-// Parts of a text that was printed or checked before are found without a second check: Members, Find and End.
+// Members, Find and End locate parts of valid text, which was encoded or checked before, without checking it again.
 //
 //	{"kind":"Pod","metadata":{"name":"a","uid":"1"},"spec":{}}
 //	                                 │  ╰ End(text, start)

@@ -11,11 +11,11 @@ import (
 	"github.com/matryer/is"
 )
 
-// pieces are the parts of the texts of TestAgainstEncodingJSON: valid and almost valid values.
+// pieces are the parts of the input of TestAgainstEncodingJSON: valid and almost valid values.
 var pieces = strings.Fields(`{ } [ ] , : " "a" "b" "" "\u00e9" "\ud83d\ude00" "\ud800" "\n" "\x" "é" 0 -0 01 1 -12 1.5 1e3 1e999 99999999999999999999 .5 - true
 	false null nul "a":1 "a":{} "b":[ [1,2] {"a":1,"a":[2]} \ /`)
 
-// TestAgainstEncodingJSON draws random texts, and compares the scanner with encoding/json.
+// TestAgainstEncodingJSON compares the scanner with encoding/json for random input.
 func TestAgainstEncodingJSON(t *testing.T) {
 	t.Parallel()
 	draw := rand.New(rand.NewPCG(1, 2))
@@ -37,7 +37,7 @@ func FuzzScanner(f *testing.F) {
 	f.Fuzz(compare)
 }
 
-// compare reads a text as a value, and in parts, and compares both with encoding/json.
+// compare scans a text as a value and in parts, and compares both results with encoding/json.
 func compare(t *testing.T, text string) {
 	s := Scanner{Text: text}
 	v := s.Value()
@@ -51,7 +51,7 @@ func compare(t *testing.T, text string) {
 	if skip.Bad != s.Bad {
 		t.Fatalf("%q: skipped as bad: %v, read as bad: %v", text, skip.Bad, s.Bad)
 	}
-	parts(text) // which may not panic, whatever the text is
+	parts(text) // must not panic for any text
 	if s.Bad {
 		return
 	}
@@ -67,7 +67,7 @@ func compare(t *testing.T, text string) {
 	}
 }
 
-// parts reads a value through Members.
+// parts parses a value through Members.
 func parts(text string) any {
 	switch start := space(text, 0); {
 	case start < len(text) && text[start] == '{':
@@ -89,7 +89,7 @@ func parts(text string) any {
 	return (&Scanner{Text: text}).Value()
 }
 
-// reference reads a text that is JSON with encoding/json.
+// reference parses valid JSON with encoding/json.
 func reference(text string) any {
 	d := json.NewDecoder(bytes.NewReader([]byte(text)))
 	d.UseNumber()
@@ -135,7 +135,7 @@ func TestParts(t *testing.T) {
 	deep.Skip()
 	is.True(deep.Bad)                       // one bracket too many
 	is.True(SyntaxError(deep.Text) != nil)  // has an error
-	is.True(SyntaxError(`{"a":1,}`) != nil) // the words of encoding/json
+	is.True(SyntaxError(`{"a":1,}`) != nil) // the message of encoding/json
 	_, ok := Number("1e999")
 	is.True(!ok) // too large
 }

@@ -8,25 +8,25 @@ import (
 	"unicode/utf8"
 )
 
-// depthMax is how deep objects and arrays may be nested, as in encoding/json.
+// depthMax is the maximum nesting depth of objects and arrays, as in encoding/json.
 const depthMax = 10000
 
-// Scanner walks over a JSON text. Once Bad is set, nothing more is read.
+// Scanner scans JSON text. It stops once Bad is set.
 type Scanner struct {
 	Text  string
 	Pos   int  // of the next byte to read
-	Bad   bool // the text is not JSON
-	Own   bool // the strings of values are copies, which do not keep Text in memory
-	Spare int  // how much deeper than depthMax objects and arrays may be nested
+	Bad   bool // the text is not valid JSON
+	Own   bool // strings are copied, so that they do not keep Text in memory
+	Spare int  // additional nesting depth that is allowed beyond depthMax
 
-	// Findings of Value; the caller clears them.
-	Repeats bool   // an object had a key twice: see Repeated
+	// Value sets these; the caller resets them.
+	Repeats bool   // an object has a key twice: see Repeated
 	Huge    string // the first number that is too large for a float64
 
 	depth int
 }
 
-// SyntaxError returns the error that encoding/json has for a text that is not JSON.
+// SyntaxError returns the error of encoding/json for text that is not valid JSON.
 func SyntaxError(text string) error {
 	var raw json.RawMessage
 	if err := json.Unmarshal([]byte(text), &raw); err != nil {
@@ -35,13 +35,13 @@ func SyntaxError(text string) error {
 	return errors.New("json: objects and arrays are nested too deep")
 }
 
-// Fail sets Bad.
+// Fail sets Bad and skips the rest of the text.
 func (s *Scanner) Fail() {
 	s.Bad = true
 	s.Pos = len(s.Text)
 }
 
-// Next moves to the next byte that is not white space and returns it, or 0 at the end of the text.
+// Next skips white space and returns the next byte without reading it, or 0 at the end of the text.
 func (s *Scanner) Next() byte {
 	if c := s.Peek(); c > ' ' {
 		return c
@@ -50,7 +50,7 @@ func (s *Scanner) Next() byte {
 	return s.Peek()
 }
 
-// Peek returns the next byte, or 0 at the end of the text.
+// Peek returns the byte at Pos, or 0 at the end of the text.
 func (s *Scanner) Peek() byte {
 	if s.Pos < len(s.Text) {
 		return s.Text[s.Pos]
@@ -58,14 +58,15 @@ func (s *Scanner) Peek() byte {
 	return 0
 }
 
-// End checks that nothing follows the value.
+// End checks that only white space follows the value.
 func (s *Scanner) End() {
 	if s.Next(); s.Pos < len(s.Text) {
 		s.Fail()
 	}
 }
 
-// Enter reads the opening bracket and reports whether there is something before the closing one.
+// Enter reads an opening bracket and reports whether the object or array has any elements. If it is empty, Enter also reads the
+// closing bracket.
 func (s *Scanner) Enter(closing byte) bool {
 	s.Pos++
 	if s.depth++; s.depth > depthMax+s.Spare {
@@ -79,7 +80,7 @@ func (s *Scanner) Enter(closing byte) bool {
 	return !s.Bad
 }
 
-// More reads the text after an element: a comma (true) or the closing bracket (false).
+// More reads what follows an element. It returns true for a comma, and false for the closing bracket.
 func (s *Scanner) More(closing byte) bool {
 	switch s.Next() {
 	case ',':
@@ -98,7 +99,7 @@ func (s *Scanner) leave() {
 	s.depth--
 }
 
-// Key reads the key of a member and the colon.
+// Key reads a key and the colon after it.
 func (s *Scanner) Key() string {
 	key, plain := s.quotedKey()
 	if plain {
@@ -121,7 +122,7 @@ func (s *Scanner) quotedKey() (key string, plain bool) {
 	return key, plain
 }
 
-// String reads a string, which begins at Pos. The result may be a part of the text.
+// String reads the string at Pos. The result may be a substring of the text.
 func (s *Scanner) String() string {
 	text, plain := s.quoted()
 	if plain {
@@ -130,7 +131,7 @@ func (s *Scanner) String() string {
 	return unquote(text)
 }
 
-// ascii are the characters that a string may have as they are.
+// ascii are the ASCII characters that a string may contain unescaped.
 var ascii = func() (is [256]bool) {
 	for c := ' '; c < utf8.RuneSelf; c++ {
 		is[c] = c != '"' && c != '\\'
@@ -138,7 +139,8 @@ var ascii = func() (is [256]bool) {
 	return is
 }()
 
-// quoted reads a string and returns the text between the quotes. If plain, this is the string: it has no escapes, and only ASCII.
+// quoted reads a string and returns the text between its quotes. If plain is true, that is its value, which has no escapes and only
+// ASCII.
 func (s *Scanner) quoted() (between string, plain bool) {
 	text, start := s.Text, s.Pos+1
 	plain = true
@@ -166,7 +168,7 @@ func (s *Scanner) quoted() (between string, plain bool) {
 	return "", true
 }
 
-// escape reads an escape sequence.
+// escape reads an escape sequence and reports whether it is valid.
 func (s *Scanner) escape() bool {
 	rest := s.Text[s.Pos+1:]
 	if rest == "" {
@@ -180,7 +182,7 @@ func (s *Scanner) escape() bool {
 	return strings.IndexByte(`"\/bfnrt`, rest[0]) >= 0
 }
 
-// Number reads a number and returns its text.
+// Number reads a number and returns it as text. If it is invalid, Number sets Bad and returns "".
 func (s *Scanner) Number() string {
 	start := s.Pos
 	if s.Peek() == '-' {
@@ -208,7 +210,7 @@ func (s *Scanner) Number() string {
 	return s.Text[start:s.Pos]
 }
 
-// digits reads at least one digit.
+// digits reads decimal digits. It fails if there is none.
 func (s *Scanner) digits() {
 	start := s.Pos
 	for s.Pos < len(s.Text) && s.Text[s.Pos] >= '0' && s.Text[s.Pos] <= '9' {
@@ -219,7 +221,7 @@ func (s *Scanner) digits() {
 	}
 }
 
-// Literal reads true, false or null.
+// Literal reads word, which is true, false or null.
 func (s *Scanner) Literal(word string) {
 	if !strings.HasPrefix(s.Text[s.Pos:], word) {
 		s.Fail()
@@ -228,7 +230,7 @@ func (s *Scanner) Literal(word string) {
 	s.Pos += len(word)
 }
 
-// Skip reads a value and returns its text.
+// Skip reads a value of any type and returns it as text. If it is invalid, Skip sets Bad and returns "".
 func (s *Scanner) Skip() string {
 	c := s.Next()
 	start := s.Pos
@@ -259,7 +261,7 @@ func (s *Scanner) Skip() string {
 	return s.Text[start:s.Pos]
 }
 
-// Pass is a faster Skip for a text without mistakes.
+// Pass is a faster Skip for valid JSON.
 func (s *Scanner) Pass() string {
 	s.Next()
 	start := s.Pos
@@ -267,7 +269,7 @@ func (s *Scanner) Pass() string {
 	return s.Text[start:s.Pos]
 }
 
-// unquote resolves escapes; invalid UTF-8 and halves of surrogate pairs become U+FFFD, as in encoding/json.
+// unquote resolves escapes. Invalid UTF-8 and halves of surrogate pairs become U+FFFD, as in encoding/json.
 func unquote(s string) string {
 	if strings.IndexByte(s, '\\') < 0 && utf8.ValidString(s) {
 		return s
@@ -317,7 +319,7 @@ func unescape(c byte) byte {
 	return c
 }
 
-// hex4 reads four hexadecimal digits, and returns -1 if there are none.
+// hex4 parses the first four characters of s as a hexadecimal number. It returns -1 if they are not hexadecimal digits.
 func hex4(s string) rune {
 	if len(s) < 4 {
 		return -1

@@ -2,21 +2,21 @@ package json
 
 import "iter"
 
-// Text is a JSON text.
+// Text is JSON as a string or as bytes.
 type Text interface{ ~string | ~[]byte }
 
-// Member is a member of an object, or an element of an array, which has no key.
+// Member is a member of an object, or an element of an array. An element has no key.
 type Member[T Text] struct {
-	Key   T // with its quotes
+	Key   T // including the quotes
 	Value T
-	At    int // where Value begins in the text
+	At    int // position of Value in the text
 }
 
 // Name returns the key.
 func (m Member[T]) Name() string { return unquote(string(m.Key[1 : len(m.Key)-1])) }
 
-// Members goes through the object or array that a text is. The text was checked or printed before; the walk ends where it is not
-// JSON.
+// Members iterates over the members of an object or the elements of an array. The text should be valid JSON; iteration stops where
+// it is not.
 func Members[T Text](text T) iter.Seq[Member[T]] { return membersFrom(text, 0) }
 
 func membersFrom[T Text](text T, i int) iter.Seq[Member[T]] {
@@ -49,8 +49,8 @@ func membersFrom[T Text](text T, i int) iter.Seq[Member[T]] {
 	}
 }
 
-// Find returns where the value at a path of keys begins in a text that Members can go through, or -1. The keys are such as are
-// printed without escapes.
+// Find returns the position of the value at a path of keys, or -1. The text must be as for Members, and the keys must not need
+// escapes.
 func Find[T Text](text T, path ...string) int {
 	at := 0
 next:
@@ -66,8 +66,8 @@ next:
 	return at
 }
 
-// End returns where the value that begins at text[i] ends. The text was checked or printed before; if it is not JSON, the result is
-// some place in it that is not before i.
+// End returns the position after the value that begins at text[i]. The text should be valid JSON; if it is not, the result is some
+// position that is not before i.
 func End[T Text](text T, i int) int {
 	for depth := 0; i < len(text); i++ {
 		switch text[i] {
@@ -98,7 +98,7 @@ func End[T Text](text T, i int) int {
 	return len(text)
 }
 
-// space returns where the white space at i ends.
+// space returns the position after the white space at i.
 func space[T Text](text T, i int) int {
 	for i < len(text) && (text[i] == ' ' || text[i] == '\t' || text[i] == '\r' || text[i] == '\n') {
 		i++

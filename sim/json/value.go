@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Value reads a value of any form. The last of repeated keys wins, and a number that is too large is the largest one: Repeats and
-// Huge report both.
+// Value reads a value of any type. The last of repeated keys wins, and a number that is too large becomes the largest float64.
+// Repeats and Huge report these cases.
 func (s *Scanner) Value() any {
 	switch s.Next() {
 	case '{':
@@ -50,7 +50,7 @@ func (s *Scanner) object() map[string]any {
 	return m
 }
 
-// Keep returns a string of the text as values have it.
+// Keep returns a string of the text, or a copy if Own is set.
 func (s *Scanner) Keep(text string) string {
 	if s.Own {
 		return strings.Clone(text)
@@ -58,8 +58,8 @@ func (s *Scanner) Keep(text string) string {
 	return text
 }
 
-// Number returns the value of a number: an int64 if it has neither fraction nor exponent and fits, otherwise a float64. If it does
-// not fit a float64, ok is false and v the largest one.
+// Number parses a number. The result is an int64 if it has neither fraction nor exponent and fits, and a float64 otherwise. If it
+// does not fit a float64, ok is false and v is the largest float64 with its sign.
 func Number(text string) (v any, ok bool) {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return n, true
@@ -71,8 +71,8 @@ func Number(text string) (v any, ok bool) {
 	return f, true
 }
 
-// Repeated returns the paths of the keys of a text that an object has for the second time, in their order ("spec.ports[0].name").
-// path is that of the text itself.
+// Repeated returns the paths of repeated keys in the order in which they occur, such as "spec.ports[0].name". path is the path of
+// the text itself.
 func Repeated(text, path string) (paths []string) {
 	s := repeats{Scanner: Scanner{Text: text}}
 	s.value(path)

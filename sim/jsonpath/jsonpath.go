@@ -1,15 +1,15 @@
-// Package jsonpath reads and evaluates the templates that kubectl prints with and whose paths printer columns of custom
-// resources have (Kubernetes documentation, "JSONPath Support"; client-go's util/jsonpath).
+// Package jsonpath parses and evaluates the templates of kubectl's output format and the paths in printer columns of custom
+// resources (Kubernetes documentation, "JSONPath Support"; client-go's util/jsonpath).
 //
 //	{range .items[*]}{.metadata.name}{"\n"}{end}
 //	└─────┬─────────┘└──────┬───────┘└──┬──┘
 //	     loop ──▶ body:    path         text
 //
 //	.status.conditions[?(@.type=="Ready")].status      a path: steps, each of which maps values to values
-//	└field┘└──field──┘└─────filter──────┘└field─┘
+//	└field┘└──field──┘└─────filter──────┘└─field─┘
 //
-// A missing field is left out, as with --allow-missing-template-keys. A key in brackets is parsed like a field: ['a.b'] leads to b
-// in a, and ['a\.b'] to "a.b". A text ends every path before it in the same braces.
+// Missing fields are ignored, as with --allow-missing-template-keys. A key in brackets is parsed like a field: ['a.b'] selects b in
+// a, and ['a\.b'] selects "a.b". A string literal discards the result of the path before it in the same braces.
 package jsonpath
 
 import (
@@ -24,20 +24,20 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Template is a text with paths in braces.
+// Template is text that contains paths in braces.
 type Template struct{ nodes []node }
 
-// node is a part of a template: a text, a path, or a range with the nodes to print for each of its values.
+// node is a part of a template: text, a path, or a range with the nodes that are evaluated for each of its values.
 type node struct {
 	text string
-	path path // nil for a text
+	path path // nil for text
 	loop bool
 	body []node
 }
 
-// Find evaluates the template for a value as decoded from JSON: a list of values for each of its parts, those of a range for
-// each time it is gone through. It fails where client-go's does, with the same words: an index outside of its list, values
-// that cannot be compared, an end without a range.
+// Find evaluates the template for a decoded JSON value. It returns a list of values for each part of the template. The parts in a
+// range are repeated for each iteration. Find returns an error in the same cases and with the same messages as client-go: for an
+// index out of range, for values that cannot be compared, and for an end without a range.
 func (t *Template) Find(value any) ([][]any, error) { return find(nil, t.nodes, value) }
 
 func find(out [][]any, nodes []node, value any) ([][]any, error) {
@@ -63,7 +63,7 @@ func find(out [][]any, nodes []node, value any) ([][]any, error) {
 	return out, nil
 }
 
-// Values evaluates a template that is one path. There are none where the path cannot be followed.
+// Values evaluates a template that consists of a single path. If the evaluation fails, it returns nil.
 func (t *Template) Values(value any) []any {
 	parts, err := t.Find(value)
 	if err != nil || len(parts) == 0 {
@@ -72,7 +72,7 @@ func (t *Template) Values(value any) []any {
 	return parts[0]
 }
 
-// Join prints the values of a part, with spaces between them.
+// Join formats the values of one part of a template, separated by spaces.
 func Join(values []any) string {
 	texts := make([]string, len(values))
 	for i, v := range values {
@@ -81,7 +81,7 @@ func Join(values []any) string {
 	return strings.Join(texts, " ")
 }
 
-// Text prints a value: objects and lists as JSON, everything else as Go does.
+// Text formats a value: objects and lists as JSON, and all other values in Go's default format.
 func Text(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -94,13 +94,13 @@ func Text(v any) string {
 	return fmt.Sprint(v)
 }
 
-// Parse reads a template. Its errors are those of client-go.
+// Parse parses a template. Its errors are those of client-go.
 func Parse(text string) (*Template, error) {
 	nodes, _, err := parseNodes(&scanner{rest: text}, false)
 	return &Template{nodes}, err
 }
 
-// parseNodes reads up to the end of the text, or to that of the range it is in.
+// parseNodes parses nodes up to the end of the text or of the enclosing range.
 func parseNodes(s *scanner, inRange bool) (nodes []node, ended bool, err error) {
 	for s.rest != "" {
 		open := strings.IndexByte(s.rest, '{')
@@ -126,7 +126,7 @@ func parseNodes(s *scanner, inRange bool) (nodes []node, ended bool, err error) 
 				return nil, false, err
 			}
 			loop.body = body
-			if nodes = append(nodes, loop); !ended { // then the rest is repeated for the value outside
+			if nodes = append(nodes, loop); !ended { // without an end, the rest is also evaluated once outside the range
 				nodes = append(nodes, body...)
 			}
 		default:
@@ -136,24 +136,24 @@ func parseNodes(s *scanner, inRange bool) (nodes []node, ended bool, err error) 
 	return nodes, false, nil
 }
 
-// scanner reads a template from its front.
+// scanner reads a template from its beginning.
 type scanner struct{ rest string }
 
-// cut takes n bytes off the front.
+// cut removes and returns the first n bytes.
 func (s *scanner) cut(n int) string {
 	text := s.rest[:n]
 	s.rest = s.rest[n:]
 	return text
 }
 
-// took takes a text off the front, if it is there.
+// took removes a prefix if it is present, and reports whether it was.
 func (s *scanner) took(text string) bool {
 	rest, ok := strings.CutPrefix(s.rest, text)
 	s.rest = rest
 	return ok
 }
 
-// while takes the leading characters that are accepted.
+// while removes and returns the longest prefix of accepted characters.
 func (s *scanner) while(accepted func(rune) bool) string {
 	n := strings.IndexFunc(s.rest, func(r rune) bool { return !accepted(r) })
 	if n < 0 {
@@ -162,7 +162,7 @@ func (s *scanner) while(accepted func(rune) bool) string {
 	return s.cut(n)
 }
 
-// action parses the contents of braces, including the closing one.
+// action parses the contents of braces, including the closing brace.
 func (s *scanner) action() (path, error) {
 	p := path{}
 	for {
@@ -174,7 +174,7 @@ func (s *scanner) action() (path, error) {
 	}
 }
 
-// next reads the next steps of a path.
+// next parses the next steps of a path. before are the steps so far; ended is true at the closing brace.
 func (s *scanner) next(before path) (steps path, ended bool, err error) {
 	one := func(st step, err error) (path, bool, error) { return path{st}, false, err }
 	switch {
@@ -218,10 +218,10 @@ func (s *scanner) next(before path) (steps path, ended bool, err error) {
 
 func isWordRune(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// terminates reports whether a character ends a name.
+// terminates reports whether a character ends a field name.
 func terminates(r rune) bool { return strings.ContainsRune(" \t\r\n.,[]$@{}", r) }
 
-// field reads the name of a field. A backslash takes the character after it as it is.
+// field parses the name of a field. A backslash escapes the next character.
 func (s *scanner) field() step {
 	escaped := false
 	name := s.while(func(r rune) bool {
@@ -235,7 +235,8 @@ func (s *scanner) field() step {
 	return field(strings.ReplaceAll(name, `\`, ""))
 }
 
-// quoted reads a text in single or double quotes.
+// quoted parses a string literal in single or double quotes. It returns an error if the literal has no end or an invalid escape
+// sequence.
 func (s *scanner) quoted() (step, error) {
 	quote := s.rest[0]
 	for i := 1; i < len(s.rest) && s.rest[i] != '\n'; i++ {
@@ -283,7 +284,7 @@ func (s *scanner) number() (step, error) {
 	return constant{n}, nil
 }
 
-// inner reads a text as if it stood in braces of its own.
+// inner parses text as if it were enclosed in braces.
 func inner(text string) (path, error) {
 	t, err := Parse("{" + text + "}")
 	if err != nil {
@@ -292,7 +293,7 @@ func inner(text string) (path, error) {
 	return t.nodes[0].path, nil
 }
 
-// array parses the contents of brackets: an index, a slice, a key, several of them, or a star.
+// array parses the contents of brackets: an index, a slice, a key, a list of them, or *.
 func (s *scanner) array() (path, error) {
 	end := strings.IndexAny(s.rest, "]\n")
 	if end < 0 || s.rest[end] == '\n' {
@@ -319,7 +320,7 @@ func (s *scanner) array() (path, error) {
 	return parseSlice(text)
 }
 
-// parseSlice reads from:to:by, or one index.
+// parseSlice parses a slice FROM:TO:STEP or a single index. Each number of a slice may be missing.
 func parseSlice(text string) (path, error) {
 	parts := strings.Split(text, ":")
 	for _, part := range parts {
@@ -341,7 +342,8 @@ func parseSlice(text string) (path, error) {
 	return path{slice{bounds[0], bounds[1], bounds[2], len(parts) == 1}}, nil
 }
 
-// filter reads a condition, up to the bracket that closes it: LEFT OP RIGHT, or a path alone for elements that have it.
+// filter parses a condition, including its closing bracket. The condition is LEFT OP RIGHT, or a path alone, which selects the
+// elements in which it exists.
 func (s *scanner) filter() (step, error) {
 	end, err := filterEnd(s.rest)
 	if err != nil {
@@ -354,7 +356,7 @@ func (s *scanner) filter() (step, error) {
 	left, op, right := text, "", ""
 	if at := strings.IndexAny(text, "!<>="); at > 0 {
 		length := len(text) - at - len(strings.TrimLeft(text[at:], "!<>="))
-		if at+length == len(text) { // something must be left to compare with
+		if at+length == len(text) { // there must be a right operand
 			length--
 		}
 		if length > 0 {
@@ -368,7 +370,7 @@ func (s *scanner) filter() (step, error) {
 	return f, err
 }
 
-// filterEnd returns where the parenthesis that closes a filter stands: one that is not in the first text in quotes.
+// filterEnd returns the index of the parenthesis that closes a filter. It ignores parentheses in the first string literal.
 func filterEnd(text string) (int, error) {
 	begun, ended, quote := false, false, byte(0)
 	for i := 0; i < len(text) && text[i] != '\n'; i++ {

@@ -11,7 +11,7 @@ import (
 const value = `{"name":"web","size":3,"load":2.5,"ok":true,"none":null,"a.b":"dotted","in":{"a":{"b":"deep"}},
 	"list":[{"n":"one","v":1},{"n":"two","v":2.5},{"n":"three"}]}`
 
-// TestTemplates has the output of client-go v0.36's util/jsonpath; errors follow a "!".
+// TestTemplates compares with the output of client-go v0.36's util/jsonpath. Errors are preceded by "!".
 func TestTemplates(t *testing.T) {
 	t.Parallel()
 	obj, err := object.Parse([]byte(value))

@@ -8,10 +8,10 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// valuesMax bounds how many values a step leads to, so that no path takes more than a server has.
+// valuesMax limits the number of values that a step selects, so that a path cannot exhaust the resources of a server.
 const valuesMax = 10_000
 
-// path is the contents of braces: steps, taken one after the other.
+// path is a sequence of steps, the contents of braces.
 type path []step
 
 // step maps values to the values that it selects.
@@ -30,7 +30,7 @@ func (p path) follow(values []any) ([]any, error) {
 	return values, nil
 }
 
-// field leads to the value of a name in objects.
+// field selects the value of a field of each object.
 type field string
 
 func (f field) from(values []any) (out []any, err error) {
@@ -44,7 +44,7 @@ func (f field) from(values []any) (out []any, err error) {
 	return out, nil
 }
 
-// word is a name without a dot: range, an end without a range, or a mistake.
+// word is a name without a dot: range, or end without a range. Anything else is a syntax error.
 type word string
 
 func (w word) from(values []any) ([]any, error) {
@@ -57,7 +57,7 @@ func (w word) from(values []any) ([]any, error) {
 	return nil, fmt.Errorf("unrecognized identifier %s", string(w))
 }
 
-// constant is a text, once, or a number or a truth for every value.
+// constant is a literal. A string literal yields its value once, and a number or boolean once for each input value.
 type constant struct{ value any }
 
 func (c constant) from(values []any) ([]any, error) {
@@ -71,7 +71,7 @@ func (c constant) from(values []any) ([]any, error) {
 	return out, nil
 }
 
-// all leads to the elements of lists and the values of objects, those by the order of their names.
+// all selects the elements of lists, the values of objects, sorted by key, and the bytes of strings.
 type all struct{}
 
 func (all) from(values []any) (out []any, err error) {
@@ -85,14 +85,14 @@ func (all) from(values []any) (out []any, err error) {
 			}
 		case string:
 			for i := range len(v) {
-				out = append(out, int64(v[i])) // as Go's reflection has it
+				out = append(out, int64(v[i])) // as in Go's reflection
 			}
 		}
 	}
 	return out, nil
 }
 
-// below selects the values themselves and everything inside them, except numbers, booleans and empty values.
+// below selects the input values and all values inside them, except for numbers, booleans and empty values.
 type below struct{}
 
 func (b below) from(values []any) (out []any, err error) {
@@ -116,7 +116,7 @@ func (b below) from(values []any) (out []any, err error) {
 	return out, nil
 }
 
-// union selects the values of each of its paths, in turn.
+// union selects the values of each of its paths in turn.
 type union []path
 
 func (u union) from(values []any) (out []any, err error) {
@@ -130,13 +130,13 @@ func (u union) from(values []any) (out []any, err error) {
 	return out, nil
 }
 
-// bound is a bound of a slice, which may be left out.
+// bound is an optional bound of a slice.
 type bound struct {
 	n     int
 	given bool
 }
 
-// slice leads to the elements from:to:by of lists, or to a single one.
+// slice selects the elements of lists in a range, with a step, or a single element.
 type slice struct {
 	start, end, by bound
 	single         bool
@@ -171,7 +171,7 @@ func (s slice) from(values []any) (out []any, err error) {
 	return out, nil
 }
 
-// bounds returns the bounds in a list of n elements. Negative ones count from its end.
+// bounds returns the bounds for a list of n elements. Negative bounds count from the end of the list.
 func (s slice) bounds(n int) (from, to int) {
 	from, to = s.start.n, s.end.n
 	switch {
@@ -189,7 +189,7 @@ func (s slice) bounds(n int) (from, to int) {
 	return from, to
 }
 
-// filter leads to the elements of lists for which a comparison holds, or that have a value at a path.
+// filter selects those elements of lists for which a comparison is true, or in which a path exists.
 type filter struct {
 	left, right path
 	op          string // if empty, the filter checks that left exists
@@ -212,7 +212,7 @@ func (f filter) from(values []any) (out []any, err error) {
 	return out, nil
 }
 
-// lets reports whether an element is let through.
+// lets reports whether the filter selects the element. It returns an error if a side of the comparison has several values.
 func (f filter) lets(x any) (bool, error) {
 	left, err := f.left.follow([]any{x})
 	if f.op == "" {
@@ -231,7 +231,8 @@ func (f filter) lets(x any) (bool, error) {
 	return holds(left[0], f.op, right[0])
 }
 
-// holds compares two texts, two whole numbers, two other numbers, or two truths for equality.
+// holds evaluates a comparison of two values of the same type: strings, integers, floating-point numbers, or booleans. Booleans can
+// only be compared for equality. Other comparisons are errors.
 func holds(a any, op string, b any) (bool, error) {
 	var order int
 	var alike bool
@@ -268,7 +269,7 @@ func holds(a any, op string, b any) (bool, error) {
 
 var errBadType = errors.New("invalid type for comparison")
 
-// basic reports whether a value is one that can be compared with another.
+// basic reports whether a value can be compared.
 func basic(v any) bool {
 	switch v.(type) {
 	case nil, map[string]any, []any:
@@ -277,7 +278,7 @@ func basic(v any) bool {
 	return true
 }
 
-// orderOf compares a value with another of its type, ok false for one of another type.
+// orderOf compares two values. If their types differ, ok is false.
 func orderOf[T cmp.Ordered](a T, other any) (order int, ok bool) {
 	b, ok := other.(T)
 	return cmp.Compare(a, b), ok

@@ -12,7 +12,8 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// runApply creates or changes objects so that they are as the files describe them.
+// runApply creates the objects in files or updates them to match, by a three-way merge or on the server (--server-side). With
+// --prune, it then deletes earlier applied objects that are not in the files.
 func runApply(c *call) error {
 	if c.On("force-conflicts") && !c.On("server-side") {
 		return fmt.Errorf("--force-conflicts only works with --server-side")
@@ -43,10 +44,10 @@ func runApply(c *call) error {
 	return err
 }
 
-// clientSide is the manager of the fields that an apply of the client owns.
+// clientSide is the field manager of client-side apply.
 const clientSide = "kubectl-client-side-apply"
 
-// applyClientSide creates an object, or patches it with the changes since the last apply.
+// applyClientSide creates an object, or patches an existing one with the changes since the last apply.
 func (c *call) applyClientSide(info *client.Info) error {
 	modified := patches.Modified(info.Object)
 	live, err := c.Get(info.Path(), nil)
@@ -84,7 +85,7 @@ func (c *call) applyClientSide(info *client.Info) error {
 	return c.printObj(info, "configured")
 }
 
-// conflictHelp is the text that kubectl prints below the error of an apply of fields that other managers own.
+// conflictHelp is the help that kubectl prints below an apply conflict error.
 const conflictHelp = `
 Please review the fields above--they currently have other managers. Here
 are the ways you can resolve this warning:
@@ -98,7 +99,7 @@ are the ways you can resolve this warning:
   stop managing the field (remove it from their configuration).
 See https://kubernetes.io/docs/reference/using-api/server-side-apply/#conflicts`
 
-// applyServerSide sends the whole object, and the server computes the changes (server-side apply).
+// applyServerSide applies an object with server-side apply: it sends the whole object, and the server computes the changes.
 func (c *call) applyServerSide(info *client.Info) error {
 	h := c.helper("kubectl")
 	obj, err := h.Apply(info, info.Object, c.On("force-conflicts"))
@@ -117,8 +118,8 @@ func (c *call) applyServerSide(info *client.Info) error {
 	return c.printObj(info, "serverside-applied")
 }
 
-// migrate converts an object from client-side to server-side apply: the client-side manager's fields go to the new manager
-// (csaupgrade), and the annotation is set to the newly applied object.
+// migrate converts an object from client-side to server-side apply (csaupgrade): it transfers the fields of the client-side
+// manager to the new manager and sets the last-applied annotation to the newly applied object.
 func migrate(h *client.Helper, info *client.Info, live object.Object, force bool) (object.Object, error) {
 	if live.Annotations()[patches.LastApplied] == "" {
 		return live, nil
@@ -136,7 +137,7 @@ func migrate(h *client.Helper, info *client.Info, live object.Object, force bool
 		kept = append(kept, map[string]any(m))
 	}
 	if old != nil && own != nil {
-		unite(own.Map("fieldsV1"), old.Map("fieldsV1"))
+		mergeFieldSets(own.Map("fieldsV1"), old.Map("fieldsV1"))
 		ops := []any{map[string]any{"op": "replace", "path": "/metadata/managedFields", "value": kept},
 			map[string]any{"op": "replace", "path": "/metadata/resourceVersion", "value": live.ResourceVersion()}}
 		if _, err := h.Patch(info, "", patches.ContentTypes["json"], object.JSON(ops)); err != nil {
@@ -154,12 +155,12 @@ func migrate(h *client.Helper, info *client.Info, live object.Object, force bool
 	return last.Apply(info, note, true)
 }
 
-// unite adds the fields of one set to another.
-func unite(into, from map[string]any) {
+// mergeFieldSets merges the second set of fields into the first. Both are in the format of managed fields.
+func mergeFieldSets(into, from map[string]any) {
 	for _, k := range object.SortedKeys(from) {
 		inner, ok := into[k].(map[string]any)
 		if other, is := from[k].(map[string]any); ok && is {
-			unite(inner, other)
+			mergeFieldSets(inner, other)
 			continue
 		}
 		if !ok {
@@ -168,11 +169,11 @@ func unite(into, from map[string]any) {
 	}
 }
 
-// prunable are the resources that apply --prune prunes.
+// prunable lists the resources that apply --prune considers.
 var prunable = strings.Fields("configmaps endpoints persistentvolumeclaims pods replicationcontrollers secrets services jobs.batch " +
 	"cronjobs.batch ingresses.networking.k8s.io daemonsets.apps deployments.apps replicasets.apps statefulsets.apps")
 
-// prune deletes the objects that were applied before and are not applied now.
+// prune deletes the objects that have the last-applied annotation and are not among the applied objects.
 func (c *call) prune(applied []*client.Info) error {
 	d := c.deletion()
 	for _, name := range prunable {
@@ -202,7 +203,8 @@ func (c *call) prune(applied []*client.Info) error {
 	return nil
 }
 
-// runViewLastApplied prints the configuration that was applied last.
+// runViewLastApplied prints the most recently applied configuration of objects. It returns an error for an object that was never
+// applied.
 func runViewLastApplied(c *call) error {
 	list, err := c.Infos(c.Args, client.Selection{})
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// review posts one of the reviews of authorization and authentication.
+// review creates a review of the authentication or authorization API, such as a SelfSubjectReview, and returns the response.
 func review(c *client.Client, group, kind string, spec map[string]any) (object.Object, error) {
 	obj := object.Object{"apiVersion": group + "/v1", "kind": kind}
 	if spec != nil {
@@ -40,7 +40,7 @@ func runWhoAmI(c *call) error {
 	return nil
 }
 
-// runCanI asks whether something is allowed.
+// runCanI checks whether the user may perform an action.
 func runCanI(c *call) error {
 	if c.On("list") {
 		return c.allowedRules()
@@ -79,7 +79,8 @@ func runCanI(c *call) error {
 	return nil
 }
 
-// accessOf returns the attributes of an access: to a resource, one of its objects, or a subresource of one.
+// accessOf returns the resourceAttributes of an access review for a resource, an object ("pods/web") or, with --subresource, a
+// subresource.
 func (c *call) accessOf(verb, subject string) map[string]any {
 	resource, name, _ := strings.Cut(subject, "/")
 	attributes := map[string]any{"verb": verb, "resource": resource}
@@ -115,7 +116,7 @@ func (c *call) accessOf(verb, subject string) map[string]any {
 	return attributes
 }
 
-// allowedRules prints the rules of the user.
+// allowedRules prints the rules that apply to the user in the namespace (kubectl auth can-i --list).
 func (c *call) allowedRules() error {
 	answer, err := review(c.Client, "authorization.k8s.io", "SelfSubjectRulesReview", map[string]any{"namespace": c.Namespace})
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// call is one command line of kubectl that runs: its flags, the server, and where it prints.
+// call is a running kubectl command: its flags, its client, and its streams.
 type call struct {
 	*flags.Set
 	*client.Builder
@@ -21,15 +21,15 @@ type call struct {
 	config *Config
 	edit   func(editor, text string) (string, error)
 	verb   *verb
-	path   string // kubectl rollout status
+	path   string // the full name of the command, such as "kubectl rollout status"
 }
 
-// usage returns the error of arguments that a command does not take (cmdutil.UsageErrorf).
+// usage returns an error about invalid arguments (cmdutil.UsageErrorf).
 func (c *call) usage(format string, args ...any) error {
 	return &usageError{fmt.Sprintf(format, args...), "See '" + c.path + " -h' for help and examples"}
 }
 
-// builder returns the Builder that the flags describe.
+// builder returns a Builder that is configured by the flags.
 func (c *call) builder(s *Session) *client.Builder {
 	server := &client.Client{Conn: s.Conn, Warnings: c.Err, User: c.Text("as"), Groups: c.List("as-group"), Discovery: &s.discovery}
 	return &client.Builder{Client: server, Files: c.Process, Namespace: cmp.Or(c.Text("namespace"), s.Config.namespace(c.Text("context"))),
@@ -37,7 +37,7 @@ func (c *call) builder(s *Session) *client.Builder {
 		LabelSelector: c.Text("selector"), FieldSelector: c.Text("field-selector"), All: c.On("all")}
 }
 
-// helper returns a Helper that writes as the flags say. Without --field-manager, the fields belong to manager.
+// helper returns a Helper that is configured by the flags. If --field-manager is not set, manager is the field manager.
 func (c *call) helper(manager string) *client.Helper {
 	h := &client.Helper{Client: c.Client, FieldManager: cmp.Or(c.Text("field-manager"), manager), ServerDryRun: c.dryRun() == dryServer}
 	if c.Lookup("validate", "") != nil {
@@ -52,7 +52,7 @@ func (c *call) helper(manager string) *client.Helper {
 	return h
 }
 
-// visit calls do for each object that arguments or files name, and collects the errors.
+// visit calls do for each object that the arguments or files name. It returns the joined errors.
 func (c *call) visit(args []string, s client.Selection, do func(info *client.Info) error) error {
 	list, err := c.Infos(args, s)
 	if err != nil {
@@ -62,7 +62,7 @@ func (c *call) visit(args []string, s client.Selection, do func(info *client.Inf
 	return errors.Join(append(errs, each(found, do))...)
 }
 
-// each calls do for each of the infos and collects the errors.
+// each calls do for each of the infos. It returns the joined errors.
 func each(list []*client.Info, do func(info *client.Info) error) error {
 	var errs []error
 	for _, info := range list {
@@ -77,13 +77,13 @@ func each(list []*client.Info, do func(info *client.Info) error) error {
 	return errors.Join(errs...)
 }
 
-// printFlags returns the flags that say how objects are printed.
+// printFlags returns the flags that control the output of objects.
 func (c *call) printFlags() *printer.PrintFlags {
 	return &printer.PrintFlags{Output: c.Text("output"), Template: c.Text("template"), NoHeaders: c.On("no-headers"),
 		ShowManagedFields: c.On("show-managed-fields"), Files: c.Process}
 }
 
-// printObj prints that something was done to an object, or the object in the format of --output.
+// printObj prints an object in the format of --output. Without --output it prints a line such as "pod/web created".
 func (c *call) printObj(info *client.Info, done string) error {
 	p, err := c.printFlags().Printer()
 	if err != nil {
@@ -96,7 +96,7 @@ func (c *call) printObj(info *client.Info, done string) error {
 	return nil
 }
 
-// printTable prints rows below a head, which --no-headers leaves out.
+// printTable prints a table. It omits the header row if --no-headers is set.
 func (c *call) printTable(head []string, rows [][]string) {
 	if !c.On("no-headers") {
 		rows = slices.Insert(rows, 0, head)
@@ -113,7 +113,7 @@ const (
 	dryServer
 )
 
-// suffix returns the suffix of a line about a change that was not made, such as with --dry-run.
+// suffix returns the suffix of messages about changes: "", " (dry run)" or " (server dry run)".
 func (d dryRun) suffix() string { return [...]string{"", " (dry run)", " (server dry run)"}[d] }
 
 func (c *call) dryRun() dryRun {
@@ -126,7 +126,7 @@ func (c *call) dryRun() dryRun {
 	return dryNone
 }
 
-// checkDryRun refuses values that --dry-run does not have.
+// checkDryRun rejects invalid values of --dry-run and warns about the deprecated form without a value.
 func (c *call) checkDryRun() error {
 	v := c.Text("dry-run")
 	if v == flags.Unchanged {

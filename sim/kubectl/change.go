@@ -12,7 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// labels is one of the two kinds of metadata that label and annotate change.
+// labels holds the words for the kind of metadata that a command changes: labels or annotations.
 type labels struct {
 	field, noun, article, done string
 }
@@ -25,7 +25,7 @@ var (
 func runLabel(c *call) error    { return relabel(c, labelKind) }
 func runAnnotate(c *call) error { return relabel(c, annotationKind) }
 
-// relabel sets and removes labels or annotations of objects.
+// relabel changes the labels or annotations of objects.
 func relabel(c *call, l labels) error {
 	first := slices.IndexFunc(c.Args, isChange)
 	if first < 0 {
@@ -60,12 +60,13 @@ func relabel(c *call, l labels) error {
 	})
 }
 
-// isChange reports whether an argument of label is a=b or a-.
+// isChange reports whether an argument has the form key=value or key-.
 func isChange(arg string) bool {
 	return strings.Contains(arg, "=") || strings.HasSuffix(arg, "-")
 }
 
-// relabelOne sets and removes labels or annotations of one object.
+// relabelOne changes the labels or annotations of one object. It returns an error if a value exists and --overwrite is
+// not given.
 func (c *call) relabelOne(info *client.Info, l labels, set map[string]any, gone []string) error {
 	now, done := info.Object.Map("metadata", l.field), l.done
 	if !c.On("overwrite") {
@@ -123,7 +124,7 @@ func (c *call) relabelOne(info *client.Info, l labels, set map[string]any, gone 
 	return c.printObj(info, done)
 }
 
-// printChanged prints labels or annotations after a change.
+// printChanged prints the labels or annotations that result from a change (label --list).
 func printChanged(w io.Writer, now map[string]string, changed map[string]any) {
 	merged := map[string]string{}
 	maps.Copy(merged, now)

@@ -14,7 +14,7 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// kustomizeVersion is the version of kustomize that kubectl has.
+// kustomizeVersion is the version of kustomize in this version of kubectl.
 const kustomizeVersion = "v5.8.1"
 
 func runVersion(c *call) error {
@@ -103,7 +103,7 @@ func runAPIResources(c *call) error {
 	return nil
 }
 
-// matchesFlags reports whether the flags select a resource.
+// matchesFlags reports whether a resource matches the flags of api-resources.
 func matchesFlags(f *flags.Set, m *client.Mapping) bool {
 	if f.Given("namespaced") && f.On("namespaced") != m.Namespaced || f.Given("api-group") && f.Text("api-group") != m.Group {
 		return false
@@ -121,7 +121,7 @@ func matchesFlags(f *flags.Set, m *client.Mapping) bool {
 	return true
 }
 
-// runOptions prints the flags that every command has.
+// runOptions prints the flags that all commands accept.
 func runOptions(c *call) error {
 	c.Printf("The following options can be passed to any command:\n\n")
 	for _, f := range flags.Of(everywhere) {
@@ -130,7 +130,7 @@ func runOptions(c *call) error {
 	return nil
 }
 
-// runExplain prints the documentation of a kind, or of one of its fields.
+// runExplain prints the documentation of a kind or of one of its fields.
 func runExplain(c *call) error {
 	if len(c.Args) == 0 {
 		return fmt.Errorf("You must specify the type of resource to explain. %s", useResources)
@@ -150,7 +150,8 @@ func runExplain(c *call) error {
 	return d.Explain(m, path)
 }
 
-// explained splits RESOURCE.field.field; the resource may have a group.
+// explained parses RESOURCE.field.field and returns the resource and the field path. The resource may include its group. It returns
+// an error if there is no such resource.
 func explained(c *client.Client, text, apiVersion string) (*client.Mapping, []string, error) {
 	parts := strings.Split(text, ".")
 	m, err := c.Find(parts[0])

@@ -9,21 +9,21 @@ import (
 	"github.com/kubesim/kubesim/sim/words"
 )
 
-// Item is one way to complete a word.
+// Item is a completion of a word.
 type Item struct {
 	Text   string
 	Detail string
 }
 
-// Source has the names for completion. It sends no requests.
+// Source provides names for completion. It sends no requests.
 type Source interface {
 	Resources() []Item
 	Objects(resource, namespace string) []Item
 	Files() []Item
 }
 
-// Complete returns the ways to complete the last word of a line, and where the word begins: commands, verbs of kubectl, flags,
-// resources, names of objects, files.
+// Complete returns the completions of the last word of a line, and the position of that word. It completes commands, kubectl's
+// verbs, flags, resources, object names and file names.
 func Complete(line string, src Source) (from int, items []Item) {
 	from = strings.LastIndexAny(line, " \t") + 1
 	start := line[from:]
@@ -32,7 +32,7 @@ func Complete(line string, src Source) (from int, items []Item) {
 		return from, nil
 	}
 	last := -1
-	for i, w := range before { // the last command of the line
+	for i, w := range before { // only the last command of the line counts
 		if w.Sign && (w.Text == "|" || w.Text == ";" || w.Text == "&&" || w.Text == "||") {
 			last = i
 		}
@@ -56,7 +56,7 @@ func Complete(line string, src Source) (from int, items []Item) {
 	return from, items
 }
 
-// CommonPrefix returns the longest common prefix of all items, which a shell inserts by itself.
+// CommonPrefix returns the longest common prefix of all items, which a shell can insert immediately.
 func CommonPrefix(items []Item) string {
 	if len(items) == 0 {
 		return ""
@@ -70,7 +70,7 @@ func CommonPrefix(items []Item) string {
 	return common
 }
 
-// completeVerb returns the words that could follow some words of kubectl.
+// completeVerb returns the completions of start, the last word of a kubectl command line. before contains the preceding words.
 func completeVerb(before []string, start string, src Source) (items []Item) {
 	path := ""
 	v, rest := findPath(before, &path)
@@ -97,11 +97,11 @@ func completeVerb(before []string, start string, src Source) (items []Item) {
 			return values(f, src)
 		}
 	}
-	_ = f.Parse(rest) // arguments that cannot be parsed are ignored
+	_ = f.Parse(rest) // completion works with the arguments before the first invalid one
 	return append(items, completeArgument(f, start, src)...)
 }
 
-// valued returns the flag that a word is, if its value is the next word.
+// valued returns the flag that text names if the flag's value is the next word. Otherwise it returns nil.
 func valued(known *flags.Set, text string) *flags.Flag {
 	if !strings.HasPrefix(text, "-") || strings.Contains(text, "=") {
 		return nil
@@ -117,7 +117,7 @@ func valued(known *flags.Set, text string) *flags.Flag {
 	return f
 }
 
-// completeFlag returns the flags of a command. If start is only a dash, it leaves out the flags that every command has.
+// completeFlag returns the flags of a command. If start is a single dash, it omits the flags that all commands accept.
 func completeFlag(known *flags.Set, start string) (items []Item) {
 	for i := range known.Known {
 		f := &known.Known[i]
@@ -147,7 +147,7 @@ func values(f *flags.Flag, src Source) (items []Item) {
 	return items
 }
 
-// completeArgument returns resources, names of objects, or TYPE/NAME.
+// completeArgument returns the completions of an argument: resources, object names, or TYPE/NAME.
 func completeArgument(f *flags.Set, start string, src Source) []Item {
 	namespace := cmp.Or(f.Text("namespace"), "default")
 	if resource, _, ok := strings.Cut(start, "/"); ok {

@@ -24,7 +24,7 @@ func (shop) Objects(resource, namespace string) []kubectl.Item {
 
 func (shop) Files() []kubectl.Item { return []kubectl.Item{{Text: "cm.yaml"}} }
 
-// Complete returns the completions of a line, and CommonPrefix the part that Tab inserts by itself.
+// TestComplete checks the completions of lines, and the common prefix that Tab inserts.
 func TestComplete(t *testing.T) {
 	is := is.New(t)
 	for line, want := range map[string]string{ // order does not matter
@@ -49,15 +49,15 @@ func TestComplete(t *testing.T) {
 		var texts []string
 		for _, i := range items {
 			texts = append(texts, strings.TrimSuffix(i.Text, "="))
-			is.True(strings.HasPrefix(i.Text, line[from:])) // it replaces the text from there on
+			is.True(strings.HasPrefix(i.Text, line[from:])) // it replaces the text after from
 		}
 		is.Equal(line+": "+strings.Join(texts, " "), line+": "+want) // the completions
 	}
 	_, items := kubectl.Complete("kubectl delete deploy w", shop{})
-	is.Equal(kubectl.CommonPrefix(items), "web-") // the part that a shell inserts by itself
+	is.Equal(kubectl.CommonPrefix(items), "web-") // the part that a shell can insert immediately
 }
 
-// Paste turns pasted text into lines and named files.
+// TestPaste checks that Paste turns pasted text into lines and named files.
 func TestPaste(t *testing.T) {
 	is := is.New(t)
 	const doc = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: paint}\n"
@@ -71,6 +71,6 @@ func TestPaste(t *testing.T) {
 		"cat <<EOF > cm.yaml\n" + doc + "EOF":                        {Line: "echo wrote cm.yaml", Files: of("cm.yaml")},
 		"kubectl create --filename=/dev/stdin <<EOF\n" + doc + "EOF": {Line: "kubectl create --filename=/dev/stdin < configmap-paint.yaml", Files: of("configmap-paint.yaml")},
 	} {
-		is.Equal(shell.Paste(text), []shell.Typed{want}) // one line, whose file it names
+		is.Equal(shell.Paste(text), []shell.Typed{want}) // one line that refers to the file
 	}
 }

@@ -11,12 +11,12 @@ import (
 
 // Config is a kubeconfig with one cluster and one user.
 type Config struct {
-	Server   string // its URL
+	Server   string // the server's URL
 	Cluster  string
 	User     string
 	Current  string // the name of the context in use
 	Contexts []Context
-	// Save writes the Config to its source. If it is nil, changes stay in the Config.
+	// Save writes the Config to its source. If it is nil, changes are kept in memory only.
 	Save func() error
 }
 
@@ -25,7 +25,8 @@ type Context struct {
 	Name, Cluster, User, Namespace string
 }
 
-// context returns the context of a name, or the current one if name is empty. It returns nil if there is no such context.
+// context returns the context with the given name, or the current context if name is empty. It returns nil if there is no such
+// context.
 func (c *Config) context(name string) *Context {
 	if name == "" {
 		name = c.Current
@@ -38,7 +39,7 @@ func (c *Config) context(name string) *Context {
 	return nil
 }
 
-// namespace returns the namespace of a context.
+// namespace returns the namespace of the named context, or "default" if the context sets none.
 func (c *Config) namespace(context string) string {
 	if x := c.context(context); x != nil && x.Namespace != "" {
 		return x.Namespace

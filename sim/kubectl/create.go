@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// runCreate creates the objects of files.
+// runCreate creates the objects in files (kubectl create -f). With --dry-run=client, it only prints them.
 func runCreate(c *call) error {
 	list, err := c.fileInfos("create")
 	if err != nil {
@@ -30,7 +30,7 @@ func runCreate(c *call) error {
 	})
 }
 
-// fileInfos returns the objects of --filename for a command that takes nothing else.
+// fileInfos returns the objects of --filename for a command that accepts no arguments. It returns an error if there are none.
 func (c *call) fileInfos(command string) ([]*client.Info, error) {
 	if len(c.Args) > 0 {
 		return nil, c.usage("Unexpected args: %v", c.Args)
@@ -48,7 +48,7 @@ func (c *call) fileInfos(command string) ([]*client.Info, error) {
 	return list, err
 }
 
-// generatorVerbs returns the verbs of generators.
+// generatorVerbs returns a verb for each generator.
 func generatorVerbs(list []generate.Generator) []verb {
 	var out []verb
 	for _, g := range list {
@@ -61,7 +61,7 @@ func generatorVerbs(list []generate.Generator) []verb {
 	return out
 }
 
-// runGenerator creates the objects of a generator.
+// runGenerator creates the object that a generator returns.
 func runGenerator(c *call, g *generate.Generator) error {
 	name, err := c.nameArgument()
 	if err != nil {
@@ -74,7 +74,7 @@ func runGenerator(c *call, g *generate.Generator) error {
 	return c.createGenerated(obj, g.Noun, "created", "kubectl-create")
 }
 
-// nameArgument returns the NAME that a generator needs.
+// nameArgument returns the NAME argument of a generator. It returns an error unless exactly one argument precedes "--".
 func (c *call) nameArgument() (string, error) {
 	args := c.Args
 	if c.Dash >= 0 {
@@ -89,7 +89,7 @@ func (c *call) nameArgument() (string, error) {
 // Object implements generate.Server.
 func (c *call) Object(name string) (*client.Info, error) { return c.One([]string{name}) }
 
-// createGenerated creates a generated object and prints a message. If noun is set, errors of the server begin with it.
+// createGenerated creates a generated object and prints a message. If noun is set, it precedes the messages of server errors.
 func (c *call) createGenerated(obj object.Object, noun, done, manager string) error {
 	if err := c.checkDryRun(); err != nil {
 		return err
@@ -123,7 +123,7 @@ func (c *call) createGenerated(obj object.Object, noun, done, manager string) er
 	return c.printObj(info, done)
 }
 
-// runCreateToken requests a token of a service account.
+// runCreateToken requests a token for a service account and prints it (kubectl create token).
 func runCreateToken(c *call) error {
 	name, err := c.nameArgument()
 	if err != nil {
@@ -152,7 +152,7 @@ func runCreateToken(c *call) error {
 	return nil
 }
 
-// runRun creates a pod.
+// runRun creates a pod with one container (kubectl run). With --expose, it also creates a Service.
 func runRun(c *call) error {
 	image, arguments := c.Text("image"), c.Dash
 	if c.Dash < 0 {
@@ -188,7 +188,7 @@ func runRun(c *call) error {
 	return c.createGenerated(pod, "", "created", "kubectl-run")
 }
 
-// runExpose creates a Service for the pods of an object.
+// runExpose creates a Service for the pods that an object selects (kubectl expose).
 func runExpose(c *call) error {
 	if err := c.checkDryRun(); err != nil {
 		return err
@@ -202,7 +202,7 @@ func runExpose(c *call) error {
 	})
 }
 
-// runAutoscale creates a HorizontalPodAutoscaler.
+// runAutoscale creates a HorizontalPodAutoscaler for one object. It returns an error if the object cannot be scaled.
 func runAutoscale(c *call) error {
 	least, most := c.Number("min", -1), c.Number("max", 0)
 	if most < 1 {

@@ -11,11 +11,11 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// curlFlags are the flags of curl.
+// curlFlags lists the supported flags of curl, as flags.Of parses them.
 const curlFlags = "request|X header|H* data|d* data-binary* data-raw* json output|o user-agent|A user|u max-time|m cacert cert key " +
 	"silent|s? show-error|S? insecure|k? include|i? head|I? fail|f? verbose|v? location|L? no-buffer|N? write-out|w"
 
-// curl sends a request to the API server, whatever host the URL has.
+// curl sends a request to the API server. It ignores the host of the URL.
 func (s *Session) curl(p *shell.Process) int {
 	f := flags.NewSet(curlFlags)
 	if err := f.Parse(p.Argv); err != nil {
@@ -60,7 +60,7 @@ func (s *Session) curl(p *shell.Process) int {
 	return 0
 }
 
-// curlRequest returns the request that the flags ask for.
+// curlRequest returns the request that curl's flags describe.
 func curlRequest(f *flags.Set, p *shell.Process, u *url.URL) (*Request, error) {
 	r := &Request{Method: wire.MethodGet, Path: u.Path, Query: u.Query(), Header: wire.Header{"User-Agent": {"curl/8.0"}, "Accept": {"*/*"}}}
 	var parts []string
@@ -99,7 +99,7 @@ func curlRequest(f *flags.Set, p *shell.Process, u *url.URL) (*Request, error) {
 	return r, nil
 }
 
-// show sends the request and prints the answer.
+// show sends the request and prints the response.
 func (s *Session) show(f *flags.Set, p *shell.Process, r *Request) error {
 	a, err := s.Conn.Do(r)
 	if err != nil {

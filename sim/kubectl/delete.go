@@ -11,11 +11,12 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// forced is the warning of a deletion that is not confirmed.
+// forced is the warning about a forced deletion.
 const forced = "Warning: Immediate deletion does not wait for confirmation that the running resource has been terminated. " +
 	"The resource may continue to run on the cluster indefinitely."
 
-// runDelete deletes objects and waits until they are gone.
+// runDelete deletes objects and, unless --wait=false, waits until they are gone. Without names, it deletes what the
+// flags select.
 func runDelete(c *call) error {
 	if raw := c.Text("raw"); raw != "" {
 		return c.raw(wire.MethodDelete, raw)
@@ -53,7 +54,7 @@ func runDelete(c *call) error {
 	return errors.Join(append(errs, d.all(found, !c.Off("wait")))...)
 }
 
-// deletion deletes objects as the flags say.
+// deletion is a running command that deletes objects as its flags specify.
 type deletion struct {
 	*call
 	dryRun dryRun
@@ -78,7 +79,7 @@ func (d *deletion) check() error {
 var cascades = map[string]string{"": "Background", flags.Unchanged: "Background", "true": "Background", "background": "Background",
 	"foreground": "Foreground", "orphan": "Orphan", "false": "Orphan"}
 
-// all deletes objects and, if wait is set, waits until they are gone.
+// all deletes the objects. If wait is set, it then waits until they are gone.
 func (d *deletion) all(list []*client.Info, wait bool) error {
 	type deleted struct {
 		info *client.Info
@@ -114,10 +115,10 @@ func (d *deletion) all(list []*client.Info, wait bool) error {
 	return err
 }
 
-// week is the time that a command waits without --timeout.
+// week is how long a command waits if --timeout does not limit it.
 const week = 7 * 24 * time.Hour
 
-// until returns when --timeout is over.
+// until returns the time at which --timeout expires.
 func (c *call) until() time.Time {
 	if d := c.Duration("timeout", 0); d != 0 {
 		return c.Now().Add(d)
@@ -125,7 +126,7 @@ func (c *call) until() time.Time {
 	return c.Now().Add(week)
 }
 
-// print prints that an object is deleted, or would be.
+// print prints that an object was deleted, or would be deleted in a dry run.
 func (d *deletion) print(info *client.Info) {
 	if d.Text("output") == "name" {
 		d.Printf("%s\n", info.Refer())
@@ -142,7 +143,7 @@ func (d *deletion) print(info *client.Info) {
 	d.Printf("%s %q %s%s%s\n", info.Mapping.GroupKind(), info.Name, how, from, d.dryRun.suffix())
 }
 
-// remove sends the request that deletes an object and returns the uid of the object, or "" if the answer does not have it.
+// remove deletes an object and returns its UID, or "" if the response does not contain it.
 func (d *deletion) remove(info *client.Info) (uid string, err error) {
 	o := object.Object{"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": cascades[d.Text("cascade")]}
 	switch {

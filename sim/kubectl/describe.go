@@ -46,7 +46,7 @@ func runDescribe(c *call) error {
 	return nil
 }
 
-// withPrefix returns the objects whose name begins with the name of one that is not there.
+// withPrefix returns the objects whose names begin with info's name. describe uses it if no object has exactly that name.
 func (c *call) withPrefix(info *client.Info) (out []*client.Info) {
 	all, err := c.Listed(&client.Info{Mapping: info.Mapping, Namespace: info.Namespace})
 	if err != nil {
@@ -60,7 +60,7 @@ func (c *call) withPrefix(info *client.Info) (out []*client.Info) {
 	return out
 }
 
-// runEvents prints events, the last one at the end.
+// runEvents prints events, sorted by the time when they were last seen.
 func runEvents(c *call) error {
 	m, err := c.Find("events")
 	if err != nil {

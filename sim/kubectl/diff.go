@@ -13,7 +13,8 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// runDiff prints the changes of an apply, as diff -u -N does. The exit code is 1 if there are changes, and 2 for an error.
+// runDiff prints the changes that an apply would make, in the format of diff -u -N. The exit code is 1 if there are changes, and
+// 2 after an error.
 func runDiff(c *call) error {
 	list, err := c.fileInfos("diff")
 	if err != nil {
@@ -44,7 +45,7 @@ func runDiff(c *call) error {
 	return nil
 }
 
-// text returns an object as files have it, "" for none.
+// text returns the YAML of an object, or "" if obj is nil.
 func text(obj object.Object) string {
 	if obj == nil {
 		return ""
@@ -52,7 +53,7 @@ func text(obj object.Object) string {
 	return printer.YAML(json(obj))
 }
 
-// hideSecrets replaces the data of Secrets by asterisks.
+// hideSecrets masks the data of Secrets with asterisks.
 func hideSecrets(live, merged object.Object) {
 	if merged.Kind() != "Secret" || merged.APIVersion() != "v1" {
 		return
@@ -76,7 +77,7 @@ func hideSecrets(live, merged object.Object) {
 	}
 }
 
-// wouldBe returns the live object, or nil if it does not exist, and the object after an apply.
+// wouldBe returns the live object, or nil if it does not exist, and the object that an apply would produce.
 func (c *call) wouldBe(info *client.Info) (live, merged object.Object, err error) {
 	live, err = c.Get(info.Path(), nil)
 	switch {
@@ -108,7 +109,7 @@ func (c *call) wouldBe(info *client.Info) (live, merged object.Object, err error
 	return live, merged, nil
 }
 
-// unified prints the difference of two texts, with three lines around each change, and reports whether there is one.
+// unified prints the unified diff of a and b with three lines of context, and reports whether they differ.
 func unified(w io.Writer, name, a, b string) bool {
 	if a == b {
 		return false
@@ -135,7 +136,7 @@ func unified(w io.Writer, name, a, b string) bool {
 	return true
 }
 
-// hunk prints some lines, and their place in both texts.
+// hunk prints one hunk of a unified diff: its header and its lines.
 func hunk(w io.Writer, edits []linediff.Edit, start, end int) {
 	counts := func(list []linediff.Edit, but byte) (n int) {
 		for _, e := range list {

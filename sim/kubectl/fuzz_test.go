@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/kubectl/shell"
 )
 
-// one is a Conn that gives the same answer to every request, and has one file. Waiting advances its time.
+// one is a Conn that returns the same response to every request, and has a single file. Waiting advances its clock.
 type one struct {
 	answer, file []byte
 	now          time.Duration
@@ -43,8 +43,7 @@ func (o *one) ReadFile(name string) ([]byte, error) {
 func (o *one) WriteFile(string, []byte) error { return errOnly }
 func (o *one) Names(string) []string          { return []string{"a.yaml"} }
 
-// FuzzLine types whatever comes at a prompt, to a server that answers with whatever comes: no line, no file and no answer ends
-// the session.
+// FuzzLine runs arbitrary lines with arbitrary files and server responses. None of them may cause a panic.
 func FuzzLine(f *testing.F) {
 	const pod = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}}`
 	for _, line := range []string{"kubectl get pods -o wide --sort-by .metadata.name | grep a > x", "kubectl apply -f a.yaml --server-side", "kubectl describe pod a",

@@ -13,17 +13,17 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// getter is a get that runs.
+// getter is a running get command.
 type getter struct {
 	*call
 	infos   []*client.Info
 	options printer.PrintOptions
 	pending resourceRows
-	printed int // rows
+	printed int // the number of printed rows
 	headed  bool
 }
 
-// resourceRows are the rows of one resource, which are printed together.
+// resourceRows holds the rows of one resource. They are printed as one table.
 type resourceRows struct {
 	mapping *client.Mapping
 	rows    [][]string
@@ -31,7 +31,7 @@ type resourceRows struct {
 
 const useResources = `Use "kubectl api-resources" for a complete list of supported resources.`
 
-// runGet prints objects: as tables of the server, or in the format of --output.
+// runGet prints objects as the server's tables or in the format of --output.
 func runGet(c *call) error {
 	if raw := c.Text("raw"); raw != "" {
 		return c.raw(wire.MethodGet, raw)
@@ -67,7 +67,7 @@ func runGet(c *call) error {
 	return g.tables()
 }
 
-// raw prints the answer to a request of a path.
+// raw sends a request to a path and prints the response.
 func (c *call) raw(method, path string) error {
 	if len(c.Args) > 0 {
 		return fmt.Errorf("arguments may not be passed when --raw is specified")
@@ -92,7 +92,7 @@ func (c *call) raw(method, path string) error {
 	return nil
 }
 
-// print prints objects in the format of --output: a single object by itself, several as a list.
+// print prints objects in the format of --output. It prints a single object on its own, and several objects as a list.
 func (g *getter) print(p printer.Printer) error {
 	found, errs := g.read()
 	if order := g.Text("sort-by"); order != "" {

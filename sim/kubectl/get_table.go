@@ -9,10 +9,10 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// asTable asks for a Table (API concepts, "Receiving resources as Tables").
+// asTable is the Accept header that requests a Table (API concepts, "Receiving resources as Tables").
 const asTable = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json"
 
-// tables prints the server's tables, one resource after the other.
+// tables prints the server's tables, one resource after another.
 func (g *getter) tables() error {
 	err := each(g.infos, func(info *client.Info) error {
 		err := g.add(info)
@@ -28,7 +28,7 @@ func (g *getter) tables() error {
 	return err
 }
 
-// complainNone prints that there are no objects.
+// complainNone prints the message that no resources were found.
 func (c *call) complainNone(infos []*client.Info) {
 	if c.On("all-namespaces") || infos[0].Mapping != nil && infos[0].Namespace == "" {
 		c.Complain("No resources found")
@@ -37,7 +37,7 @@ func (c *call) complainNone(infos []*client.Info) {
 	c.Complain("No resources found in %s namespace.", c.Namespace)
 }
 
-// add reads the tables of a resource, or of one object, and keeps their rows until flush.
+// add reads the tables of a resource or object and adds their rows to the pending ones.
 func (g *getter) add(info *client.Info) error {
 	m := info.Mapping
 	if g.pending.mapping != nil && g.pending.mapping.Resource != m.Resource {
@@ -69,7 +69,7 @@ func (g *getter) add(info *client.Info) error {
 	return nil
 }
 
-// readTables reads the pages of a table.
+// readTables reads all pages of a table.
 func (g *getter) readTables(info *client.Info) (tables []object.Object, err error) {
 	include, limit, next := "", "", ""
 	switch {
@@ -107,7 +107,7 @@ func (g *getter) readTables(info *client.Info) (tables []object.Object, err erro
 	}
 }
 
-// flush prints the rows of one resource, with a blank line between two resources.
+// flush prints the pending rows, after a blank line unless they are the first.
 func (g *getter) flush() {
 	if len(g.pending.rows) > 0 {
 		if g.headed && !g.On("no-headers") {
@@ -119,7 +119,7 @@ func (g *getter) flush() {
 	g.pending = resourceRows{}
 }
 
-// watch prints the existing objects, and then their changes.
+// watch prints the existing objects and then each change.
 func (g *getter) watch() error {
 	if len(g.infos) > 1 {
 		return fmt.Errorf("you may only specify a single resource type")

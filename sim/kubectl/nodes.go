@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// nodesNamed returns the nodes of the arguments.
+// nodesNamed returns the nodes that the arguments or --selector name, and an error for each one that does not exist.
 func (c *call) nodesNamed() ([]*client.Info, []error) {
 	if len(c.Args) == 0 && !c.Given("selector") {
 		return nil, []error{c.usage("USAGE: %s NODE [flags]", c.verb.name)}
@@ -39,7 +39,7 @@ func (c *call) nodesNamed() ([]*client.Info, []error) {
 func runCordon(c *call) error   { return cordon(c, true, "cordoned") }
 func runUncordon(c *call) error { return cordon(c, nil, "uncordoned") }
 
-// cordon sets whether nodes are unschedulable: true or nil.
+// cordon sets spec.unschedulable of nodes to value: true, or nil to remove the field.
 func cordon(c *call, value any, done string) error {
 	if err := c.checkDryRun(); err != nil {
 		return err
@@ -62,10 +62,10 @@ func (c *call) cordonOne(info *client.Info, value any, done string) error {
 	return nil
 }
 
-// drainer evicts the pods of nodes (drain.Helper of kubectl).
+// drainer evicts the pods of nodes (kubectl's drain.Helper).
 type drainer struct{ *deletion }
 
-// runDrain cordons nodes and evicts their pods.
+// runDrain cordons nodes and evicts their pods (kubectl drain). If a node cannot be drained, it continues with the next one.
 func runDrain(c *call) error {
 	d := &drainer{c.deletion()}
 	if err := c.checkDryRun(); err != nil {
@@ -130,7 +130,7 @@ func (d *drainer) drain(info *client.Info) error {
 	return d.evictAll(pods)
 }
 
-// filter returns the reason why a pod must not be evicted, or "" if it may be, and whether drain skips it.
+// filter returns the reason why a pod must not be evicted, or "" if there is none. ignore is set if drain skips the pod.
 func (d *drainer) filter(obj object.Object) (why string, ignore bool) {
 	phase := obj.String("status", "phase")
 	done := phase == "Succeeded" || phase == "Failed"
@@ -157,10 +157,11 @@ func (d *drainer) filter(obj object.Object) (why string, ignore bool) {
 	return "", false
 }
 
-// retryEviction is the time that drain waits before it retries an eviction that a disruption budget did not allow.
+// retryEviction is the delay before drain retries an eviction that a disruption budget did not allow.
 const retryEviction = 5 * time.Second
 
-// evictAll evicts pods and waits until they are gone.
+// evictAll evicts pods and waits until they are gone. While a disruption budget refuses an eviction, it retries every five seconds
+// until --timeout.
 func (d *drainer) evictAll(pods []*client.Info) error {
 	until := d.until()
 	for _, info := range pods {
@@ -213,10 +214,10 @@ func (d *drainer) evict(info *client.Info) error {
 	return err
 }
 
-// effects are the effects of taints.
+// effects lists the valid effects of taints.
 var effects = []string{"NoSchedule", "PreferNoSchedule", "NoExecute"}
 
-// runTaint sets and removes taints: key=value:effect, key:effect-, key-.
+// runTaint changes the taints of nodes. Each change has the form key=value:effect, key:effect- or key-.
 func runTaint(c *call) error {
 	args, edits := splitArguments(c.Args, func(a string) bool { return isChange(a) || strings.Contains(a, ":") })
 	if len(edits) == 0 {
@@ -240,7 +241,7 @@ func runTaint(c *call) error {
 	return c.visit(args, client.Selection{}, func(info *client.Info) error { return c.taintOne(info, set, gone) })
 }
 
-// taintOf parses a taint, and whether it is to be removed.
+// taintOf parses a change of a taint and reports whether it removes the taint.
 func taintOf(text string) (t object.Object, remove bool, err error) {
 	body, remove := strings.CutSuffix(text, "-")
 	body, effect, has := strings.Cut(body, ":")
@@ -287,7 +288,8 @@ func (c *call) taintOne(info *client.Info, set, gone []object.Object) error {
 	return c.printObj(info, done)
 }
 
-// changedTaints returns the taints of a node after gone are removed and set are added.
+// changedTaints returns the taints of a node after the taints in gone are removed and those in set are added. It returns an error
+// if a taint to remove does not exist, or if a taint to add exists and overwrite is false.
 func changedTaints(info *client.Info, set, gone []object.Object, overwrite bool) ([]object.Object, error) {
 	same := func(a, b object.Object) bool {
 		return a.String("key") == b.String("key") && (!b.Has("effect") || a.String("effect") == b.String("effect"))

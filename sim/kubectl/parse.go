@@ -12,7 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/spelling"
 )
 
-// parse finds the command of a line and reads its flags.
+// parse finds the command of a command line and parses its flags.
 func (s *Session) parse(p *shell.Process) (*call, error) {
 	c := &call{Set: flags.NewSet(everywhere), Process: p, config: s.Config, edit: s.Edit, path: "kubectl"}
 	args, before := pickFirst(c.Set, p.Argv)
@@ -38,7 +38,7 @@ func (s *Session) parse(p *shell.Process) (*call, error) {
 	return c, nil
 }
 
-// do runs the command.
+// do runs the command. It returns an error if a required flag is not given.
 func (c *call) do() error {
 	if c.On("help") {
 		return help(c)
@@ -46,7 +46,7 @@ func (c *call) do() error {
 	if missing := c.Missing(); missing != "" {
 		return fmt.Errorf("required flag(s) %s not set", missing)
 	}
-	if c.verb.run == nil { // it needs a verb below it
+	if c.verb.run == nil { // the command requires a subcommand
 		if err := help(c); err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func (c *call) do() error {
 	return c.verb.run(c)
 }
 
-// pickFirst moves flags before the command to the position after it.
+// pickFirst separates the flags in front of the command, which parse moves behind it.
 func pickFirst(known *flags.Set, args []string) (rest, before []string) {
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") && args[0] != "-h" && args[0] != "--help" {
 		name, _, given := strings.Cut(strings.TrimLeft(args[0], "-"), "=")
@@ -73,7 +73,7 @@ func pickFirst(known *flags.Set, args []string) (rest, before []string) {
 	return args, before
 }
 
-// findVerb returns the verb of a name or an alias, or nil if there is none.
+// findVerb returns the verb with a name or alias, or nil if there is none.
 func findVerb(list []verb, name string) *verb {
 	for i := range list {
 		if list[i].name == name || slices.Contains(strings.Fields(list[i].aliases), name) {
@@ -83,8 +83,8 @@ func findVerb(list []verb, name string) *verb {
 	return nil
 }
 
-// findPath returns the verb that words begin with, such as rollout status, nil if there is none, and the words behind it. It adds the
-// names to path.
+// findPath returns the verb that words begin with, such as rollout status, and the remaining words. It returns a nil verb if
+// there is none. It appends the verb's names to path.
 func findPath(words []string, path *string) (found *verb, rest []string) {
 	list := verbs
 	for len(words) > 0 {
@@ -98,7 +98,7 @@ func findPath(words []string, path *string) (found *verb, rest []string) {
 	return found, words
 }
 
-// unknownVerb returns the error about a command that does not exist, with the names that are near (cobra's SuggestionsFor).
+// unknownVerb returns the error for an unknown command, with suggestions of similar names (cobra's SuggestionsFor).
 func unknownVerb(name string) error {
 	text := "unknown command \"" + name + "\" for \"kubectl\""
 	var near []string
@@ -113,7 +113,7 @@ func unknownVerb(name string) error {
 	return errors.New(text)
 }
 
-// help lists the commands, or prints the help and the flags of one of them.
+// help lists the commands, or prints the help and the flags of the named command.
 func help(c *call) error {
 	var found *verb
 	list := verbs

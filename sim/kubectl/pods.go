@@ -3,6 +3,7 @@ package kubectl
 import (
 	"fmt"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -12,7 +13,8 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// podNamed returns the pod of NAME or TYPE/NAME. For a workload it returns the first pod.
+// podNamed returns the pod that NAME or TYPE/NAME identifies. For a workload it returns the workload's first pod. It returns an
+// error if the workload has no pod.
 func (c *call) podNamed(text string) (*client.Info, error) {
 	if !strings.Contains(text, "/") {
 		text = "pods/" + text
@@ -36,7 +38,8 @@ func (c *call) podNamed(text string) (*client.Info, error) {
 	return &client.Info{Mapping: m, Namespace: info.Namespace, Name: items[0].Name(), Object: items[0]}, nil
 }
 
-// containerOf returns the name of the container of --container, or else the default one. If there are several, it prints which one.
+// containerOf returns the container of --container or the pod's default container. If the choice is implicit, it prints a message.
+// It returns an error if the pod has no such container.
 func (c *call) containerOf(info *client.Info) (string, error) {
 	spec := info.Object.At("spec")
 	var names []string
@@ -58,7 +61,7 @@ func (c *call) containerOf(info *client.Info) (string, error) {
 	return names[0], nil
 }
 
-// runLogs prints the output of containers.
+// runLogs prints the logs of a pod, or of all pods that --selector selects (kubectl logs).
 func runLogs(c *call) error {
 	if len(c.Args) == 0 && !c.Given("selector") || len(c.Args) > 2 {
 		return c.usage("expected 'logs [-f] [-p] (POD | TYPE/NAME) [-c CONTAINER]'.\nPOD or TYPE/NAME is a required argument for the logs command")
@@ -134,7 +137,10 @@ func (c *call) logsOf(info *client.Info) error {
 	return nil
 }
 
-// runExec runs a command in a container.
+// shells are the programs that read commands from a terminal.
+var shells = map[string]bool{"sh": true, "bash": true, "ash": true, "dash": true, "zsh": true}
+
+// runExec runs a command in a container (kubectl exec). It returns an error for an interactive shell.
 func runExec(c *call) error {
 	n := c.Dash
 	if n < 0 {
@@ -152,6 +158,9 @@ func runExec(c *call) error {
 	if err != nil {
 		return err
 	}
+	if command := c.Args[n:]; len(command) == 1 && c.On("stdin") && c.On("tty") && shells[path.Base(command[0])] {
+		return errUnsimulated("an interactive shell; run one command: kubectl exec " + info.Name + " -- env")
+	}
 	return c.stream(info, "exec", c.Args[n:])
 }
 
@@ -166,7 +175,8 @@ func runAttach(c *call) error {
 	return c.stream(info, "attach", nil)
 }
 
-// stream runs a command in a container of a pod, or attaches to it.
+// stream runs a command in a container of a pod, or attaches to it, and prints the output. how is "exec" or "attach". If the
+// command fails, stream returns its exit code as an error.
 func (c *call) stream(info *client.Info, how string, command []string) error {
 	if phase := info.Object.String("status", "phase"); phase == "Succeeded" || phase == "Failed" {
 		return fmt.Errorf("cannot exec into a container in a completed pod; current phase is %s", phase)

@@ -13,14 +13,14 @@ import (
 	"testing"
 )
 
-// TestRecord records sessions again: bash runs each line with the real kubectl, and the output is written into the file. Lines are
-// added by hand, outputs never.
+// TestRecord records sessions: bash runs each line with the real kubectl, and the test writes the output to the session's file.
+// New lines are added manually, outputs never.
 //
-//	KUBESIM_RECORD=get,write         the sessions, or all
-//	KUBESIM_KUBECTL=/path/kubectl    of the version that is simulated
+//	KUBESIM_RECORD=get,write         the sessions to record, or all
+//	KUBESIM_KUBECTL=/path/kubectl    a kubectl of the simulated version
 //	KUBESIM_TARGET=http://…          a fresh kube-apiserver without controllers, for "# server: plain"
-//	KUBESIM_TOKEN=…                  token of a user with all rights there
-//	KUBESIM_PROGRAM=/path/kubesim    which serves for "# server: nodes"
+//	KUBESIM_TOKEN=…                  the token of a user with all permissions there
+//	KUBESIM_PROGRAM=/path/kubesim    the program that serves "# server: nodes"
 func TestRecord(t *testing.T) {
 	wanted := os.Getenv("KUBESIM_RECORD")
 	if wanted == "" {
@@ -61,7 +61,7 @@ func served(t *testing.T) string {
 	return strings.TrimSpace(strings.TrimPrefix(line, "serving "))
 }
 
-// authorized returns the address of a proxy that sends the token along: kubectl sends none without TLS.
+// authorized starts a proxy that adds the token to requests, and returns its address. kubectl does not send tokens without TLS.
 func authorized(t *testing.T, target, token string) string {
 	t.Helper()
 	to, err := url.Parse(target)
@@ -76,7 +76,7 @@ func authorized(t *testing.T, target, token string) string {
 	return proxy.URL
 }
 
-// configuration is the kubeconfig of a recording; the replay has the same.
+// configuration is the kubeconfig of recordings and of their replay.
 const configuration = `apiVersion: v1
 kind: Config
 current-context: sim

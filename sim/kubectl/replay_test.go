@@ -35,7 +35,7 @@ func (p pipes) Accept() (net.Conn, error) {
 func (p pipes) Close() error   { return nil }
 func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
-// memory are the files of a session.
+// memory holds the files of a session.
 type memory map[string][]byte
 
 func (m memory) ReadFile(name string) ([]byte, error) {
@@ -56,7 +56,7 @@ func (m memory) Names(folder string) (out []string) {
 	return out
 }
 
-// edit is the editor of the recordings: sed -i s/a/b/, or true, which changes nothing.
+// edit is the editor of the recordings: "sed -i s/a/b/", or "true", which changes nothing.
 func edit(editor, text string) (string, error) {
 	if script, ok := strings.CutPrefix(editor, "sed -i s/"); ok {
 		old, now, _ := strings.Cut(strings.TrimSuffix(script, "/"), "/")
@@ -65,7 +65,7 @@ func edit(editor, text string) (string, error) {
 	return text, nil
 }
 
-// replay runs the lines of a session against a new server and calls got with the output of each.
+// replay runs the lines of a session against a new server, and calls got with the output of each.
 func replay(t *testing.T, s *session, got func(at *step, output string, code int)) {
 	synctest.Test(t, func(t *testing.T) {
 		o := fake.Options{Clock: clock.System{}, Auth: auth.RBAC, NoControllers: !s.nodes}
@@ -99,7 +99,7 @@ func replay(t *testing.T, s *session, got func(at *step, output string, code int
 	})
 }
 
-// varying are patterns of values that differ between runs, and their replacements.
+// varying lists patterns of values that differ between runs, and their replacements.
 var varying = []struct {
 	pattern *regexp.Regexp
 	label   string
@@ -124,10 +124,10 @@ var varying = []struct {
 	{regexp.MustCompile(`172\.18\.0\.\d`), "<node>"},
 }
 
-// gaps are the spaces between columns, whose widths follow from values that differ.
+// gaps matches the spaces between columns. Their widths depend on values that differ.
 var gaps = regexp.MustCompile(` {2,}|-{5,}`)
 
-// normal replaces values that differ between runs by labels. If there are any, it also normalises the widths of columns.
+// normal replaces values that differ between runs with labels. If there are any, it also normalises the widths of columns.
 func normal(text string) string {
 	out := text
 	for _, v := range varying {
@@ -144,7 +144,8 @@ func normal(text string) string {
 	return out
 }
 
-// knownDifferences reads the file of lines whose output differs here, with the reasons: SESSION: COMMAND LINE.
+// knownDifferences returns the command lines whose output is known to differ from that of the real kubectl. The file lists them
+// with the reasons, as SESSION: COMMAND LINE.
 func knownDifferences(t *testing.T) map[string]bool {
 	t.Helper()
 	data, err := os.ReadFile("testdata/known_differences.txt")
@@ -190,7 +191,7 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// difference shows the first line in which two outputs differ.
+// difference describes the first line in which two outputs differ.
 func difference(at *step, output string, code int) string {
 	want, got := strings.Split(normal(at.output), "\n"), strings.Split(normal(output), "\n")
 	n := 0
@@ -210,7 +211,7 @@ func difference(at *step, output string, code int) string {
 	return text
 }
 
-// TestLearners checks that 95 of 100 lines that a learner types have the output of the real kubectl.
+// TestLearners checks that the output of at least 95 % of the lines in the learners' sessions equals that of the real kubectl.
 func TestLearners(t *testing.T) {
 	const lines, share = 173, 95
 	known := knownDifferences(t)

@@ -21,12 +21,12 @@ func (c *call) visitRollout(do func(info *client.Info) error) error {
 	return c.visit(c.Args, client.Selection{Types: true}, do)
 }
 
-// isRolledOut reports whether a kind has revisions of its pods.
+// isRolledOut reports whether a kind keeps revisions of its pod template.
 func isRolledOut(kind string) bool {
 	return slices.Contains([]string{"Deployment", "DaemonSet", "StatefulSet"}, kind)
 }
 
-// patchRollout sends a patch and prints a message.
+// patchRollout patches an object and prints that done, such as "restarted", happened to it.
 func (c *call) patchRollout(info *client.Info, body any, done string) error {
 	kind := "strategic"
 	if client.TypeOf(info.Object) == nil {
@@ -40,7 +40,8 @@ func (c *call) patchRollout(info *client.Info, body any, done string) error {
 	return c.printObj(info, done)
 }
 
-// runRolloutRestart restarts the pods of workloads.
+// runRolloutRestart restarts the pods of workloads by an annotation in their pod template. It returns an error if one
+// is paused.
 func runRolloutRestart(c *call) error {
 	return c.visitRollout(func(info *client.Info) error {
 		if !isRolledOut(info.Mapping.Kind) {
@@ -59,7 +60,8 @@ func runRolloutRestart(c *call) error {
 func runRolloutPause(c *call) error  { return pause(c, true, "paused") }
 func runRolloutResume(c *call) error { return pause(c, nil, "resumed") }
 
-// pause sets whether Deployments are paused: true or nil.
+// pause sets spec.paused of Deployments to value: true, or nil to remove the field. It returns an error for other
+// kinds, and if spec.paused already has the value.
 func pause(c *call, value any, done string) error {
 	return c.visitRollout(func(info *client.Info) error {
 		if info.Mapping.Kind != "Deployment" {
@@ -75,7 +77,8 @@ func pause(c *call, value any, done string) error {
 	})
 }
 
-// runRolloutStatus waits until a rollout is done and prints its progress whenever it changes.
+// runRolloutStatus waits until a rollout is complete. It prints the progress whenever it changes. It returns an error
+// when --timeout has passed.
 func runRolloutStatus(c *call) error {
 	until := c.until()
 	return c.visitRollout(func(info *client.Info) error {
@@ -126,7 +129,7 @@ func runRolloutHistory(c *call) error {
 	})
 }
 
-// printRevision prints the pod template of a revision.
+// printRevision prints the pod template of revision n. It returns an error if there is no such revision.
 func (c *call) printRevision(info *client.Info, list []rollout.Revision, n int64) error {
 	at := slices.IndexFunc(list, func(r rollout.Revision) bool { return r.Number == n })
 	if at < 0 {
@@ -136,7 +139,8 @@ func (c *call) printRevision(info *client.Info, list []rollout.Revision, n int64
 	return nil
 }
 
-// runRolloutUndo rolls back to an earlier revision, by default to the previous one.
+// runRolloutUndo rolls back to an earlier revision, by default the previous one. It returns an error if the Deployment
+// is paused.
 func runRolloutUndo(c *call) error {
 	if err := c.checkDryRun(); err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/kubectl/shell"
 )
 
-// The types of a Session's parameters.
+// These types occur in the fields and parameters of a Session.
 type (
 	Conn    = client.Conn
 	Request = client.Request
@@ -19,35 +19,35 @@ type (
 	Files   = shell.Files
 )
 
-// Session is the state that command lines share: the server, the user, and the resources that the server serves.
+// Session is the state shared by successive command lines: the connection, the configuration, and the discovered resources.
 type Session struct {
 	Conn   Conn
 	Files  Files
 	Config *Config
-	// Edit edits a text with the named editor, or the default one if editor is empty. If Edit is nil, there is no editor.
+	// Edit edits text with the named editor, or with the default editor if editor is empty. If Edit is nil, kubectl edit fails.
 	Edit func(editor, text string) (string, error)
 
-	Out, Err io.Writer // of Run
+	Out, Err io.Writer // the output of Run
 
 	discovery client.Discovery
 }
 
-// Run runs one command, given without the word kubectl in front, and returns its exit code.
+// Run runs one kubectl command and returns its exit code. The arguments do not include the word kubectl.
 func (s *Session) Run(args []string, stdin []byte) int {
 	return s.kubectl(&shell.Process{Argv: args, Stdin: stdin, Out: s.Out, Err: s.Err, Files: s.Files})
 }
 
-// Line runs a command line of a prompt, with pipes, files and here-documents, and returns the exit code. Lines after the first are
-// here-documents or further commands.
+// Line runs a command line from a prompt, with pipes, files and here-documents, and returns the exit code. Lines after the first
+// are here-documents or further commands.
 func (s *Session) Line(text string, out, errors io.Writer) int {
 	sh := &shell.Shell{Files: s.Files, Commands: map[string]shell.Command{"kubectl": s.kubectl, "k": s.kubectl, "curl": s.curl, "sleep": s.sleep}}
 	return sh.Line(text, out, errors)
 }
 
-// tools are the names of the commands at a prompt.
+// tools lists the names of the commands at a prompt.
 var tools = append([]string{"kubectl", "k"}, slices.Sorted(slices.Values(append(shell.Names(), "curl", "sleep")))...)
 
-// kubectl runs a command of kubectl.
+// kubectl runs a kubectl command.
 func (s *Session) kubectl(p *shell.Process) int {
 	c, err := s.parse(p)
 	if err == nil {
@@ -56,7 +56,7 @@ func (s *Session) kubectl(p *shell.Process) int {
 	return report(p, err)
 }
 
-// sleep waits until as many seconds have passed as its arguments say.
+// sleep waits for the sum of its arguments. Numbers without a unit are seconds.
 func (s *Session) sleep(p *shell.Process) int {
 	for _, a := range p.Argv {
 		if _, err := strconv.ParseFloat(a, 64); err == nil {
@@ -72,27 +72,27 @@ func (s *Session) sleep(p *shell.Process) int {
 	return 0
 }
 
-// exitCode is the error of a command that has already printed its error.
+// exitCode is the error of a command that has already printed its error message.
 type exitCode int
 
 func (e exitCode) Error() string { return "" }
 
-// usageError is an error in how a command is used.
+// usageError is an error about incorrect usage of a command.
 type usageError struct {
 	text string
-	see  string // where to read more
+	see  string // a reference to the command's help
 }
 
 func (e *usageError) Error() string { return e.text }
 
-// report prints an error as kubectl does and returns the exit code.
+// report prints an error in kubectl's format and returns the exit code.
 func report(p *shell.Process, err error) int {
 	switch e := err.(type) {
 	case nil:
 		return 0
 	case exitCode:
 		return int(e)
-	case interface{ Unwrap() []error }: // of errors.Join
+	case interface{ Unwrap() []error }: // an error of errors.Join
 		for _, one := range e.Unwrap() {
 			report(p, one)
 		}

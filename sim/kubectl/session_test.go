@@ -12,13 +12,13 @@ import (
 
 // session is a file of testdata/sessions: commands, and the output of the real kubectl.
 //
-//	# server: plain          or nodes: the server that the session needs
+//	# server: plain          or nodes: the server that the session requires
 //	# a comment
-//	$ kubectl get pod nope   a command; lines with > belong to it, as at a shell's second prompt
+//	$ kubectl get pod nope   a command; lines with > continue it, as at a shell's second prompt
 //	Error from server …      its output on stdout and stderr
-//	[exit 1]                 its exit code, if that is not 0
+//	[exit 1]                 its exit code, if it is not 0
 //
-// Output that does not end in a line break is followed by [no newline].
+// The marker [no newline] follows output that does not end in a line break.
 type session struct {
 	name  string
 	nodes bool
@@ -28,18 +28,18 @@ type session struct {
 
 // step is one command line of a session.
 type step struct {
-	number int // of its line in the file
+	number int // the line number in the file
 	input  []string
 	output string
 	code   int
 }
 
-// line is the input as a shell gets it.
+// line returns the input for a shell.
 func (s *step) line() string { return strings.Join(s.input, "\n") }
 
 const folder = "testdata/sessions"
 
-// sessions reads all files.
+// sessions returns the sessions in all files.
 func sessions(t *testing.T) []*session {
 	t.Helper()
 	names, err := filepath.Glob(folder + "/*.txt")
@@ -83,7 +83,7 @@ func parseSession(name, text string) *session {
 	return s
 }
 
-// String prints the session as its file has it.
+// String returns the content of the session's file.
 func (s *session) String() string {
 	var b strings.Builder
 	for _, line := range s.head {
@@ -101,7 +101,7 @@ func (s *session) String() string {
 	return b.String()
 }
 
-// TestSessionsReadBack checks that a parsed file prints unchanged, so that a recording changes only outputs.
+// TestSessionsReadBack checks that a parsed session prints as the original file, so that recordings change only outputs.
 func TestSessionsReadBack(t *testing.T) {
 	for _, s := range sessions(t) {
 		data, err := os.ReadFile(filepath.Join(folder, s.name+".txt"))

@@ -12,7 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/quantity"
 )
 
-// splitArguments separates resources from the changes after them: a=b, a-.
+// splitArguments separates the resources from the changes among the arguments, such as a=b and a-.
 func splitArguments(args []string, isOther func(string) bool) (resources, others []string) {
 	for _, a := range args {
 		if isOther(a) {
@@ -24,10 +24,10 @@ func splitArguments(args []string, isOther func(string) bool) (resources, others
 	return resources, others
 }
 
-// isPair reports whether an argument is a=b.
+// isPair reports whether an argument has the form a=b.
 func isPair(arg string) bool { return strings.Contains(arg, "=") }
 
-// update changes the objects of a set command and sends the changes.
+// update applies change to the objects of a set command and sends the resulting patches.
 func (c *call) update(args []string, done string, change func(m *client.Mapping, obj object.Object) error) error {
 	if err := c.checkDryRun(); err != nil {
 		return err
@@ -64,7 +64,8 @@ func (c *call) updateOne(info *client.Info, done string, change func(m *client.M
 	return c.printObj(info, done)
 }
 
-// updatePods changes the pods of the objects of a set command.
+// updatePods applies change to the pod specs of the objects of a set command. It returns an error for an object without
+// a pod spec.
 func (c *call) updatePods(args []string, done string, change func(spec object.Object) error) error {
 	return c.update(args, done, func(m *client.Mapping, obj object.Object) error {
 		spec := client.PodSpec(obj)
@@ -100,7 +101,7 @@ func runSetImage(c *call) error {
 	})
 }
 
-// matchesContainer reports whether a value of --containers matches a container.
+// matchesContainer reports whether a value of --containers matches a container's name.
 func matchesContainer(pattern, name string) bool {
 	if pattern == "" || pattern == "*" {
 		return true
@@ -162,7 +163,8 @@ func changeEnv(one object.Object, entries []map[string]any, gone []string) {
 	}
 }
 
-// envFrom returns a variable for each key of a ConfigMap or Secret.
+// envFrom returns an environment variable for each key of a ConfigMap or Secret. If --keys is given, it skips all other
+// keys.
 func (c *call) envFrom(from string) (out []map[string]any, err error) {
 	info, err := c.Object(from)
 	if err != nil {
@@ -186,7 +188,7 @@ func (c *call) envFrom(from string) (out []map[string]any, err error) {
 	return out, nil
 }
 
-// listEnv prints the variables of containers.
+// listEnv prints the environment variables of containers.
 func (c *call) listEnv(args []string) error {
 	return c.visit(args, client.Selection{}, func(info *client.Info) error {
 		for _, one := range client.Containers(client.PodSpec(info.Object)) {
@@ -199,7 +201,7 @@ func (c *call) listEnv(args []string) error {
 	})
 }
 
-// envLine returns a variable as env --list prints it.
+// envLine returns the output of env --list for a variable.
 func envLine(e object.Object) string {
 	name := e.String("name")
 	from := e.At("valueFrom")

@@ -11,7 +11,8 @@ import (
 	"github.com/kubesim/kubesim/sim/quantity"
 )
 
-// measured returns the metrics of nodes or pods.
+// measured returns the metrics of nodes or pods from the metrics API. It returns an error if no server provides that
+// API.
 func (c *call) measured(resource, namespace string) ([]object.Object, error) {
 	const group = "metrics.k8s.io"
 	d, err := c.Discover()
@@ -42,7 +43,7 @@ func (c *call) measured(resource, namespace string) ([]object.Object, error) {
 	return items, nil
 }
 
-// amount returns the usage of a resource by a node, a container, or all containers of a pod.
+// amount returns the usage of a resource by a node, by a container, or by all containers of a pod.
 func amount(obj object.Object, name string) quantity.Quantity {
 	if v, ok := obj.Get("usage", name); ok {
 		return quantity.Of(v)
@@ -59,7 +60,7 @@ func amount(obj object.Object, name string) quantity.Quantity {
 func milli(q quantity.Quantity) string { return fmt.Sprintf("%dm", q.MilliValue()) }
 func mebi(q quantity.Quantity) string  { return fmt.Sprintf("%dMi", q.Value()/(1<<20)) }
 
-// runTopNode prints the usage of nodes. The last column is empty, so that the one before it is padded.
+// runTopNode prints the usage of nodes. An empty last column pads the column before it, as in kubectl.
 func runTopNode(c *call) error {
 	used, err := c.measured("nodes", "")
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// runPatch sends a patch.
+// runPatch sends the patch of --patch or --patch-file, in YAML or JSON, to each of the objects.
 func runPatch(c *call) error {
 	kind := cmp.Or(strings.ToLower(c.Text("type")), "strategic")
 	if kind != "json" && kind != "merge" && kind != "strategic" {
@@ -79,7 +79,7 @@ func (c *call) patchOne(info *client.Info, kind string, body []byte) error {
 	return nil
 }
 
-// runReplace replaces objects by the objects in files.
+// runReplace replaces objects with the objects in files. With --force, it deletes and creates them.
 func runReplace(c *call) error {
 	if raw := c.Text("raw"); raw != "" {
 		return c.raw(wire.MethodPut, raw)
@@ -111,14 +111,14 @@ func runReplace(c *call) error {
 	})
 }
 
-// editHead is the comment above an object that is edited.
+// editHead is the comment at the top of an edited file.
 const editHead = `# Please edit the object below. Lines beginning with a '#' will be ignored,
 # and an empty file will abort the edit. If an error occurs while saving this file will be
 # reopened with the relevant failures.
 #
 `
 
-// runEdit edits objects and sends the changes.
+// runEdit opens objects in the session's editor and sends the changes. It returns an error if there is no editor.
 func runEdit(c *call) error {
 	list, err := c.Infos(c.Args, client.Selection{Types: true})
 	if err != nil {

@@ -6,17 +6,17 @@ import (
 	"github.com/kubesim/kubesim/sim/kubectl/generate"
 )
 
-// verb is one command, such as get, or one below it, such as rollout status.
+// verb is a command, such as get, or a subcommand, such as rollout status.
 type verb struct {
 	name    string
 	aliases string // separated by spaces
 	help    string // one sentence
-	flags   string // see flags.Of
+	flags   string // parsed by flags.Of
 	run     func(c *call) error
 	sub     []verb
 }
 
-// Flags that many verbs have.
+// These are groups of flags that several verbs share.
 const (
 	everywhere = "namespace|n as as-group* as-uid context cluster user kubeconfig server|s token request-timeout help|h? v|v# " +
 		"certificate-authority client-certificate client-key insecure-skip-tls-verify? tls-server-name cache-dir " +
@@ -31,8 +31,8 @@ const (
 	rolling   = " selector|l field-manager" + printed + ofFiles
 )
 
-// verbs are the verbs of kubectl in the order of its help, by which it also lists what one may have meant. Help, completion and
-// the parser follow from this list.
+// verbs lists the verbs of kubectl in the order of its help, which is also the order of suggestions. Help, completion and the
+// parser use this list.
 var verbs = []verb{
 	{name: "create", help: "Create a resource from a file or from stdin", run: runCreate,
 		flags: "edit? raw selector|l windows-line-endings?" + creating + ofFiles,
@@ -143,10 +143,10 @@ var verbs = []verb{
 	{name: "options", help: "Print the list of flags inherited by all commands", run: runOptions},
 }
 
-// errUnsimulated returns the error of a command that this kubectl does not have.
+// errUnsimulated returns the error of a command that is not simulated.
 func errUnsimulated(why string) error { return fmt.Errorf("this is not simulated: %s", why) }
 
-// unsimulated returns what runs such a command: it returns the error.
+// unsimulated returns the implementation of a command that is not simulated.
 func unsimulated(why string) func(*call) error {
 	return func(*call) error { return errUnsimulated(why) }
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/kubesim/kubesim/sim/words"
 )
 
-// leaves returns the verbs that run something, by their path, such as "rollout status".
+// leaves returns the verbs that run a command, by their path, such as "rollout status".
 func leaves(list []verb, before string) map[string]*verb {
 	out := map[string]*verb{}
 	for i := range list {
@@ -28,7 +28,7 @@ func leaves(list []verb, before string) map[string]*verb {
 	return out
 }
 
-// TestVerbs checks that each row of the list is complete, and that names are unique.
+// TestVerbs checks that each verb is complete, and that names are unique.
 func TestVerbs(t *testing.T) {
 	var check func(list []verb)
 	check = func(list []verb) {
@@ -50,8 +50,8 @@ func TestVerbs(t *testing.T) {
 	check(verbs)
 }
 
-// TestNoVerbIsForgotten checks that every function that runs a verb is in the list of verbs, and that every function that makes an object
-// for create is in the list of generators.
+// TestNoVerbIsForgotten checks that the list of verbs contains every function that runs a verb, and that the list of generators
+// contains every function that creates an object for create.
 func TestNoVerbIsForgotten(t *testing.T) {
 	for _, list := range []struct{ folder, file, parameter, result, more string }{
 		{".", "verbs.go", "call", "error", "help"},
@@ -95,7 +95,7 @@ func TestNoVerbIsForgotten(t *testing.T) {
 	}
 }
 
-// unrecorded are the verbs that no session has, and why.
+// unrecorded maps the verbs that no session contains to the reasons.
 var unrecorded = map[string]string{
 	"completion":       "it is not simulated",
 	"config get-users": "config get-clusters and get-contexts read the same Config",
@@ -104,7 +104,7 @@ var unrecorded = map[string]string{
 	"proxy":            "it is not simulated",
 }
 
-// TestSessionsCoverVerbs checks that each verb is in a session, so that its output is recorded from the real kubectl.
+// TestSessionsCoverVerbs checks that each verb occurs in a session, so that its output has been recorded from the real kubectl.
 func TestSessionsCoverVerbs(t *testing.T) {
 	names, err := filepath.Glob("testdata/sessions/*.txt")
 	if err != nil || len(names) == 0 {
@@ -121,7 +121,7 @@ func TestSessionsCoverVerbs(t *testing.T) {
 			if !ok {
 				continue
 			}
-			list, _ := words.Shell.Split(typed) // a line may go on below
+			list, _ := words.Shell.Split(typed) // the command may continue on the next line
 			for i, w := range list {
 				if w.Text != "kubectl" && w.Text != "k" {
 					continue

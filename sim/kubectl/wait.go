@@ -13,13 +13,14 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// waiter is the condition of --for.
+// waiter is a condition of --for.
 type waiter struct {
 	deleted, created bool
 	done             func(obj object.Object) (bool, error)
 }
 
-// runWait waits until objects are as --for says.
+// runWait waits until objects meet the condition of --for. It returns an error if there are no objects, unless it waits
+// for their deletion.
 func runWait(c *call) error {
 	w, err := waiterOf(c.List("for"))
 	if err != nil {
@@ -64,7 +65,7 @@ func runWait(c *call) error {
 	return errors.Join(append(errs, err)...)
 }
 
-// waiterOf reads the value of --for.
+// waiterOf parses the last value of --for: delete, create, condition=… or jsonpath=….
 func waiterOf(list []string) (*waiter, error) {
 	if len(list) == 0 {
 		return nil, fmt.Errorf("unrecognized condition: []")
@@ -87,7 +88,7 @@ func waiterOf(list []string) (*waiter, error) {
 	return nil, fmt.Errorf("unrecognized condition: %q", text)
 }
 
-// hasCondition reports whether a condition has a value, for the generation that is there.
+// hasCondition reports whether a condition has a value and was observed for the current generation.
 func hasCondition(obj object.Object, name, value string) bool {
 	for _, cond := range obj.Objects("status", "conditions") {
 		if !strings.EqualFold(cond.String("type"), name) {
@@ -105,7 +106,8 @@ func hasCondition(obj object.Object, name, value string) bool {
 	return false
 }
 
-// pathWaiter reads {.status.phase}=Running, or a path alone.
+// pathWaiter parses a JSONPath condition, such as {.status.phase}=Running or a path without a value. The waiter returns
+// an error if the path has more than one value.
 func pathWaiter(text string) (*waiter, error) {
 	end := strings.LastIndexByte(text, '}') + 1
 	if end == 0 {

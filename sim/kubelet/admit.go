@@ -15,15 +15,15 @@ import (
 // refusal is the reason why a kubelet rejects a pod or a resize.
 type refusal struct {
 	Reason, Message string
-	At              time.Time `json:",omitzero"` // when the kubelet reports it
+	At              time.Time `json:",omitzero"` // when the kubelet reports the refusal
 }
 
-// refusing is the time that a kubelet takes to refuse a pod. A controller that replaces the pod at once, such as the StatefulSet
-// controller, makes one round in that time.
+// refusing is the time that a kubelet takes to reject a pod. A controller that replaces rejected pods immediately, such as the
+// StatefulSet controller, thus does so at most once per second.
 const refusing = time.Second
 
-// admit decides whether the node accepts a new pod, and records its allocated resources (allocation.Manager.AddPod). A rejected pod
-// fails (Kubelet.rejectPod).
+// admit decides whether the node accepts a new pod, and returns true if it does. It then records the pod's allocated resources
+// (allocation.Manager.AddPod). A rejected pod fails (Kubelet.rejectPod).
 func (w *worker) admit() bool {
 	if w.rec.Refused == nil {
 		if w.rec.Refused = w.refuses(); w.rec.Refused != nil {
@@ -44,7 +44,7 @@ func (w *worker) admit() bool {
 	return true
 }
 
-// refuses returns why the node does not accept the pod, or nil if it does. The first reason counts (lifecycle.PodAdmitHandler).
+// refuses returns the first reason why the node rejects the pod, or nil if it accepts it (lifecycle.PodAdmitHandler).
 func (w *worker) refuses() *refusal {
 	if why := w.sysctls(); why != nil {
 		return why
@@ -64,42 +64,43 @@ func (w *worker) refuses() *refusal {
 
 const osLabel = "kubernetes.io/os"
 
-// offer is the capacity that a node offers to pods.
-type offer struct {
+// nodeFacts holds the labels, taints and allocatable resources of a node.
+type nodeFacts struct {
 	labels    map[string]string
 	taints    []workload.Taint
 	amounts   workload.Amounts
-	room      int64           // for pods
-	resources map[string]bool // which it knows
+	room      int64           // number of pods that fit on the node
+	resources map[string]bool // names of the allocatable resources
 }
 
-func offerOf(node object.Object) *offer {
+func nodeFactsOf(node object.Object) *nodeFacts {
 	list := resource.AmountsAt(node, "status", "allocatable")
-	o := &offer{node.Labels(), workload.TaintsOf(node), workload.AmountsOf(list), list["pods"].Value(), map[string]bool{}}
+	o := &nodeFacts{object.KeptStrings(node.Labels()), workload.TaintsOf(node), workload.AmountsOf(list), list["pods"].Value(), map[string]bool{}}
 	for name := range list { // order does not matter: a set
-		o.resources[name] = true
+		o.resources[object.Keep(name)] = true
 	}
 	return o
 }
 
-// node returns the worker's Node object. If it has been deleted, node returns it as the kubelet registered it (Kubelet.getNodeAnyWay).
-func (w *worker) node() *offer {
+// node returns the facts about the worker's Node. If the object has been deleted, it returns those of the Node that the kubelet
+// would register (Kubelet.getNodeAnyWay).
+func (w *worker) node() *nodeFacts {
 	if it := w.api.Item(nodes, "", w.k.node); it != nil {
-		return resource.Derived(it, offerOf)
+		return resource.Derived(it, nodeFactsOf)
 	}
-	return offerOf(w.k.newNode(w.api, w.now))
+	return nodeFactsOf(w.k.newNode(w.api, w.now))
 }
 
-// insufficientResources returns a refusal if the node has too little of a resource for the pod (noderesources.Fits). The kubelet does not count
+// insufficientResources returns a refusal if the node lacks resources for the pod, or nil (noderesources.Fits). The kubelet ignores
 // extended resources that the node does not have at all.
-func (w *worker) insufficientResources(node *offer) *refusal {
+func (w *worker) insufficientResources(node *nodeFacts) *refusal {
 	used, pods := w.k.allocatedExcept(w.rec)
 	if pods+1 > node.room {
-		return outOf(workload.Lack{Resource: "pods", Requested: 1, Used: pods, Capacity: node.room})
+		return outOfResource(workload.InsufficientResource{Resource: "pods", Requested: 1, Used: pods, Capacity: node.room})
 	}
 	for _, lack := range w.requested().Lacks(node.amounts, used) {
 		if node.resources[lack.Resource] || !strings.Contains(lack.Resource, "/") {
-			return outOf(lack)
+			return outOfResource(lack)
 		}
 	}
 	return nil
@@ -109,20 +110,20 @@ func refused(reason, format string, args ...any) *refusal {
 	return &refusal{Reason: reason, Message: fmt.Sprintf(format, args...)}
 }
 
-func outOf(lack workload.Lack) *refusal {
+func outOfResource(lack workload.InsufficientResource) *refusal {
 	return refused("OutOf"+lack.Resource, "Node didn't have enough resource: %s, requested: %d, used: %d, capacity: %d",
 		lack.Resource, lack.Requested, lack.Used, lack.Capacity)
 }
 
-// nodeMismatch returns the reason why the pod may not run on the node, if any (scheduler.AdmissionCheck, lifecycle.generalFilter).
-func (w *worker) nodeMismatch(node *offer) *refusal {
+// nodeMismatch returns a refusal if the pod must not run on the node, or nil (scheduler.AdmissionCheck, lifecycle.generalFilter).
+func (w *worker) nodeMismatch(node *nodeFacts) *refusal {
 	spec := w.pod.At("spec")
 	fails := func(plugin, why string) *refusal { return refused(plugin, "Predicate %s failed: %s", plugin, why) }
 	if !workload.NodeAffinityOf(spec).Match(w.k.node, node.labels) {
 		return fails("NodeAffinity", "node(s) didn't match Pod's node affinity/selector")
 	}
 	if ports := workload.HostPortsOf(spec); len(ports) > 0 {
-		for _, other := range w.k.memory.Pods { // order does not matter: any
+		for _, other := range w.k.memory.Pods { // order does not matter: any conflict suffices
 			if other != w.rec && other.runs() && workload.Conflict(ports, other.Ports) {
 				return fails("NodePorts", "node(s) didn't have free ports for the requested pod ports")
 			}
@@ -134,15 +135,16 @@ func (w *worker) nodeMismatch(node *offer) *refusal {
 	return nil
 }
 
-// requested returns the resources that the pod requests now, which may differ from its allocated ones.
+// requested returns the resources that the pod currently requests, which may differ from the allocated ones.
 func (w *worker) requested() workload.Amounts {
 	return workload.AmountsOf(podspec.WithOverhead(w.pod, podspec.Amounts(w.pod, "requests"), "requests"))
 }
 
-// runs reports whether the node has taken a pod that has not ended.
+// runs reports whether the node has admitted a pod and the pod has not ended.
 func (p *pod) runs() bool { return p.Admitted && !p.Over }
 
-// allocatedExcept returns the allocated resources of all pods of the node except one, and the number of these pods.
+// allocatedExcept returns the sum of the allocated resources of all running pods on the node except but, and the number of these
+// pods.
 func (k *Kubelet) allocatedExcept(but *pod) (used workload.Amounts, pods int64) {
 	for _, p := range k.memory.Pods { // order does not matter: a sum
 		if p != but && p.runs() {
@@ -153,7 +155,7 @@ func (k *Kubelet) allocatedExcept(but *pod) (used workload.Amounts, pods int64) 
 	return used, pods
 }
 
-// release returns the resources of a pod that has ended, for pods that wait to be resized.
+// release frees the resources of a pod that has ended, and then retries pending resizes.
 func (w *worker) release(phase string) {
 	if w.rec.Over || phase != "Failed" && phase != "Succeeded" || w.active() {
 		return
@@ -167,11 +169,12 @@ var safeSysctls = []string{"kernel.shm_rmid_forced", "net.ipv4.ip_local_port_ran
 	"net.ipv4.ip_unprivileged_port_start", "net.ipv4.ip_local_reserved_ports", "net.ipv4.tcp_keepalive_time", "net.ipv4.tcp_fin_timeout",
 	"net.ipv4.tcp_keepalive_intvl", "net.ipv4.tcp_keepalive_probes", "net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"}
 
-// sysctls refuses a pod that sets a sysctl that is not safe, or one of a namespace that it shares with its node.
+// sysctls returns a refusal if the pod sets an unsafe sysctl, or a sysctl of a namespace that it shares with its node, and nil
+// otherwise.
 func (w *worker) sysctls() *refusal {
 	for _, s := range w.pod.Objects("spec", "securityContext", "sysctls") {
 		name, why := s.String("name"), ""
-		if i := strings.IndexAny(name, "./"); i >= 0 && name[i] == '/' { // sysctl.NormalizeName
+		if i := strings.IndexAny(name, "./"); i >= 0 && name[i] == '/' { // the separator is a slash, so a dot is part of a name (sysctl.NormalizeName)
 			name = strings.NewReplacer("/", ".", ".", "/").Replace(name)
 		}
 		switch {
@@ -189,7 +192,7 @@ func (w *worker) sysctls() *refusal {
 	return nil
 }
 
-// refusedStatus returns the status of a pod that the node rejects. It replaces any earlier status of the kubelet.
+// refusedStatus returns the status of a rejected pod. It replaces any earlier status that the kubelet wrote.
 func (w *worker) refusedStatus(before object.Object) object.Object {
 	now := object.Object{"phase": "Failed", "reason": w.rec.Refused.Reason, "message": "Pod was rejected: " + w.rec.Refused.Message,
 		"observedGeneration": w.pod.Generation(), "startTime": object.Time(w.now)}

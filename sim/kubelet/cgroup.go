@@ -9,8 +9,8 @@ import (
 	"github.com/kubesim/kubesim/sim/quantity"
 )
 
-// This file simulates the limits that a program sees inside its container: the files of cgroup v2, as kubelet and runc write them from
-// the container's resources, and the OOM score (package qos of the real kubelet).
+// This file simulates how a program sees the limits of its container: the files of cgroup v2, as the kubelet and runc write them,
+// and the OOM score (package qos of the real kubelet).
 const (
 	cpuMax    = "/sys/fs/cgroup/cpu.max"
 	cpuWeight = "/sys/fs/cgroup/cpu.weight"
@@ -19,12 +19,12 @@ const (
 )
 
 const (
-	quotaPeriod = 100_000 // microseconds
+	quotaPeriod = 100_000 // in microseconds
 	quotaMin    = 1_000
 	sharesMin   = 2
 )
 
-// kernelFile returns one of those files.
+// kernelFile returns the content of one of the files above. It returns false for any other name.
 func (w *worker) kernelFile(c *container, name string) (text string, ok bool) {
 	amount := func(side, name string) (quantity.Quantity, bool) {
 		for _, of := range []object.Object{c.run.Resources, w.rec.Level} {
@@ -60,13 +60,15 @@ func (w *worker) kernelFile(c *container, name string) (text string, ok bool) {
 	return text + "\n", true
 }
 
-// weightOf is the weight of cgroup v2 for the shares of cgroup v1, as runc 1.3.2 and later have it: 1024 are 100.
+// weightOf converts CPU shares of cgroup v1 to a CPU weight of cgroup v2, as runc does since 1.3.2. 1024 shares become a weight
+// of 100.
 func weightOf(shares int64) int64 {
 	l := math.Log2(float64(shares))
 	return int64(math.Ceil(math.Pow(10, (l*l+125*l)/612-7.0/34)))
 }
 
-// oomScore is from -997, killed last, to 1000, killed first (qos.GetContainerOOMScoreAdjust).
+// oomScore returns the OOM score adjustment of a container, from -997 (killed last) to 1000 (killed first)
+// (qos.GetContainerOOMScoreAdjust).
 func (w *worker) oomScore(c *container) int64 {
 	const last, first = -997, 1000
 	switch w.pod.String("status", "qosClass") {
@@ -79,7 +81,7 @@ func (w *worker) oomScore(c *container) int64 {
 		return quantity.Of(w.rec.Allocated[name].String("requests", "memory")).Value()
 	}
 	memory := asks(c.name)
-	if c.list == "initContainers" && podspec.IsSidecar(c.spec) { // it is killed no sooner than the others
+	if c.list == "initContainers" && podspec.IsSidecar(c.spec) { // a sidecar is killed no sooner than the regular containers
 		least := int64(math.MaxInt64)
 		for _, other := range w.pod.Objects("spec", "containers") {
 			least = min(least, asks(other.String("name")))
@@ -90,7 +92,8 @@ func (w *worker) oomScore(c *container) int64 {
 	return min(max(first-first*memory/capacity, first+last), first-1)
 }
 
-// opens returns a function that opens the files of a container: first those of the kernel, then others.
+// opens returns a function that opens the files of a container and reports whether a file exists. That function tries the kernel's
+// files first, and then calls others unless others is nil.
 func (w *worker) opens(c *container, others func(name string) (string, bool)) func(name string) (string, bool) {
 	return func(name string) (string, bool) {
 		if text, ok := w.kernelFile(c, name); ok || others == nil {

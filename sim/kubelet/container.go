@@ -9,14 +9,14 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// The states of a container. The zero one is that of one that waits.
+// These are the states of a container. The zero state is that of a waiting container.
 const (
 	creating = "creating"
 	running  = "running"
 	exited   = "exited"
 )
 
-// Why a container waits.
+// These are the reasons why a container waits.
 const (
 	configError  = "CreateContainerConfigError"
 	invalidImage = "InvalidImageName"
@@ -27,36 +27,36 @@ const (
 
 // run is the kubelet's record of a container.
 //
-//	wait ─▶ creating ─▶ running ─▶ exited ─┬─▶ it stays so
+//	wait ─▶ creating ─▶ running ─▶ exited ─┬─▶ it is not restarted
 //	 ▲         └── image cannot be pulled    └─▶ creating, at first at once, then after 10 s, 20 s, … (CrashLoopBackOff)
 //	 └─────────────┘
 type run struct {
 	State    string             `json:",omitempty"`
-	Why      string             `json:",omitempty"` // reason and message of one that waits
+	Why      string             `json:",omitempty"` // the reason and the message of a waiting container
 	Text     string             `json:",omitempty"`
-	Due      time.Time          `json:",omitzero"` // when the state ends by itself, if not zero
+	Due      time.Time          `json:",omitzero"` // time at which the state ends on its own, or zero
 	Restarts int                `json:",omitempty"`
-	ID       string             `json:",omitempty"` // of the container that runs or ran last; empty if none ever ran
-	Image    string             `json:",omitempty"` // of the container that runs or ran last
-	Pulls    bool               `json:",omitempty"` // its image is pulled
-	Began    time.Time          `json:",omitzero"`  // to be created
+	ID       string             `json:",omitempty"` // ID of the current or last container, or "" if none was created
+	Image    string             `json:",omitempty"` // image of the current or last container
+	Pulls    bool               `json:",omitempty"` // the image is being pulled
+	Began    time.Time          `json:",omitzero"`  // time at which the creation of the container began
 	Started  time.Time          `json:",omitzero"`
 	Finished time.Time          `json:",omitzero"`
-	Code     int                `json:",omitempty"` // with which it ended, or ends at Due
-	Killed   bool               `json:",omitempty"` // at Due
-	Steps    int                `json:",omitempty"` // of its program that were tried to find out when it ends
-	Stopping time.Time          `json:",omitzero"`  // since when it is to end
-	Last     *past              `json:",omitempty"` // the one before it
-	Pause    pause              `json:",omitzero"`  // between restarts
-	Pull     pause              `json:",omitzero"`  // between attempts to pull its image
+	Code     int                `json:",omitempty"` // the exit code, or the expected one at Due; -1 if unknown
+	Killed   bool               `json:",omitempty"` // it is killed at Due
+	Steps    int                `json:",omitempty"` // number of commands of its program that were simulated to find its end
+	Stopping time.Time          `json:",omitzero"`  // time at which its termination began, or zero
+	Last     *past              `json:",omitempty"` // the previous container
+	Pause    pause              `json:",omitzero"`  // the backoff between restarts
+	Pull     pause              `json:",omitzero"`  // the backoff between pulls of its image
 	Up       bool               `json:",omitempty"` // its startup probe has succeeded
 	Ready    bool               `json:",omitempty"`
 	Probes   map[string]*probe  `json:",omitempty"`
-	Found    map[string]*string `json:",omitempty"` // files that were in its volumes when it started
-	Files    map[string]*string `json:",omitempty"` // that commands run in it have changed
+	Found    map[string]*string `json:",omitempty"` // the files in its volumes when it started
+	Files    map[string]*string `json:",omitempty"` // the files that exec commands have changed
 
-	Resources object.Object `json:",omitempty"` // of the running container
-	Again     bool          `json:",omitempty"` // it is started again, whatever its restart policy: it was ended to be resized
+	Resources object.Object `json:",omitempty"` // the resources of the running container
+	Again     bool          `json:",omitempty"` // restart it regardless of the restart policy, because it was stopped for a resize
 }
 
 // past is a container that has ended.
@@ -66,10 +66,10 @@ type past struct {
 	Started, Finished time.Time
 }
 
-// pause is the time between two attempts (client-go's flowcontrol.Backoff).
+// pause is an exponential backoff (client-go's flowcontrol.Backoff).
 type pause struct {
 	Length time.Duration `json:",omitempty"`
-	Since  time.Time     `json:",omitzero"` // when it was last made longer
+	Since  time.Time     `json:",omitzero"` // time at which Length last increased
 }
 
 const (
@@ -77,7 +77,7 @@ const (
 	pauseMax = 300 * time.Second
 )
 
-// next doubles the pause, or resets it after a long time without a failure.
+// next doubles the pause. After a long time without a failure, it resets the pause to the minimum.
 func (p *pause) next(now time.Time) {
 	switch {
 	case p.Length == 0 || now.Sub(p.Since) > 2*pauseMax:
@@ -88,7 +88,7 @@ func (p *pause) next(now time.Time) {
 	p.Since = now
 }
 
-// until returns when the pause that began at a time is over, or zero if there is no pause.
+// until returns the end of a pause that began at since, or the zero time if there is no pause.
 func (p *pause) until(since time.Time) time.Time {
 	if p.Length == 0 || since.Sub(p.Since) > 2*pauseMax {
 		return time.Time{}
@@ -96,20 +96,20 @@ func (p *pause) until(since time.Time) time.Time {
 	return since.Add(p.Length)
 }
 
-// wait sets a container to waiting. Its last termination state is kept.
+// wait sets a container to waiting. It keeps the last termination state.
 func (r *run) wait(why, text string) { r.State, r.Why, r.Text, r.Due = "", why, text, time.Time{} }
 
-// abort gives up a container that is being created.
+// abort cancels the creation of a container.
 func (r *run) abort() {
 	if r.wait("", ""); r.ID != "" {
 		r.State = exited
 	}
 }
 
-// killAt kills a container at a time.
+// killAt schedules the kill of a container at the given time, with exit code 137.
 func (r *run) killAt(at time.Time) { r.Due, r.Code, r.Killed = at, 137, true }
 
-// step advances a container that is to run, and reports whether anything changed.
+// step advances a container that should run, and reports whether anything changed.
 func (w *worker) step(c *container) (changed bool) {
 	r := c.run
 	switch r.State {
@@ -145,12 +145,12 @@ func (w *worker) step(c *container) (changed bool) {
 	return w.create(c)
 }
 
-// id is how a kubelet's messages name the pod.
+// id returns the name of the pod as the kubelet's messages contain it: name, namespace and UID.
 func (w *worker) id() string {
 	return fmt.Sprintf("%s_%s(%s)", w.pod.Name(), w.pod.Namespace(), w.pod.UID())
 }
 
-// create begins to create a container, and reports whether anything changed.
+// create starts the creation of a container, and reports whether anything changed.
 func (w *worker) create(c *container) (changed bool) {
 	r := c.run
 	image := c.spec.String("image")
@@ -187,7 +187,7 @@ func (w *worker) create(c *container) (changed bool) {
 	return r.Why != before.Why || r.Text != before.Text
 }
 
-// misconfigured makes a container wait until something is there that it needs.
+// misconfigured makes a container wait because its configuration is invalid or refers to a missing object.
 func (w *worker) misconfigured(c *container, err error) {
 	if c.run.Why != configError || c.run.Text != err.Error() {
 		w.event(c, "Warning", "Failed", "Error: "+err.Error())
@@ -195,7 +195,7 @@ func (w *worker) misconfigured(c *container, err error) {
 	}
 }
 
-// delay returns d, the usual duration if d is 0, and no delay if d is negative.
+// delay returns d. If d is 0, it returns the default of one second. If d is negative, it returns 0.
 func delay(d time.Duration) time.Duration {
 	if d == 0 {
 		return time.Second
@@ -203,7 +203,7 @@ func delay(d time.Duration) time.Duration {
 	return max(d, 0)
 }
 
-// pullFails records that an image cannot be pulled, and when to retry (images.imageManager).
+// pullFails records that an image cannot be pulled, and schedules the next attempt (images.imageManager).
 func (w *worker) pullFails(c *container) {
 	image, r := c.spec.String("image"), c.run
 	if at := r.Pull.until(r.Pull.Since); w.now.Before(at) {
@@ -224,10 +224,10 @@ func (w *worker) pullFails(c *container) {
 	w.at(r.Due)
 }
 
-// pullRetry is when a kubelet looks at a pod again whose image could not be pulled.
+// pullRetry is the delay before a kubelet syncs a pod again after it failed to pull an image.
 const pullRetry = time.Second
 
-// started records that a container runs.
+// started marks a container as running, determines its next exit, and records the event.
 func (w *worker) started(c *container) {
 	r, image := c.run, c.spec.String("image")
 	if r.Pulls {
@@ -247,16 +247,21 @@ func (w *worker) started(c *container) {
 		r.Restarts++
 	}
 	r.ID = digest(w.pod.UID(), c.name, fmt.Sprint(r.Restarts))
-	r.State, r.Started, r.Finished, r.Code, r.Killed, r.Image = running, w.now, time.Time{}, 0, false, image
+	r.State, r.Started, r.Finished, r.Code, r.Killed, r.Image = running, w.now, time.Time{}, 0, false, object.Keep(image)
 	r.Steps, r.Stopping, r.Probes, r.Files, r.Pull = stepsMin, time.Time{}, nil, nil, pause{}
-	r.Found = w.mountedFiles(c)
-	c.program.world.Files = r.Found
+	c.program.world.Files = w.mountedFiles(c)
+	if hook := c.spec.Strings("lifecycle", "postStart", "exec", "command"); len(hook) > 0 {
+		x := c.program.world
+		x.Start, x.Missing, x.Steps = w.now, true, stepsMin
+		c.program.world.Files = shell.Words(hook...).Run(x).Files // the container's command sees them at once
+	}
+	r.Found = c.program.world.Files
 	r.Up, r.Ready, r.Again, r.Resources = false, false, false, w.rec.Allocated[c.name]
-	w.foresee(c)
+	w.scheduleExit(c)
 	w.probe(c)
 }
 
-// size returns the reported size of an image, which is derived from its name.
+// size returns the size of an image in bytes, which it derives from the image's name.
 func size(image string) int {
 	n := 0
 	for _, c := range digest(image)[:6] {
@@ -265,28 +270,33 @@ func size(image string) int {
 	return 10_000_000 + n
 }
 
-// foresee finds out when a container that runs ends by itself.
-func (w *worker) foresee(c *container) {
+// scheduleExit determines when a running container ends on its own.
+func (w *worker) scheduleExit(c *container) {
 	at, code, ends := c.program.end(c.run.Started, c.run.Steps)
 	c.run.Due, c.run.Code = at, code
 	if !ends {
-		c.run.Code = -1 // foresee is called again at Due
+		c.run.Code = -1 // the end is not known yet: scheduleExit is called again at Due
 	}
 }
 
-// elapse lets time pass for a container that runs, and reports whether anything changed.
+// findExit simulates the program of a running container until the current time, and so determines whether it has ended.
+func (w *worker) findExit(c *container) {
+	for r := c.run; r.Code < 0 && !r.Due.IsZero() && !w.now.Before(r.Due); {
+		r.Steps *= 4
+		w.scheduleExit(c)
+	}
+}
+
+// elapse advances a running container to the current time, and reports whether anything changed.
 func (w *worker) elapse(c *container) (changed bool) {
 	r := c.run
 	if r.State != running {
 		return false
 	}
-	if c.program == nil { // its annotations have been broken since
+	if c.program == nil { // its annotations have become invalid since it started
 		c.program = &program{}
 	}
-	for r.Code < 0 && !r.Due.IsZero() && !w.now.Before(r.Due) {
-		r.Steps *= 4
-		w.foresee(c)
-	}
+	w.findExit(c)
 	if r.Due.IsZero() || w.now.Before(r.Due) {
 		if changed = w.probe(c); r.Due.IsZero() || w.now.Before(r.Due) {
 			w.at(r.Due)
@@ -294,12 +304,13 @@ func (w *worker) elapse(c *container) (changed bool) {
 		}
 	}
 	w.keep(c, r.Due)
-	r.State, r.Finished, r.Ready, r.Up, r.Why, r.Text = exited, r.Due, false, false, "", "" // the kubelet may find out later
+	r.State, r.Finished, r.Ready, r.Up, r.Why, r.Text = exited, r.Due, false, false, "", "" // Due, not now, because the kubelet may notice the end later
 	r.Due, r.Probes = time.Time{}, nil
 	return true
 }
 
-// stop asks a container to end, and kills it at a time. If message is empty, the usual one is used (kuberuntime.killContainer).
+// stop begins the termination of a container. If the container has not ended by the time until, it is killed. If message is empty,
+// stop uses the default message (kuberuntime.killContainer).
 func (w *worker) stop(c *container, message string, until time.Time) {
 	if message == "" {
 		message = "Stopping container " + c.name
@@ -318,7 +329,7 @@ func (w *worker) stop(c *container, message string, until time.Time) {
 		r.Due, r.Code, r.Killed = done, exit, false
 	case handles:
 		r.killAt(until)
-	case c.program.deaf(r.Started, w.now) || ends.After(until):
+	case c.program.ignoresSIGTERM(r.Started, w.now) || ends.After(until):
 		r.killAt(until)
 	default:
 		r.Due, r.Code, r.Killed = ends, c.program.StopCode, false
@@ -328,7 +339,7 @@ func (w *worker) stop(c *container, message string, until time.Time) {
 	}
 }
 
-// preStop is how long the hook of a container takes that is to end, at most as long as it has.
+// preStop returns the duration of the container's preStop hook, but at most grace.
 func (w *worker) preStop(c *container, grace time.Duration) time.Duration {
 	hook := object.Object(c.spec.Map("lifecycle", "preStop"))
 	d := time.Duration(hook.Int64("sleep", "seconds")) * time.Second

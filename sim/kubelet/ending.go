@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// end ends all containers, sidecars after the others. Each ends on its signal or when its grace period is over.
+// end terminates all containers, with the sidecars after the other containers. Each ends in response to its signal or when its
+// grace period expires.
 func (w *worker) end() {
 	until := w.now.Add(w.grace())
 	if deleted, err := time.Parse(time.RFC3339, w.pod.DeletionTimestamp()); err == nil && deleted.After(w.now) {
@@ -51,7 +52,8 @@ func (w *worker) end() {
 	}
 }
 
-// others reports whether a container runs that ends before a sidecar does: one that is no sidecar, or a later one.
+// others reports whether a container is still running that must end before the sidecar than. These are all containers that are not
+// sidecars, and the later sidecars.
 func (w *worker) others(than *container) bool {
 	after := false
 	for _, c := range w.containers {
@@ -66,7 +68,7 @@ func (w *worker) others(than *container) bool {
 	return false
 }
 
-// grace is how long a container of the pod may take to end.
+// grace returns the grace period within which the pod's containers must end.
 func (w *worker) grace() time.Duration {
 	seconds, ok := w.pod.DeletionGracePeriodSeconds()
 	if !ok {
@@ -75,7 +77,8 @@ func (w *worker) grace() time.Duration {
 	return time.Duration(max(seconds, 1)) * time.Second
 }
 
-// deadline returns when the pod exceeds activeDeadlineSeconds, or zero if it has none.
+// deadline returns the time when the pod exceeds activeDeadlineSeconds, or zero if it does not have that field or has not
+// started.
 func (w *worker) deadline() time.Time {
 	seconds, ok := w.pod.Int("spec", "activeDeadlineSeconds")
 	started, err := time.Parse(time.RFC3339, w.pod.String("status", "startTime"))
@@ -90,13 +93,13 @@ func (w *worker) atDeadline() {
 		return
 	}
 	if seconds, ok := w.pod.Int("spec", "activeDeadlineSeconds"); ok && !w.pod.Has("status", "startTime") {
-		w.at(w.now.Add(time.Duration(seconds) * time.Second)) // it starts now
+		w.at(w.now.Add(time.Duration(seconds) * time.Second)) // the pod starts now
 		return
 	}
 	w.at(w.deadline())
 }
 
-// overdue ends a pod that has been active for too long (kubelet.activeDeadlineHandler).
+// overdue ends a pod that has been active for too long (kubelet.activeDeadlineHandler). It reports whether the pod is overdue.
 func (w *worker) overdue() bool {
 	if at := w.deadline(); !w.rec.Overdue && (at.IsZero() || w.now.Before(at) || w.failed() || w.done()) {
 		return false

@@ -10,14 +10,15 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// recordedEvent is an event that was recorded for a pod.
+// recordedEvent holds the name and the count of an Event that was recorded for a pod.
 type recordedEvent struct {
 	Name  string
 	Count int64
 }
 
-// record stores an event of the kubelet, as client-go's recorder does. field is the path of a container in its pod. An event that before
-// has already is counted; if before is nil, nothing is remembered.
+// record creates an event about an object, as client-go's recorder does. field is the path of a container in its pod. before
+// contains the events recorded earlier, or is nil. If it contains the same event, record increments that event's count instead;
+// otherwise it adds the new event.
 func (k *Kubelet) record(api *controller.Client, about object.Object, field string, kind, reason, message string, before map[string]*recordedEvent) {
 	namespace := about.Namespace()
 	if namespace == "" {
@@ -36,7 +37,7 @@ func (k *Kubelet) record(api *controller.Client, about object.Object, field stri
 		}
 	}
 	ref := map[string]any{"kind": about.Kind(), "name": about.Name(), "uid": about.UID()}
-	for name, value := range map[string]string{"namespace": about.Namespace(), "apiVersion": about.APIVersion(), // order does not matter: a map again
+	for name, value := range map[string]string{"namespace": about.Namespace(), "apiVersion": about.APIVersion(), // order does not matter: the result is a map
 		"resourceVersion": about.ResourceVersion(), "fieldPath": field} {
 		if value != "" {
 			ref[name] = value
@@ -49,11 +50,11 @@ func (k *Kubelet) record(api *controller.Client, about object.Object, field stri
 		"source":             map[string]any{"component": "kubelet", "host": k.node},
 		"reportingComponent": "kubelet", "reportingInstance": k.node, "firstTimestamp": now, "lastTimestamp": now})
 	if s == nil && before != nil {
-		before[key] = &recordedEvent{name, 1}
+		before[object.Keep(key)] = &recordedEvent{name, 1} // most pods have the same events
 	}
 }
 
-// event records something about the pod, or about one of its containers.
+// event records an event about the pod, or about a container if c is not nil.
 func (w *worker) event(c *container, kind, reason, message string) {
 	field := ""
 	if c != nil {
@@ -65,7 +66,7 @@ func (w *worker) event(c *container, kind, reason, message string) {
 	w.k.record(w.api, w.pod, field, kind, reason, message, w.rec.Said)
 }
 
-// digest returns 64 hexadecimal digits that follow from some texts.
+// digest returns 64 hexadecimal digits that are derived from the given strings.
 func digest(of ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(of, "\n")))
 	return hex.EncodeToString(sum[:])

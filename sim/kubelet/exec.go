@@ -9,7 +9,8 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// exec runs a command in a container: its Image has the answer, or the shell works it out.
+// exec executes a command in a container. Its output comes from the container's Image or, if the Image does not define it, from
+// the simulated shell.
 func (t *target) exec() (*Answer, *status.Status) {
 	if t.c.run.State != running {
 		return t.notRunning(), nil
@@ -48,10 +49,11 @@ func (t *target) exec() (*Answer, *status.Status) {
 	return &Answer{Session: s}, nil
 }
 
-// commandSteps is how many commands of a script that is run in a container are worked out.
+// commandSteps limits the number of simulated commands in a script that is executed in a container.
 const commandSteps = 1 << 17
 
-// command sends the output of a program at its times, and then its result.
+// command sends the output of a program to a session, each piece at the time at which the program prints it, and then ends the
+// session with the program's result.
 func (t *target) command(s *Session, x *shell.Program) {
 	r := x.Run(t.world(t.now, commandSteps))
 	t.wrote(r)
@@ -74,7 +76,7 @@ func (t *target) command(s *Session, x *shell.Program) {
 	say(0)
 }
 
-// line is a text as a terminal has it.
+// line converts line breaks to those of a terminal if the session has a terminal.
 func (t *target) line(text string) string {
 	if t.is("tty") {
 		return strings.ReplaceAll(text, "\n", "\r\n")
@@ -82,19 +84,22 @@ func (t *target) line(text string) string {
 	return text
 }
 
-// world returns the environment of a command that is run in the container now.
+// world returns the environment of a command that is executed in the container at time now. steps is the maximum number of
+// simulated commands.
 func (t *target) world(now time.Time, steps int) shell.World {
 	p, started := t.c.program, t.c.run.Started
 	w := p.within(t.c.run, now, p.run(started, max(now.Sub(started), 1), 0))
-	if w.Env == nil { // the environment is computed at its first use
+	if w.Env == nil { // the environment is computed on first use
 		of := resolver{t.k.client(), t.k}.world(t.w.pod, t.c.spec, nil)
-		w.Env, w.Open, w.Seed = of.Env, t.w.opens(t.c, of.Open), of.Seed
+		of.Start, of.Files, of.Missing = w.Start, w.Files, w.Missing
+		w, w.Open = of, t.w.opens(t.c, of.Open)
 	}
 	w.Steps = steps
 	return w
 }
 
-// wrote keeps the files that a command has changed, those of volumes at once, and has probes look at them.
+// wrote stores the file changes of a command. It applies changes in volumes immediately, and schedules all probes whose result was
+// considered final, because the changes may affect them.
 func (t *target) wrote(r *shell.Result) {
 	if len(r.Files) == 0 {
 		return
@@ -109,7 +114,7 @@ func (t *target) wrote(r *shell.Result) {
 	t.k.client().Enqueue(t.w.key())
 }
 
-// echo sends the client's input back.
+// echo sends the client's input back, as cat does.
 func (t *target) echo(s *Session) {
 	s.input = func(p []byte, end bool) {
 		s.say(false, string(p))
@@ -119,7 +124,7 @@ func (t *target) echo(s *Session) {
 	}
 }
 
-// attach streams the output of a container from now on. If the container runs a shell, input goes to it.
+// attach streams the output of a container from now on. If the container runs a shell, the shell receives the client's input.
 func (t *target) attach() (*Answer, *status.Status) {
 	if t.c.run.State != running {
 		return t.notRunning(), nil
@@ -134,7 +139,7 @@ func (t *target) attach() (*Answer, *status.Status) {
 	})
 	if t.is("stdin") && t.c.interactive() {
 		t.converse(s, func(code int) {
-			if r, runs := t.same(id); runs { // the shell was the container's process
+			if r, runs := t.same(id); runs { // the shell was the container's main process
 				r.Due, r.Code, r.Killed = t.nodes.schedule.Now(), code, false
 				t.k.client().Enqueue(t.w.key())
 			}
@@ -144,10 +149,11 @@ func (t *target) attach() (*Answer, *status.Status) {
 	return &Answer{Session: s}, nil
 }
 
-// prompt is the prompt of a shell that waits for a command.
+// prompt is the prompt of an interactive shell.
 const prompt = "/ # "
 
-// converse makes a session a shell that reads commands, a line each, until exit or the end of the input.
+// converse runs a shell in a session. The shell reads one command per line until exit or the end of the input. Then done is
+// called with the exit code.
 func (t *target) converse(s *Session, done func(code int)) {
 	tty := t.is("tty")
 	line, last := "", 0
@@ -169,7 +175,7 @@ func (t *target) converse(s *Session, done func(code int)) {
 		t.now = t.nodes.schedule.Now()
 		r := x.Run(t.world(t.now, stepsMax))
 		t.wrote(r)
-		for _, o := range r.Output { // at once: an interactive session does not wait for simulated pauses
+		for _, o := range r.Output { // sent without delays, because an interactive session does not wait for simulated pauses
 			s.say(o.Error && !tty, t.line(o.Text))
 		}
 		last = r.Code

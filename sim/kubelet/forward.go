@@ -8,7 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// forward answers with a session on which a client opens connections to ports of the pod.
+// forward returns a session in which a client can open connections to the pod's ports.
 func (t *target) forward() (*Answer, *status.Status) {
 	if !t.w.active() {
 		return nil, status.Internal(fmt.Errorf("error upgrading connection: unable to upgrade connection: pod not found (%q)", t.w.pod.Name()+"_"+t.w.pod.Namespace()))
@@ -25,8 +25,8 @@ func (t *target) forward() (*Answer, *status.Status) {
 	return &Answer{Session: s}, nil
 }
 
-// Connect opens a connection to a port of the session's pod. If no container listens on the port, it returns the error of a real
-// kubelet.
+// Connect opens a connection to a port of the session's pod. If no container listens on the port, it returns the same error as a
+// real kubelet.
 func (s *Session) Connect(port int) (*Session, error) {
 	if s.connect == nil || s.ended {
 		return nil, fmt.Errorf("the session has ended")
@@ -60,10 +60,11 @@ func (t *target) dial(port int) (*Session, error) {
 	return s, nil
 }
 
-// requestMax is how long a request to a container may be.
+// requestMax is the maximum length of the body of a request to a container.
 const requestMax = 1 << 20
 
-// listener returns the container that listens at a port: one that declares it, or the first container if none declares any port.
+// listener returns the container that listens on a port: the running container that declares the port, or the first container if
+// none declares any port.
 func (t *target) listener(port int) *container {
 	var first *container
 	silent := true
@@ -90,7 +91,8 @@ func (t *target) listener(port int) *container {
 	return nil
 }
 
-// requestOf returns the first line of an HTTP request and the length of the request, or 0 if the request is not complete.
+// requestOf returns the first line of the HTTP request at the beginning of data, and the length of the request in bytes. If the
+// request is incomplete, the length is 0.
 func requestOf(data []byte) (line string, length int) {
 	text := string(data)
 	end := strings.Index(text, "\r\n\r\n")
@@ -114,7 +116,7 @@ func requestOf(data []byte) (line string, length int) {
 	return lines[0], length
 }
 
-// response returns the answer of a container to an HTTP request.
+// response returns a container's response to an HTTP request.
 func (t *target) response(c *container, line string) string {
 	method, rest, _ := strings.Cut(line, " ")
 	path, _, _ := strings.Cut(rest, " ")
@@ -130,5 +132,5 @@ func (t *target) response(c *container, line string) string {
 	return head + body
 }
 
-// httpTime is the form of times in HTTP (RFC 9110).
+// httpTime is the format of times in HTTP (RFC 9110).
 const httpTime = "Mon, 02 Jan 2006 15:04:05 GMT"

@@ -1,24 +1,25 @@
-// Package kubelet simulates nodes that run pods. Each node is a controller on the Cluster's one queue: deterministic, on the
-// Cluster's clock, carried along by forks and archives, and stopped, crashed, delayed or made to lag as any controller.
+// Package kubelet simulates nodes that run pods. Each node is a controller on the Cluster's single queue. It is deterministic,
+// uses the Cluster's clock, and is included in forks and archives. It can be stopped, crashed, delayed or made to lag like any
+// other controller.
 //
 //	Node registers, as node-1                                 node.go
 //	  │ pod with spec.nodeName node-1
 //	  ▼
-//	does the node accept it? ─ no ─▶ it has failed                admit.go
-//	  ▼ yes; its resources may change later                       resize.go
-//	volumes are there? ─▶ sandbox, IP ─▶ init containers, sidecars ─▶ containers        pod.go, volumes.go
+//	does the node accept it? ─ no ─▶ it fails                     admit.go
+//	  ▼ yes; its resources can change later                       resize.go
+//	do its volumes exist? ─▶ sandbox, IP ─▶ init containers, sidecars ─▶ containers     pod.go, volumes.go
 //	                                         each: creating ─▶ running ─▶ exited ─▶ backoff ─▶ creating   container.go
 //	                                                            │ probes                       probe.go
 //	  ▼ after each change
 //	status of the pod, events                                 status.go, events.go
 //
-// Nothing runs in a container. Its behaviour follows from its Image, from annotations of its pod, and from its command, if that is
-// finite in an obvious way (package shell): when it starts, is ready and ends, its output and its resource usage. Logs, exec,
-// attach and port-forward answer from that, as a Session (session.go).
+// No process runs in a container. A container's Image, the annotations of its pod, and its command, if package shell can
+// interpret it, determine when it starts, is ready and ends, its output, and its resource usage. Logs, exec, attach and
+// port-forward are served from that, as a Session (session.go).
 //
-// A kubelet renews its lease every ten seconds and writes its node's status every five minutes, but only a client that reads can
-// observe that. So overdue renewals are done when something happens in the cluster or a request arrives, and only the last of them
-// (controller.Heartbeat). An idle cluster has no timer for them.
+// A kubelet renews its lease every ten seconds and writes its node's status every five minutes, but only a client that reads
+// these objects can observe that. Therefore overdue renewals are made up for when something happens in the cluster or a request
+// arrives, and only the last one is written (controller.Heartbeat). An idle cluster has no timer for them.
 package kubelet
 
 import (
@@ -30,6 +31,7 @@ import (
 	"github.com/kubesim/kubesim/sim/config"
 	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/kubelet/images"
+	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
 )
@@ -53,30 +55,32 @@ type (
 // Annotation is the prefix of the pod annotations that describe the behaviour of containers (package images).
 const Annotation = images.Annotation
 
-// prefix is the prefix of the controllers' names.
+// prefix precedes the name of the node in the name of a kubelet's controller.
 const prefix = "kubelet-"
 
-// Nodes are the kubelets of a cluster.
+// Nodes holds the kubelets of a cluster. Indexes route changes to them:
 //
 //	pod with spec.nodeName node-7 ─▶ byNodeOfPod ─▶ kubelet-node-7
 //	node-7                        ─▶ byName      ─▶ kubelet-node-7
 //	Secret web/key                ─▶ byNeed      ─▶ the kubelets with pods of web that wait for an object
 type Nodes struct {
-	all      []*Kubelet          // the first one stores the contents of persistent volumes
-	named    map[string]*Kubelet // by node
+	all      []*Kubelet          // the first kubelet stores the contents of persistent volumes
+	named    map[string]*Kubelet // kubelets by node name
 	clients  Clients
 	schedule *clock.Schedule
-	waiting  map[string]map[*Kubelet]bool // by namespace: all that have a pod which waits for an object, and some that had one
+	waiting  map[string]map[*Kubelet]bool // by namespace: the kubelets with a pod that waits for an object, and possibly some that had one
 
+	resources object.Object // those of the last container that was allocated some: see kept
 }
 
-// Clients finds the clients of controllers.
+// Clients provides the clients of controllers.
 type Clients interface {
-	// Client returns the client of the controller with a name.
+	// Client returns the client of the named controller.
 	Client(name string) *controller.Client
 }
 
-// New returns the kubelets of a cluster. They use their clients outside of a reconcile, and the clock for their sessions.
+// New returns the kubelets of a cluster. They also use their clients outside of reconciles. The timers of their sessions run on
+// schedule.
 func New(o *config.Cluster, clients Clients, schedule *clock.Schedule) *Nodes {
 	n := &Nodes{named: map[string]*Kubelet{}, clients: clients, schedule: schedule, waiting: map[string]map[*Kubelet]bool{}}
 	for i := range o.Nodes {
@@ -84,10 +88,15 @@ func New(o *config.Cluster, clients Clients, schedule *clock.Schedule) *Nodes {
 		n.all = append(n.all, k)
 		n.named[k.node] = k
 	}
+	for i, name := range o.NodeNames {
+		k := &Kubelet{nodes: n, node: name, index: importedIndex + i, images: o.Images, imported: true}
+		n.all = append(n.all, k)
+		n.named[name] = k
+	}
 	return n
 }
 
-// byNodeOfPod is the controller.Index of pods by their node.
+// byNodeOfPod is a controller.Index of pods by node.
 type byNodeOfPod struct{}
 
 // Values implements controller.Index.
@@ -100,13 +109,13 @@ func (byNodeOfPod) Values(c *commit.Commit) []string {
 	return nil
 }
 
-// byName is the controller.Index of objects by their name.
+// byName is a controller.Index of objects by their own name.
 type byName struct{}
 
 // Values implements controller.Index.
 func (byName) Values(c *commit.Commit) []string { return []string{c.Name} }
 
-// Controllers returns them for a controller.Manager: kubelet-node-1 is that of node-1.
+// Controllers returns the kubelets' controllers for a controller.Manager. The controller of node-1 is kubelet-node-1.
 func (n *Nodes) Controllers() (all []controller.Controller) {
 	for _, k := range n.all {
 		all = append(all, controller.Controller{Name: prefix + k.node, FieldManager: "kubelet", Component: "kubelet", Reconciler: k,
@@ -127,42 +136,50 @@ func (n *Nodes) Of(node string) *Kubelet {
 	return n.named[node]
 }
 
-// Kubelet is the kubelet of one node. It is a controller.Reconciler, whose key without a name is the node itself.
+// Kubelet is the kubelet of one node. It implements controller.Reconciler. The key without a name represents the node itself.
 type Kubelet struct {
 	nodes  *Nodes
 	node   string
 	index  int
 	images map[string]Image
+
+	imported bool // the node is in config.Cluster.NodeNames
+
 	memory memory
 
-	sessions map[string][]*Session // by key of the pod
+	sessions map[string][]*Session // sessions of streams by the key of their pod
 }
 
-// client returns its client for calls outside of a reconcile.
+// client returns the kubelet's client for calls outside of a reconcile.
 func (k *Kubelet) client() *controller.Client { return k.nodes.clients.Client(prefix + k.node) }
 
-// memory is the state of a kubelet between two reconciles.
+// memory is the state that a kubelet keeps between reconciles.
 type memory struct {
 	Registered time.Time       `json:",omitzero"`
-	Reported   time.Time       `json:",omitzero"`  // when it wrote the status of its node
-	Pods       map[string]*pod `json:",omitempty"` // by NAMESPACE/NAME
-	Images     map[string]bool `json:",omitempty"` // which are on the node
-	Address    int             `json:",omitempty"` // the last that a pod got
+	Reported   time.Time       `json:",omitzero"`  // time at which it last wrote the status of its node
+	Pods       map[string]*pod `json:",omitempty"` // records of pods by NAMESPACE/NAME
+	Images     map[string]bool `json:",omitempty"` // the images that are on the node
+	Address    int             `json:",omitempty"` // number of the most recently allocated pod address
+	Host       string          `json:",omitempty"` // the address of an imported node
+	Range      string          `json:",omitempty"` // the prefix of the addresses of its pods
 
-	Files map[string]string `json:",omitempty"` // on the node, and in persistent volumes, by path
+	Files map[string]string `json:",omitempty"` // contents by path: files on the node and, on the first node, in persistent volumes
 
-	waiting map[string]map[string]bool // pods that wait for an object, by namespace and name: derived from Pods
+	waiting map[string]map[string]bool // pods that wait for an object, by namespace and name; derived from Pods
 }
 
 // Memory implements controller.Rememberer.
 func (k *Kubelet) Memory() any { return &k.memory }
 
-// itself returns the key of the node.
+// itself returns the key without a name, which represents the node.
 func itself(*controller.Client, *commit.Commit) []controller.Key { return []controller.Key{{}} }
 
 // Reconcile implements controller.Reconciler.
 func (k *Kubelet) Reconcile(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
 	if k.memory.Registered.IsZero() {
+		if k.imported && !k.takeOver(api) {
+			return 0, nil
+		}
 		if s := k.register(api); s != nil {
 			return 0, s
 		}

@@ -8,10 +8,10 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// nanoTime is the form of the time in front of a line of a log: RFC 3339 with all nine digits.
+// nanoTime is the format of the timestamps in logs: RFC 3339 with all nine fractional digits.
 const nanoTime = "2006-01-02T15:04:05.000000000Z07:00"
 
-// log answers with the output of a container, and follows it if requested (kubelet.GetKubeletContainerLogs).
+// log returns the requested part of a container's output, and follows the output if requested (kubelet.GetKubeletContainerLogs).
 func (t *target) log() (*Answer, *status.Status) {
 	started, ended, id, s := t.attempt(t.is("previous"))
 	if s != nil {
@@ -37,7 +37,8 @@ func (t *target) log() (*Answer, *status.Status) {
 	return &Answer{Session: session}, nil
 }
 
-// attempt returns when the container whose log is requested began and ended. The end is zero if it still runs.
+// attempt returns the start and end times and the ID of the container whose log is requested. The end is zero if the container is
+// still running.
 func (t *target) attempt(previous bool) (started, ended time.Time, id string, s *status.Status) {
 	r, name, pod := t.c.run, t.c.name, t.w.pod.Name()
 	waiting := r.State == "" || r.State == exited && r.Why != ""
@@ -68,7 +69,7 @@ func (t *target) attempt(previous bool) (started, ended time.Time, id string, s 
 	return started, ended, "", status.BadRequest("container %q in pod %q is waiting to start: %v", name, pod, why)
 }
 
-// tail sends a session the output of a container after a time, until the container ends.
+// tail passes a container's output after the time from to the given function, until the container ends, and then ends the session.
 func (t *target) tail(s *Session, id string, started, from time.Time, tell func([]printed)) {
 	told := from // output up to this time has been sent
 	pump := func() {
@@ -101,13 +102,13 @@ func (t *target) tail(s *Session, id string, started, from time.Time, tell func(
 	wait()
 }
 
-// selection is which part of a log is asked for.
+// selection describes which part of a log is requested.
 type selection struct {
-	tail    int64 // -1: all
-	limit   int64 // bytes; -1: all
+	tail    int64 // number of lines from the end, or -1 for all
+	limit   int64 // maximum number of bytes, or -1 for no limit
 	since   time.Time
 	stamped bool
-	spent   bool // limit is reached
+	spent   bool // the limit has been reached
 }
 
 func (t *target) selection() *selection {
@@ -127,7 +128,8 @@ func (t *target) selection() *selection {
 	return l
 }
 
-// render prints lines. If first is set, they are the lines that exist when the log is requested; only these are limited by tailLines.
+// render returns the selected lines as text. If first is set, they are the lines that existed when the log was requested.
+// tailLines applies only to them.
 func (l *selection) render(lines []printed, first bool) string {
 	if first && l.tail >= 0 && int64(len(lines)) > l.tail {
 		lines = lines[int64(len(lines))-l.tail:]
@@ -152,7 +154,7 @@ func (l *selection) render(lines []printed, first bool) string {
 	return b.String()
 }
 
-// notRunning returns the error for a container that does not run.
+// notRunning returns the response to a request that requires a running container.
 func (t *target) notRunning() *Answer {
 	return t.internal(fmt.Sprintf("unable to upgrade connection: container not found (%q)", t.c.name))
 }

@@ -9,23 +9,24 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Files that containers write into volumes outlive them:
+// Files that containers write to volumes outlive the containers. The table shows how long they exist and under which key they are
+// stored:
 //
-//	emptyDir                  as long as the pod is on the node      pod.Files       cache/a
-//	hostPath                  as long as the node                    memory.Files    /data/a
-//	persistentVolumeClaim     as long as the first node, for all     memory.Files    pv:NAME/a
+//	emptyDir                  while the pod is on the node                        pod.Files       cache/a
+//	hostPath                  while the node exists                               memory.Files    /data/a
+//	persistentVolumeClaim     while the first node exists, shared by all nodes    memory.Files    pv:NAME/a
 //
-// A container sees the files that existed when it started, and stores its changes when it ends. A command that is run in it stores its
-// changes at once. Two containers that run at the same time do not see each other's files.
+// A container sees the files that existed when it started, and stores its changes when it ends. A command executed in it stores
+// its changes immediately. Two containers that run concurrently do not see each other's files.
 
-// fileLocation is where the files of a volume are kept: in which map, and below which path.
+// fileLocation identifies where the files of a volume are stored: in a map, below a path.
 type fileLocation struct {
 	files *map[string]string
 	below string
 }
 
-// shelfOf returns where the files of a volume are kept, if containers can write to it.
-func (w *worker) shelfOf(volume object.Object) (s fileLocation, ok bool) {
+// volumeLocation returns the location of a volume's files. It returns false if containers cannot write to the volume.
+func (w *worker) volumeLocation(volume object.Object) (s fileLocation, ok bool) {
 	switch {
 	case volume.Has("emptyDir"):
 		return fileLocation{&w.rec.Files, volume.String("name")}, true
@@ -40,15 +41,15 @@ func (w *worker) shelfOf(volume object.Object) (s fileLocation, ok bool) {
 	return s, false
 }
 
-// eachWritableMount calls yield for each mount of a container that it can write to: with its path in the container, and where its files
-// are kept.
+// eachWritableMount calls yield for each writable mount of a container, with its path in the container and the location of its
+// files.
 func (w *worker) eachWritableMount(c *container, yield func(mount string, s fileLocation)) {
 	for _, m := range c.spec.Objects("volumeMounts") {
 		for _, v := range w.pod.Objects("spec", "volumes") {
 			if v.String("name") != m.String("name") || m.True("readOnly") {
 				continue
 			}
-			if s, ok := w.shelfOf(v); ok {
+			if s, ok := w.volumeLocation(v); ok {
 				s.below = path.Join(s.below, m.String("subPath"))
 				yield(path.Clean(m.String("mountPath")), s)
 			}
@@ -56,7 +57,7 @@ func (w *worker) eachWritableMount(c *container, yield func(mount string, s file
 	}
 }
 
-// mountedFiles returns the files that a container finds in its volumes when it starts.
+// mountedFiles returns the files in a container's volumes at its start, by their paths in the container.
 func (w *worker) mountedFiles(c *container) (files map[string]*string) {
 	w.eachWritableMount(c, func(mount string, s fileLocation) {
 		for _, name := range object.SortedKeys(*s.files) {
@@ -72,7 +73,7 @@ func (w *worker) mountedFiles(c *container) (files map[string]*string) {
 	return files
 }
 
-// keep stores the files that a container has written to its volumes until a time.
+// keep stores the files that a container has written to its volumes until the time at.
 func (w *worker) keep(c *container, at time.Time) {
 	var files map[string]*string
 	w.eachWritableMount(c, func(mount string, s fileLocation) {
@@ -95,19 +96,67 @@ func (w *worker) keep(c *container, at time.Time) {
 	})
 }
 
-// site is the files that a container serves: each path is a file below its root.
+// mounts returns the paths of a container's volumes, and whether they are read-only.
+func mounts(pod, c object.Object) map[string]bool {
+	all := map[string]bool{}
+	if c.True("securityContext", "readOnlyRootFilesystem") {
+		all["/"] = true
+	}
+	for _, m := range c.Objects("volumeMounts") {
+		readOnly := m.True("readOnly")
+		for _, v := range pod.Objects("spec", "volumes") {
+			if v.String("name") == m.String("name") {
+				readOnly = readOnly || v.Has("configMap") || v.Has("secret") || v.Has("projected") || v.Has("downwardAPI")
+			}
+		}
+		all[path.Clean(m.String("mountPath"))] = readOnly
+	}
+	return all
+}
+
+// resolvConf returns the content of /etc/resolv.conf in a pod.
+func resolvConf(pod object.Object) string {
+	var servers, searches []string
+	options := map[string]string{}
+	if policy := pod.String("spec", "dnsPolicy"); policy == "ClusterFirst" && !pod.True("spec", "hostNetwork") || policy == "ClusterFirstWithHostNet" {
+		servers = []string{"10.96.0.10"}
+		searches = []string{pod.Namespace() + ".svc.cluster.local", "svc.cluster.local", "cluster.local"}
+		options["ndots"] = "5"
+	}
+	config := object.Object(pod.Map("spec", "dnsConfig"))
+	for _, o := range config.Objects("options") {
+		options[o.String("name")] = o.String("value")
+	}
+	text := ""
+	if searches = append(searches, config.Strings("searches")...); len(searches) > 0 {
+		text = "search " + strings.Join(searches, " ") + "\n"
+	}
+	for _, server := range append(servers, config.Strings("nameservers")...) {
+		text += "nameserver " + server + "\n"
+	}
+	if len(options) > 0 {
+		text += "options"
+		for _, name := range object.SortedKeys(options) {
+			text += " " + strings.TrimSuffix(name+":"+options[name], ":")
+		}
+		text += "\n"
+	}
+	return text
+}
+
+// site holds the files that a web server in a container serves. The keys of files are paths below root.
 type site struct {
 	root  string
 	files map[string]string
 }
 
-// sites are those of images that are web servers, by the image's name.
+// sites maps the names of web server images to the files that they serve.
 var sites = map[string]site{
 	"nginx": {"/usr/share/nginx/html", map[string]string{"/index.html": "<h1>Welcome to nginx!</h1>\n"}},
 	"httpd": {"/usr/local/apache2/htdocs", map[string]string{"/index.html": "<h1>It works!</h1>\n"}},
 }
 
-// siteOf returns the files that an image's server serves when it is started with arguments, or nil if the image is not a known server.
+// siteOf returns the files that an image serves when it is started with arguments, or nil if the image is not a known web server.
 func siteOf(image string, args []string) *site {
 	name := path.Base(images.Untagged(image))
 	if name == "agnhost" && len(args) > 0 && args[0] == "test-webserver" {
@@ -119,7 +168,8 @@ func siteOf(image string, args []string) *site {
 	return nil
 }
 
-// open returns a file as the image has it.
+// open returns the content of a file in the image, without the changes of containers. It returns false if the image does not have
+// the file.
 func (s *site) open(name string) (string, bool) {
 	if s == nil {
 		return "", false
@@ -132,7 +182,7 @@ func (s *site) open(name string) (string, bool) {
 	return text, ok
 }
 
-// isRemoved reports whether a path is that of a file of the image that was removed.
+// isRemoved reports whether a URL path refers to a file of the image that has been removed.
 func (s *site) isRemoved(urlPath string, files map[string]*string) bool {
 	if s == nil {
 		return false

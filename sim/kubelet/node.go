@@ -21,7 +21,7 @@ const (
 // nodeCapacity is the memory of a node.
 const nodeCapacity = "32Gi"
 
-// healthy are the conditions of a node that has enough of everything, in the order in which a kubelet sets them.
+// healthy lists the conditions of a node without resource pressure, in the order in which a kubelet sets them.
 var healthy = []struct{ kind, value, reason, message, event string }{
 	{"MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available", "NodeHasSufficientMemory"},
 	{"DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure", "NodeHasNoDiskPressure"},
@@ -29,7 +29,7 @@ var healthy = []struct{ kind, value, reason, message, event string }{
 	{"Ready", "True", "KubeletReady", "kubelet is posting ready status", "NodeReady"},
 }
 
-// register creates the node and its lease, or takes over existing ones.
+// register creates the Node, or updates the status of an existing one, and renews the lease.
 func (k *Kubelet) register(api *controller.Client) *status.Status {
 	now := api.Now()
 	if api.Live(nodes, "", k.node) == nil {
@@ -40,7 +40,7 @@ func (k *Kubelet) register(api *controller.Client) *status.Status {
 		return s
 	}
 	k.memory.Registered, k.memory.Reported = now, now
-	about := object.Object{"kind": "Node", "metadata": map[string]any{"name": k.node, "uid": k.node}} // as a kubelet names itself
+	about := object.Object{"kind": "Node", "metadata": map[string]any{"name": k.node, "uid": k.node}} // a kubelet's events have the node's name as the UID
 	tell := func(reason, message string) {
 		k.record(api, about, "", "Normal", reason, message, nil)
 	}
@@ -52,7 +52,7 @@ func (k *Kubelet) register(api *controller.Client) *status.Status {
 	return k.renew(api, k.memory.Registered)
 }
 
-// newNode is the node as its kubelet registers it.
+// newNode returns the Node that a kubelet registers.
 func (k *Kubelet) newNode(api *controller.Client, now time.Time) object.Object {
 	cidr := k.podRange() + "0/24"
 	labels := map[string]any{"kubernetes.io/hostname": k.node, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64",
@@ -65,12 +65,24 @@ func (k *Kubelet) newNode(api *controller.Client, now time.Time) object.Object {
 	return node
 }
 
-// declaredFeatures are the features that kubelets declare since 1.36 (KEP-5328).
+// declaredFeatures lists the features that kubelets declare since 1.36 (KEP-5328).
 var declaredFeatures = []string{"ExtendWebSocketsToKubelet", "InPlacePodLevelResourcesVerticalScaling", "InPlacePodVerticalScalingInitContainers",
 	"RestartAllContainersOnContainerExits"}
 
-// setStatus sets the status of the node as the kubelet reports it.
+// setStatus sets the addresses, capacity and conditions that the kubelet reports in the Node's status.
 func (k *Kubelet) setStatus(api *controller.Client, node object.Object, now time.Time) {
+	if !k.imported {
+		k.describe(api, node)
+	}
+	at := object.Time(now)
+	for _, c := range healthy {
+		controller.SetCondition(node, now, c.kind, c.value, c.reason, c.message)
+		node.Condition(c.kind)["lastHeartbeatTime"] = at
+	}
+}
+
+// describe sets the properties of the node in its status.
+func (k *Kubelet) describe(api *controller.Client, node object.Object) {
 	amounts := func() map[string]any {
 		return map[string]any{"cpu": "8", "memory": nodeCapacity, "pods": "110", "ephemeral-storage": "100Gi", "hugepages-1Gi": "0", "hugepages-2Mi": "0"}
 	}
@@ -88,20 +100,15 @@ func (k *Kubelet) setStatus(api *controller.Client, node object.Object, now time
 	if api.Since(36) {
 		node.Set(object.FromStrings(declaredFeatures), "status", "declaredFeatures")
 	}
-	at := object.Time(now)
-	for _, c := range healthy {
-		controller.SetCondition(node, now, c.kind, c.value, c.reason, c.message)
-		node.Condition(c.kind)["lastHeartbeatTime"] = at
-	}
 }
 
-// Of implements controller.Heartbeat: a kubelet renews its Node.
+// Of implements controller.Heartbeat. It returns the kubelet's Node.
 func (k *Kubelet) Of() controller.Ref {
 	return controller.Ref{Resource: nodes, Key: controller.Key{Name: k.node}}
 }
 
-// Renew implements controller.Heartbeat. It renews the lease, as of the last time that a renewal was due, and reports the status of the
-// node. A Node that was deleted is registered again only when the kubelet restarts.
+// Renew implements controller.Heartbeat. It renews the lease as of the last time when a renewal was due, and reports the status
+// of the node if that is due. A deleted Node is registered again only when the kubelet restarts.
 func (k *Kubelet) Renew(api *controller.Client) (next time.Time, failed *status.Status) {
 	now := api.Now()
 	if k.memory.Registered.IsZero() {
@@ -120,13 +127,13 @@ func (k *Kubelet) Renew(api *controller.Client) (next time.Time, failed *status.
 	return next, failed
 }
 
-// report writes the status of the node.
+// report writes the status of the node as of the time at.
 func (k *Kubelet) report(api *controller.Client, at time.Time) *status.Status {
 	s := api.Patch(nodes, "status", controller.Key{Name: k.node}, func(live object.Object) { k.setStatus(api, live, at) })
 	return s
 }
 
-// renew writes the node's lease.
+// renew updates the node's lease as of the time at. It creates the lease if it does not exist.
 func (k *Kubelet) renew(api *controller.Client, at time.Time) *status.Status {
 	renewed := at.UTC().Format(microTime)
 	if lease := api.Item(leases, leaseNamespace, k.node); lease != nil {
@@ -144,9 +151,12 @@ func (k *Kubelet) renew(api *controller.Client, at time.Time) *status.Status {
 	return s
 }
 
-// podRange returns the prefix of the addresses of the node's pods. The ranges are those of 10.244.0.0/16 to 10.255.0.0/16, and after
-// them those from 10.128.0.0/16.
+// podRange returns the prefix of the node's pod addresses. The ranges of nodes are 10.244.0.0/16 to 10.255.0.0/16, followed by
+// those from 10.128.0.0/16.
 func (k *Kubelet) podRange() string {
+	if k.memory.Range != "" {
+		return k.memory.Range
+	}
 	const first, last, next = 244, 255, 128
 	second := first + k.index/256
 	if second > last {
@@ -155,27 +165,36 @@ func (k *Kubelet) podRange() string {
 	return fmt.Sprintf("10.%d.%d.", second, k.index%256)
 }
 
-// hostIP is the address of the node.
+// hostIP returns the address of the node.
 func (k *Kubelet) hostIP() string {
+	if k.memory.Host != "" {
+		return k.memory.Host
+	}
 	return fmt.Sprintf("172.18.%d.%d", (k.index+2)/256, (k.index+2)%256)
 }
 
-// addressMax is the last address in the range of a node's pods.
+// addressMax is the last address in a node's pod range.
 const addressMax = 254
 
-// address returns a free address for a pod, as its number in the range, or 0 if there is none.
+// address allocates an address for a pod and returns its number in the range, or 0 if there is no free address.
 func (k *Kubelet) address() int {
-	taken := map[int]bool{}
-	for _, p := range k.memory.Pods { // order does not matter: a set
-		taken[p.Address] = true
-	}
 	for range addressMax {
 		if k.memory.Address++; k.memory.Address > addressMax {
 			k.memory.Address = 2
 		}
-		if k.memory.Address > 1 && !taken[k.memory.Address] {
+		if k.memory.Address > 1 && !k.hasAddress(k.memory.Address) {
 			return k.memory.Address
 		}
 	}
 	return 0
+}
+
+// hasAddress reports whether a pod of the node has an address.
+func (k *Kubelet) hasAddress(address int) bool {
+	for _, p := range k.memory.Pods { // order does not matter: any pod suffices
+		if p.Address == address {
+			return true
+		}
+	}
+	return false
 }

@@ -14,32 +14,34 @@ import (
 // pod is the kubelet's record of a pod.
 type pod struct {
 	UID        string
-	Address    int             `json:",omitempty"` // number in the node's range, 0 before it has one
-	Mounted    bool            `json:",omitempty"` // its volumes are there
-	Missing    string          `json:",omitempty"` // why they are not
+	Address    int             `json:",omitempty"` // number of its address in the node's range, or 0 if none is allocated yet
+	Mounted    bool            `json:",omitempty"` // its volumes are mounted
+	Missing    string          `json:",omitempty"` // reason why its volumes are not mounted
 	Containers map[string]*run `json:",omitempty"`
-	Ending     time.Time       `json:",omitzero"`  // since when its containers are to end
-	Until      time.Time       `json:",omitzero"`  // when they are killed
-	Overdue    bool            `json:",omitempty"` // activeDeadlineSeconds are over
+	Ending     time.Time       `json:",omitzero"`  // time at which its termination began, or zero
+	Until      time.Time       `json:",omitzero"`  // time at which its containers are killed
+	Overdue    bool            `json:",omitempty"` // it exceeded activeDeadlineSeconds
+	IP         string          `json:",omitempty"` // the address of an imported pod that is not in the node's range
+	Imported   object.Object   `json:",omitempty"` // the status that was not written because the pod is still as it was imported
 	Said       map[string]*recordedEvent
-	Files      map[string]string `json:",omitempty"` // in its own volumes, by VOLUME/path
+	Files      map[string]string `json:",omitempty"` // the files in its own volumes, by VOLUME/path
 
-	Refused   *refusal                 `json:",omitempty"` // why the node did not take it
-	Admitted  bool                     `json:",omitempty"` // the node took it
+	Refused   *refusal                 `json:",omitempty"` // the reason why the node rejected it
+	Admitted  bool                     `json:",omitempty"` // the node accepted it
 	Over      bool                     `json:",omitempty"` // it has ended, and its resources are free
-	Needs     workload.Amounts         `json:",omitzero"`  // the resources that it takes of the node
+	Needs     workload.Amounts         `json:",omitzero"`  // the node's resources that it occupies
 	Ports     []workload.HostPort      `json:",omitempty"`
-	Allocated map[string]object.Object `json:",omitempty"` // allocated resources by container name; the key "" is the pod as a whole
-	Level     object.Object            `json:",omitempty"` // the resources of the pod as a whole that are in effect
+	Allocated map[string]object.Object `json:",omitempty"` // allocated resources by container name; "" is the pod as a whole
+	Level     object.Object            `json:",omitempty"` // the pod-level resources that are in effect
 
-	Resizing   bool      `json:",omitempty"` // it asks for something else than it was given
+	Resizing   bool      `json:",omitempty"` // its requests differ from the allocated resources
 	Pending    *resizing `json:",omitempty"` // the condition PodResizePending
 	InProgress *resizing `json:",omitempty"` // the condition PodResizeInProgress
 	Actuates   time.Time `json:",omitzero"`  // when the latest allocation takes effect
 }
 
-// waits reports whether the pod waits for an object that does not exist.
-func (p *pod) waits() bool {
+// isWaiting reports whether the pod waits for an object that does not exist.
+func (p *pod) isWaiting() bool {
 	if p.Missing != "" {
 		return true
 	}
@@ -51,38 +53,38 @@ func (p *pod) waits() bool {
 	return false
 }
 
-// worker deals with one pod.
+// worker processes one pod.
 type worker struct {
 	k          *Kubelet
 	api        *controller.Client
 	now        time.Time
-	pod        object.Object // as the cache has it
+	pod        object.Object // the Pod object in the kubelet's cache
 	rec        *pod
 	containers []*container // init containers first
-	again      time.Time    // when there is something to do by itself, if not zero
+	again      time.Time    // time at which to sync the pod again, or zero
 }
 
-// container is a container of the pod.
+// container is a container of the pod, with its record.
 type container struct {
 	name    string
-	list    string // of the spec
+	list    string // field of the spec that contains it
 	spec    object.Object
 	run     *run
 	program *program // nil if the pod's annotations are invalid
 	wrong   error
-	init    bool // an init container that has to end
+	init    bool // an init container that is not a sidecar
 	sidecar bool // a restartable init container
 }
 
-// at requests another call at a time.
+// at requests that the pod be synced again at the given time.
 func (w *worker) at(t time.Time) {
 	if !t.IsZero() && (w.again.IsZero() || t.Before(w.again)) {
 		w.again = t
 	}
 }
 
-// syncPod brings a pod to its desired state, and returns the time until it has to be called again (kubelet.SyncPod,
-// SyncTerminatingPod and SyncTerminatedPod).
+// syncPod moves a pod toward its desired state, and returns the delay until its next call (kubelet.SyncPod, SyncTerminatingPod
+// and SyncTerminatedPod).
 func (k *Kubelet) syncPod(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
 	it := api.Item(pods, key.Namespace, key.Name)
 	if it == nil {
@@ -122,7 +124,7 @@ func (k *Kubelet) syncPod(api *controller.Client, key controller.Key) (time.Dura
 	return max(w.again.Sub(w.now), 1), nil
 }
 
-// worker returns the worker for a pod, which is recorded from now on.
+// worker returns the worker for a pod. It creates the record of a new pod.
 func (k *Kubelet) worker(api *controller.Client, obj object.Object) *worker {
 	key := controller.Key{Namespace: obj.Namespace(), Name: obj.Name()}.String()
 	if k.memory.Pods == nil {
@@ -137,11 +139,14 @@ func (k *Kubelet) worker(api *controller.Client, obj object.Object) *worker {
 	w := &worker{k: k, api: api, now: api.Now(), pod: obj, rec: rec}
 	if w.populate(); first {
 		w.readmit()
+		if k.imported {
+			w.keepImported()
+		}
 	}
 	return w
 }
 
-// populate fills in the containers of the pod.
+// populate initializes the worker's containers from the pod's spec.
 func (w *worker) populate() {
 	obj, rec := w.pod, w.rec
 	for _, list := range []string{"initContainers", "containers", "ephemeralContainers"} {
@@ -152,7 +157,7 @@ func (w *worker) populate() {
 				c.init = !c.sidecar
 			}
 			if rec.Containers[c.name] == nil {
-				rec.Containers[c.name] = &run{}
+				rec.Containers[object.Keep(c.name)] = &run{}
 			}
 			c.run = rec.Containers[c.name]
 			if c.program, c.wrong = w.k.programOf(resolver{w.api, w.k}, obj, spec); c.program != nil {
@@ -169,7 +174,7 @@ func (w *worker) active() bool {
 	return slices.ContainsFunc(w.containers, func(c *container) bool { return c.run.State == running })
 }
 
-// run starts and advances containers until nothing is left to do at this time.
+// run starts and advances containers until there is nothing left to do at the current time.
 func (w *worker) run() {
 	if w.overdue() {
 		return
@@ -196,7 +201,7 @@ func (w *worker) run() {
 	w.atDeadline()
 }
 
-// roundsMax is how often a pod can change within an instant: a container that ends at once is started again after a pause.
+// roundsMax limits how often a pod can change at one instant. A container that ends immediately is restarted after a pause.
 const roundsMax = 1000
 
 // advance steps each container and reports whether anything changed.
@@ -219,7 +224,7 @@ func (w *worker) advance() (changed bool) {
 	return changed
 }
 
-// initialized reports whether the containers after an init container may start.
+// initialized reports whether the containers that follow an init container may start.
 func (w *worker) initialized(c *container) bool {
 	if c.sidecar {
 		return c.run.State == running && c.run.Up || w.begun()
@@ -227,7 +232,7 @@ func (w *worker) initialized(c *container) bool {
 	return w.ended(c)
 }
 
-// ended reports whether an init container has done its work.
+// ended reports whether an init container has completed successfully.
 func (w *worker) ended(c *container) bool { return c.init && c.run.State == exited && c.run.Code == 0 }
 
 // begun reports whether a regular container has ever started.
@@ -235,21 +240,21 @@ func (w *worker) begun() bool {
 	return slices.ContainsFunc(w.containers, func(c *container) bool { return c.list == "containers" && c.run.ID != "" })
 }
 
-// failed reports whether an init container has failed for good.
+// failed reports whether an init container has failed and will not be restarted.
 func (w *worker) failed() bool {
 	return slices.ContainsFunc(w.containers, func(c *container) bool {
 		return c.init && c.run.State == exited && c.run.Code != 0 && !w.restarts(c)
 	})
 }
 
-// done reports whether all regular containers have ended and none is to be started again.
+// done reports whether all regular containers have ended and none will be restarted.
 func (w *worker) done() bool {
 	return !slices.ContainsFunc(w.containers, func(c *container) bool {
 		return c.list == "containers" && (c.run.State != exited || w.restarts(c))
 	})
 }
 
-// restarts reports whether a container that has ended is to be started again (podutil.ContainerShouldRestart).
+// restarts reports whether a container that has ended should be restarted (podutil.ContainerShouldRestart).
 func (w *worker) restarts(c *container) bool {
 	if c.run.Again {
 		return true
@@ -270,7 +275,8 @@ func (w *worker) restarts(c *container) bool {
 	return policy == "Always" || policy == "OnFailure" && c.run.Code != 0
 }
 
-// endSidecars ends the sidecars when no other container runs.
+// endSidecars terminates the sidecars and ephemeral containers when no other container runs. It reports whether it changed the
+// state of any of them.
 func (w *worker) endSidecars() (changed bool) {
 	for _, c := range slices.Backward(w.containers) {
 		if c.sidecar || c.list == "ephemeralContainers" {
@@ -292,7 +298,7 @@ func (w *worker) key() controller.Key {
 	return controller.Key{Namespace: w.pod.Namespace(), Name: w.pod.Name()}
 }
 
-// remove takes the pod out of the API after all has ended.
+// remove deletes the pod from the API after its containers have ended.
 func (w *worker) remove() *status.Status {
 	s := w.api.Delete(pods, w.key(), controller.Preconditions{UID: w.pod.UID(), Now: true})
 	if s != nil && s.Reason != status.ReasonNotFound && s.Reason != status.ReasonConflict {

@@ -8,29 +8,29 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// probe is how one of a container's probes goes.
+// probe is the state of one of a container's probes.
 type probe struct {
-	Next   time.Time `json:",omitzero"`  // when it runs next; if zero, its result stays until the container changes
+	Next   time.Time `json:",omitzero"`  // time of the next run; if zero, the result stays the same until the container changes
 	OK     bool      `json:",omitempty"` // the last result
-	Run    int       `json:",omitempty"` // how often in a row
-	Failed int       `json:",omitempty"` // how often it has failed
+	Run    int       `json:",omitempty"` // the number of consecutive runs with that result
+	Failed int       `json:",omitempty"` // the total number of failures
 }
 
-// The kinds of probes, as events name them.
+// These are the kinds of probes, as named in events.
 const (
 	startup   = "Startup"
 	readiness = "Readiness"
 	liveness  = "Liveness"
 )
 
-// fields are where the spec of a container has its probes.
+// fields maps the kinds of probes to their fields in a container's spec.
 var fields = map[string]string{startup: "startupProbe", readiness: "readinessProbe", liveness: "livenessProbe"}
 
-// complaintsMax is how often a probe that fails for ever is heard of: the filter of a real kubelet lets through 25 events, and
-// then one every five minutes, which is left out here.
+// complaintsMax is the number of events about a probe that fails forever. The event filter of a real kubelet passes 25 events,
+// and then one every five minutes. The simulator omits the latter.
 const complaintsMax = 25
 
-// probe runs the probes of a container that are due, and reports whether it has come up or changed its readiness.
+// probe runs the container's probes that are due, and reports whether the container's startup or readiness state changed.
 func (w *worker) probe(c *container) (changed bool) {
 	r := c.run
 	up, ready := r.Up, r.Ready
@@ -57,14 +57,14 @@ func (w *worker) probe(c *container) (changed bool) {
 	return up != r.Up || ready != r.Ready || !r.Stopping.IsZero()
 }
 
-// isHealthy reports whether a container is healthy at a time, by its Image.
+// isHealthy reports whether a container is healthy at a time, according to its Image.
 func (w *worker) isHealthy(c *container, at time.Time) bool {
 	age, p := at.Sub(c.run.Started), c.program
 	return age >= p.Ready && (p.Unhealthy == 0 || age < p.Unhealthy)
 }
 
-// turns returns when that may change, or zero if it does not change any more.
-func (w *worker) turns(c *container, after time.Time) (at time.Time) {
+// nextChange returns the next time when the result of isHealthy can change, or zero if it no longer changes.
+func (w *worker) nextChange(c *container, after time.Time) (at time.Time) {
 	for _, d := range []time.Duration{c.program.Ready, c.program.Unhealthy} {
 		if t := c.run.Started.Add(d); t.After(after) && (at.IsZero() || t.Before(at)) {
 			at = t
@@ -73,14 +73,14 @@ func (w *worker) turns(c *container, after time.Time) (at time.Time) {
 	return at
 }
 
-// tick runs a probe as often as it is due, and returns its result: that of as many runs in a row as its thresholds want.
+// tick runs the probe of a kind as often as it is due. It reports whether the probe is successful according to its thresholds.
 func (w *worker) tick(c *container, kind string) (success bool) {
 	spec := object.Object(c.spec.Map(fields[kind]))
 	p := c.run.Probes[kind]
 	if p == nil {
 		p = &probe{Next: c.run.Started.Add(time.Duration(spec.Int64("initialDelaySeconds")) * time.Second)}
 		if p.Next.Before(w.now) {
-			p.Next = w.now // others begin when the startup probe has succeeded
+			p.Next = w.now // the other probes begin after the startup probe has succeeded
 		}
 		if c.run.Probes == nil {
 			c.run.Probes = map[string]*probe{}
@@ -117,10 +117,10 @@ func (w *worker) tick(c *container, kind string) (success bool) {
 	case !p.OK && p.Run >= int(spec.Int64("failureThreshold")):
 		return false
 	}
-	return kind == readiness && before // below the threshold all stays as it was
+	return kind == readiness && before // below the threshold, readiness stays as it was
 }
 
-// decided ends a container whose startup or liveness probe has failed too often.
+// decided stops a container whose startup or liveness probe has failed too often, and reports whether it did.
 func (w *worker) decided(c *container, kind string, spec object.Object, p *probe) bool {
 	if kind == readiness || p.OK || p.Run < int(spec.Int64("failureThreshold")) {
 		return false
@@ -134,7 +134,8 @@ func (w *worker) decided(c *container, kind string, spec object.Object, p *probe
 	return true
 }
 
-// after returns when a probe is to be run again: with its next period, or with the first in which its result may be another.
+// after returns the time of the next run of a probe. This is the next period or, if the result is settled, the first period in
+// which the result can change.
 func (w *worker) after(c *container, p *probe, spec object.Object, last time.Time, period time.Duration, settled bool) time.Time {
 	next := last.Add(period)
 	switch {
@@ -143,7 +144,7 @@ func (w *worker) after(c *container, p *probe, spec object.Object, last time.Tim
 	case !p.OK && p.Failed < complaintsMax:
 		return next
 	}
-	turn := w.turns(c, last)
+	turn := w.nextChange(c, last)
 	if turn.IsZero() {
 		return turn
 	}
@@ -153,8 +154,8 @@ func (w *worker) after(c *container, p *probe, spec object.Object, last time.Tim
 	return next
 }
 
-// try runs a probe at a time. text is the message of a failure. settled is set if the result stays the same until the container
-// turns.
+// try runs a probe at the time at. text is the failure message. settled reports that the result stays the same until the
+// container's health changes.
 func (w *worker) try(c *container, spec object.Object, at time.Time) (ok bool, text string, settled bool) {
 	args := spec.Strings("exec", "command")
 	if len(args) > 0 && (c.program.script != nil || c.program.site != nil) {
@@ -187,7 +188,7 @@ func (w *worker) try(c *container, spec object.Object, at time.Time) (ok bool, t
 	return false, text, true
 }
 
-// port is the number of a port of a container, which may be named.
+// port returns the number of a container port, which may be given by name. It returns 0 for an unknown name.
 func (w *worker) port(c *container, port any) int64 {
 	if n, ok := port.(int64); ok {
 		return n
@@ -200,17 +201,20 @@ func (w *worker) port(c *container, port any) int64 {
 	return 0
 }
 
-// within is the world of a command that is run in a container at a time, whose own program has come to a result.
+// within returns the environment of a command that is executed in a container at a time. own is the result so far of the
+// container's own program.
 func (p *program) within(r *run, at time.Time, own *shell.Result) shell.World {
 	files := map[string]*string{}
-	for name, text := range p.world.Files { // order does not matter: a map again
+	for name, text := range p.world.Files { // order does not matter: the result is a map
 		files[name] = text
 	}
-	for name, text := range own.Files { // order does not matter: a map again
+	for name, text := range own.Files { // order does not matter: the result is a map
 		files[name] = text
 	}
-	for name, text := range r.Files { // likewise
+	for name, text := range r.Files { // order does not matter: the result is a map
 		files[name] = text
 	}
-	return shell.World{Start: at, Env: p.world.Env, Open: p.world.Open, Files: files, Missing: true, Steps: stepsMax}
+	w := p.world
+	w.Start, w.Files, w.Missing, w.Steps, w.Seed = at, files, true, stepsMax, 0
+	return w
 }

@@ -12,21 +12,21 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// program is the behaviour of a container's process from its start on.
+// program is the behaviour of a container's process after its start.
 type program struct {
 	Image
-	script *shell.Program // parsed command; nil for a server
+	script *shell.Program // the parsed command, or nil for a program that runs forever
 	world  shell.World
-	site   *site // files that it serves, if known
+	site   *site // the files that it serves, or nil if unknown
 }
 
-// idleShells are images whose own command is a shell, which ends at once without an input stream.
+// idleShells lists the images whose default command is a shell, which ends immediately without input.
 var idleShells = []string{"busybox", "alpine", "ubuntu", "debian", "fedora", "centos", "bash"}
 
-// idle reports whether the command of an image is a shell.
+// idle reports whether the default command of an image is a shell.
 func idle(image string) bool { return slices.Contains(idleShells, path.Base(images.Untagged(image))) }
 
-// programOf returns the program of a container. An error is about an annotation.
+// programOf returns the program of a container. It returns an error if an annotation is invalid.
 func (k *Kubelet) programOf(r resolver, pod, container object.Object) (*program, error) {
 	image := container.String("image")
 	x, err := images.Of(k.images, pod, container.String("name"), image)
@@ -47,7 +47,7 @@ func (k *Kubelet) programOf(r resolver, pod, container object.Object) (*program,
 		p.script = shell.Words("echo", "\nHello from Docker!\nThis message shows that your installation appears to be working correctly.\n")
 	}
 	if interactive && len(args) == 1 && shell.IsShell(args[0]) {
-		p.script = nil // it waits for input
+		p.script = nil // a shell without arguments waits for input
 	}
 	if p.script == nil {
 		p.site = siteOf(image, args)
@@ -58,20 +58,26 @@ func (k *Kubelet) programOf(r resolver, pod, container object.Object) (*program,
 	return p, nil
 }
 
-// world returns the environment of a container's command at its start.
+// world returns the environment in which a container's command starts: its variables and files.
 func (r resolver) world(pod, container object.Object, s *site) shell.World {
-	mounted := r.files(pod, container)
 	seed := fnv.New64a()
 	seed.Write([]byte(pod.UID() + "/" + container.String("name")))
-	return shell.World{Env: r.environment(pod, container), Seed: seed.Sum64(), Open: func(name string) (string, bool) {
-		if text, ok := mounted(name); ok {
-			return text, true
-		}
-		return s.open(name)
-	}}
+	uid, gid := userOf(pod, container)
+	return shell.World{Env: r.environment(pod, container), Seed: seed.Sum64(), User: uid, Group: gid, Mounts: mounts(pod, container),
+		Open: func(name string) (string, bool) {
+			if text, ok := r.volumeFiles(pod, container)[name]; ok {
+				return text, true
+			}
+			if name == "/etc/resolv.conf" {
+				return resolvConf(pod), true
+			}
+			return s.open(name)
+		},
+		Names: object.SortedKeys(r.volumeFiles(pod, container)),
+	}
 }
 
-// run returns the output of the program until a time after its start, and whether it has ended.
+// run returns the result of the program after it has run for limit, or until it ends if limit is 0.
 func (p *program) run(started time.Time, limit time.Duration, steps int) *shell.Result {
 	r := &shell.Result{Waits: true}
 	if p.script != nil {
@@ -88,11 +94,11 @@ func (p *program) run(started time.Time, limit time.Duration, steps int) *shell.
 	return r
 }
 
-// stepsMin is how many commands of a program are tried at its start to find out when it ends.
+// stepsMin is the number of commands that are simulated when a program starts, to find out when it ends.
 const stepsMin = 2000
 
-// end returns when a program that began at a time ends by itself, and with which code. It is not known yet where ok is false;
-// it may be asked again at that time, which is zero when it never ends.
+// end returns the time at which a program that began at started ends on its own, and its exit code. If the end is not known yet, it
+// returns false, and the caller can try again at the returned time. If the program never ends, that time is zero.
 func (p *program) end(started time.Time, steps int) (at time.Time, code int, ok bool) {
 	r := p.run(started, 0, steps)
 	switch {
@@ -104,8 +110,9 @@ func (p *program) end(started time.Time, steps int) (at time.Time, code int, ok 
 	return started.Add(r.At), 0, false
 }
 
-// deaf reports whether a program ignores SIGTERM: the first process of a container has no default signal handlers.
-func (p *program) deaf(started, now time.Time) bool {
+// ignoresSIGTERM reports whether a program ignores SIGTERM. A script ignores it unless it has a trap, because the main process of
+// a container has no default signal handlers. Servers are assumed to handle it.
+func (p *program) ignoresSIGTERM(started, now time.Time) bool {
 	if p.script == nil || p.Image.Stop != 0 {
 		return false
 	}
@@ -113,8 +120,8 @@ func (p *program) deaf(started, now time.Time) bool {
 	return !r.Handles && !r.Server
 }
 
-// handles returns when a program that gets SIGTERM at a time is done, and its exit code, if the program has a trap. Otherwise it returns
-// false. The time is zero if the program does not end at all.
+// handles returns the time at which a program ends if it gets SIGTERM at the time at, and its exit code. If it does not end, the
+// time is zero. If the program has no trap for SIGTERM, handles returns false.
 func (p *program) handles(r *run, at time.Time) (done time.Time, code int, ok bool) {
 	if p.script == nil || p.Image.Stop != 0 {
 		return done, 0, false
@@ -130,7 +137,8 @@ func (p *program) handles(r *run, at time.Time) (done time.Time, code int, ok bo
 	return done, 0, true
 }
 
-// output returns the output between two instants of a program that began at a time, in order.
+// output returns the output of a program between the times from and to, both inclusive, in order. started is the time at which the
+// program started.
 func (p *program) output(started, from, to time.Time) (all []printed) {
 	for _, o := range p.run(started, max(to.Sub(started), 1), 0).Output {
 		if at := started.Add(o.At); !at.Before(from) && !at.After(to) {
@@ -156,17 +164,17 @@ func (p *program) output(started, from, to time.Time) (all []printed) {
 	return all
 }
 
-// linesMax is how often one line of a log is shown.
+// linesMax limits how often a line of Image.Log is repeated.
 const linesMax = 100_000
 
-// printed is something that a container has printed.
+// printed is a piece of a container's output.
 type printed struct {
 	at    time.Time
 	error bool
 	text  string
 }
 
-// next returns when a program prints something after a time, or zero if it does not print again.
+// next returns the time of a program's next output after the given time, or zero if it prints nothing more.
 func (p *program) next(started, after time.Time) (at time.Time) {
 	sooner := func(t time.Time) {
 		if t.After(after) && (at.IsZero() || t.Before(at)) {
@@ -194,10 +202,10 @@ func (p *program) next(started, after time.Time) (at time.Time) {
 	return at
 }
 
-// stepsMax bounds the steps that are run to find out when a program prints next.
+// stepsMax limits the number of simulated commands when looking for a program's next output.
 const stepsMax = 1 << 20
 
-// wrapped splits output into the lines of a log: each piece that ends in a line break is a line.
+// wrapped joins and splits pieces of output into log lines. Each ends with a line break, except the last if it is not complete yet.
 func wrapped(all []printed) (lines []printed) {
 	open := -1
 	for _, x := range all {

@@ -9,7 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/kubelet/images"
 )
 
-// The pause between restarts doubles from 10 s to 5 min, and is reset after ten minutes without a failure.
+// TestPause checks that the pause between restarts doubles from 10 s to 5 min, and is reset after ten minutes without a failure.
 func TestPause(t *testing.T) {
 	is := is.New(t)
 	var p pause
@@ -29,7 +29,7 @@ func TestPause(t *testing.T) {
 	is.Equal(p.Length, pauseMin)
 }
 
-// Any part of a log of repeated lines is equal to the same part counted from the start.
+// TestOutputOfEvery checks that any part of a log of repeated lines has the expected number of lines.
 func TestOutputOfEvery(t *testing.T) {
 	is := is.New(t)
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

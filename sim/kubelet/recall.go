@@ -8,27 +8,29 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// recordOf creates the record of a pod that a kubelet sees for the first time. It is empty for a new pod. If the pod ran before the
-// kubelet was started, it is derived from the pod's status.
+// recordOf creates the record of a pod that the kubelet processes for the first time. The record of a new pod is empty. If the pod
+// ran before the kubelet started, its record is derived from its status.
 func (k *Kubelet) recordOf(obj object.Object) *pod {
-	p := &pod{UID: obj.UID(), Containers: map[string]*run{}}
+	p := &pod{UID: strings.Clone(obj.UID()), Containers: map[string]*run{}}
 	if rest, ok := strings.CutPrefix(obj.String("status", "podIP"), k.podRange()); ok {
 		for _, c := range rest {
 			p.Address = p.Address*10 + int(c-'0')
 		}
 		p.Mounted = true
+	} else if k.imported {
+		p.IP = strings.Clone(obj.String("status", "podIP"))
 	}
 	p.Overdue = obj.String("status", "reason") == "DeadlineExceeded"
 	for _, list := range []string{"initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"} {
 		for _, s := range obj.Objects("status", list) {
-			p.Containers[s.String("name")] = recallRun(s)
+			p.Containers[object.Keep(s.String("name"))] = recallRun(s)
 			p.Mounted = p.Mounted || s.String("containerID") != ""
 		}
 	}
 	return p
 }
 
-// readmit restores the allocation of a pod that was recalled. A real kubelet reads it from a file.
+// readmit restores the resource allocation of a pod from its status. A real kubelet reads it from a file.
 func (w *worker) readmit() {
 	phase := w.pod.String("status", "phase")
 	w.rec.Over = phase == "Failed" || phase == "Succeeded"
@@ -47,7 +49,7 @@ func (w *worker) readmit() {
 	w.rec.Pending, w.rec.InProgress = recallResizing(w.pod, resizePending), recallResizing(w.pod, resizeInProgress)
 }
 
-// reallocate restores the allocated and the actual resources of a container from its status.
+// reallocate restores the allocated and actual resources of a container from its status.
 func (w *worker) reallocate(s object.Object) {
 	name := s.String("name")
 	has := resourcesOf(s)
@@ -75,7 +77,7 @@ func recallRun(s object.Object) *run {
 	switch {
 	case s.Has("state", "running"):
 		r.State, r.Started, r.Code, r.Steps = running, instant(s, "state", "running", "startedAt"), -1, stepsMin
-		r.Due = r.Started // to be foreseen
+		r.Due = r.Started // elapse will call scheduleExit at once
 	case s.Has("state", "terminated"):
 		t := s.At("state", "terminated")
 		r.State, r.Code, r.Started, r.Finished = exited, int(t.Int64("exitCode")), instant(t, "startedAt"), instant(t, "finishedAt")
@@ -88,7 +90,8 @@ func recallRun(s object.Object) *run {
 }
 
 func idOf(s object.Object) string {
-	return strings.TrimPrefix(s.String("containerID"), "containerd://")
+	_, id, _ := strings.Cut(s.String("containerID"), "://") // the part before it is the runtime
+	return id
 }
 
 func instant(o object.Object, path ...string) time.Time {

@@ -19,26 +19,26 @@ import (
 
 // A pod is resized in place in three steps (KEP-1287, package allocation of the real kubelet):
 //
-//	desired, spec ─ the node has room ─▶ allocated, the kubelet's memory ─ a second, or a restart ─▶ actual, the container's
-//	              └ it has not: PodResizePending, until something gives way      PodResizeInProgress, until then
+//	desired: spec ─ the node has room ─▶ allocated: the kubelet's memory ─ a second, or a restart ─▶ actual: the container's
+//	              └ no room: PodResizePending until there is some          PodResizeInProgress until then
 const (
 	resizePending    = "PodResizePending"
 	resizeInProgress = "PodResizeInProgress"
 )
 
-// relist is the time until a kubelet sees its own change of a container.
+// relist is the delay until a kubelet observes its own change of a container.
 const relist = time.Second
 
-// resizing is a condition of the pod about its resizing.
+// resizing is a pod condition about a resize.
 type resizing struct {
 	Reason     string    `json:",omitempty"`
 	Message    string    `json:",omitempty"`
-	Generation int64     // of the pod that is meant
-	Since      time.Time // with this reason
-	At         time.Time // when it was last looked at
+	Generation int64     // generation of the pod when it was resized
+	Since      time.Time // time of the last change of the reason
+	At         time.Time // time of the last check
 }
 
-// set is a condition with other words, which has been there since the one before if that has the same reason.
+// set returns a condition with a new reason and message. If the reason is unchanged, Since is kept.
 func (c *resizing) set(reason, message string, generation int64, now time.Time) *resizing {
 	next := &resizing{reason, message, generation, now, now}
 	if c != nil && c.Reason == reason {
@@ -59,7 +59,7 @@ func (c *resizing) condition(kind string) map[string]any {
 	return m
 }
 
-// resources returns the resources in a container's spec, or nil if there are none.
+// resourcesOf returns the resources in a spec, or nil if there are none.
 func resourcesOf(spec object.Object) object.Object {
 	if m := spec.Map("resources"); len(m) > 0 {
 		return m
@@ -67,8 +67,8 @@ func resourcesOf(spec object.Object) object.Object {
 	return nil
 }
 
-// desired calls yield with the resources that containers request, by name, and with those of the pod as a whole, under the empty name.
-// Ephemeral containers cannot be resized.
+// desired calls yield with the resources that each container requests, by name, and with those of the pod as a whole, under the
+// empty name. It omits ephemeral containers, which cannot be resized.
 func (w *worker) desired(yield func(name string, resources object.Object)) {
 	yield("", resourcesOf(w.pod.At("spec")))
 	for _, c := range w.containers {
@@ -78,7 +78,7 @@ func (w *worker) desired(yield func(name string, resources object.Object)) {
 	}
 }
 
-// allocate allocates the resources that the pod requests.
+// allocate sets the allocated resources of the pod to the resources that it requests.
 func (w *worker) allocate() {
 	w.rec.Allocated = nil
 	w.desired(func(name string, resources object.Object) {
@@ -86,12 +86,20 @@ func (w *worker) allocate() {
 			if w.rec.Allocated == nil {
 				w.rec.Allocated = map[string]object.Object{}
 			}
-			w.rec.Allocated[name] = resources.Copy()
+			w.rec.Allocated[object.Keep(name)] = w.k.nodes.kept(resources)
 		}
 	})
 }
 
-// differs reports whether the pod asks for something else than it was given.
+// kept returns a copy of resources that may be stored, but not changed. Pods that need the same as the last one share its copy.
+func (n *Nodes) kept(resources object.Object) object.Object {
+	if !same(n.resources, resources) {
+		n.resources = resources.Kept()
+	}
+	return n.resources
+}
+
+// differs reports whether the pod's requests differ from its allocated resources, so that a resize is pending.
 func (w *worker) differs() (yes bool) {
 	w.desired(func(name string, resources object.Object) { yes = yes || !same(resources, w.rec.Allocated[name]) })
 	return yes
@@ -112,7 +120,8 @@ func (w *worker) allocated() workload.Amounts {
 	return workload.AmountsOf(podspec.WithOverhead(pod, podspec.AmountsOf(pod, "requests", own), "requests"))
 }
 
-// resize tries to allocate the resources that the pod requests (Kubelet.HandlePodUpdates).
+// resize tries to allocate the resources that the pod requests, if they differ from the allocated ones
+// (Kubelet.HandlePodUpdates).
 func (w *worker) resize() {
 	if w.differs() {
 		w.rec.Resizing = true
@@ -122,8 +131,8 @@ func (w *worker) resize() {
 	}
 }
 
-// retryResizes retries the pending resizes in the order of their priority (allocation.manager.retryPendingResizes). If one is not
-// nil, it is the worker of one of the pods.
+// retryResizes retries the pending resizes in order of priority (allocation.manager.retryPendingResizes). If one is not nil, it
+// is used as the worker for its pod.
 func (k *Kubelet) retryResizes(api *controller.Client, one *worker) {
 	var all []*worker
 	for _, name := range object.SortedKeys(k.memory.Pods) {
@@ -149,7 +158,7 @@ func (k *Kubelet) retryResizes(api *controller.Client, one *worker) {
 	}
 }
 
-// compareResizes orders the pending resizes of pods (allocation.manager.sortPendingResizes).
+// compareResizes compares the pending resizes of two pods by priority (allocation.manager.sortPendingResizes).
 func compareResizes(a, b *worker) int {
 	grows := func(w *worker) int {
 		now, then := w.requested(), w.rec.Needs
@@ -196,7 +205,7 @@ func (w *worker) tryResize() bool {
 	return true
 }
 
-// actuate applies the allocated resources to running containers: at once, or by a restart if their resizePolicy requires it
+// actuate applies the allocated resources to running containers, with a restart if their resizePolicy requires it
 // (kubeGenericRuntimeManager.computePodResizeAction, doPodResizeAction). It reports whether anything changed.
 func (w *worker) actuate() (changed bool) {
 	p := w.rec.InProgress
@@ -232,7 +241,8 @@ func (w *worker) actuate() (changed bool) {
 	return changed
 }
 
-// takeEffect applies the allocated resources to the pod and to running containers that need no restart.
+// takeEffect applies the allocated resources to the pod and to the running containers that do not have to be restarted. It reports
+// whether anything changed.
 func (w *worker) takeEffect() (changed bool) {
 	changed = !same(w.rec.Level, w.rec.Allocated[""])
 	w.rec.Level = w.rec.Allocated[""]
@@ -245,7 +255,7 @@ func (w *worker) takeEffect() (changed bool) {
 	return changed
 }
 
-// restartsToResize reports whether a container has to be restarted for its allocated resources.
+// restartsToResize reports whether a container has to be restarted to apply its allocated resources.
 func (w *worker) restartsToResize(c *container) bool {
 	for _, policy := range c.spec.Objects("resizePolicy") {
 		if policy.String("restartPolicy") != "RestartContainer" {
@@ -261,11 +271,11 @@ func (w *worker) restartsToResize(c *container) bool {
 	return false
 }
 
-// tooSmall returns an error text if the pod or a container uses more memory than its new limit, and otherwise ""
+// tooSmall returns an error message if the memory usage of the pod or a container exceeds its new limit, and "" otherwise
 // (kubeGenericRuntimeManager.validateMemoryResizeAction).
 func (w *worker) tooSmall() string {
 	var wrong []string
-	var used, now, then quantity.Quantity // of the pod, and its limits, which it has if each container has one
+	var used, now, then quantity.Quantity // the pod's usage, and its old and new limits, which exist if all containers have one
 	limited := true
 	for _, c := range w.containers {
 		if c.list == "ephemeralContainers" || c.init {
@@ -307,7 +317,7 @@ func (c *container) memory() quantity.Quantity {
 	return quantity.Of(cmp.Or(c.program.Memory, containerMemory))
 }
 
-// summary is the message of an event about the pod's resizing (package events of the real kubelet).
+// summary returns the message of an event about a resize (package events of the real kubelet).
 func (w *worker) summary(message string, generation int64, failed string) string {
 	type requirements struct {
 		Limits   any `json:"limits,omitempty"`

@@ -12,26 +12,26 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// Session is a stream between a client and a container: a log that is followed, a command, a connection to a port. The
-// Cluster's lock guards it; the connection waits for Ready without the lock.
+// Session is a stream between a client and a container, such as a followed log, a command, or a connection to a port. The
+// Cluster's lock guards it. The client waits for Ready without holding the lock.
 //
 //	client ─ Input, CloseInput, Resize ─▶ Session ─ Take ◀─ Ready ─ client
 //
-// Its output is computed from the time, so it needs no goroutine: a timer on the Cluster's clock fires when there is more output, and the
-// kubelet notifies it when its container ends.
+// Its output is computed from the current time, so it needs no goroutine: a timer on the Cluster's clock fires when there is more
+// output, and the kubelet notifies the session when its container ends.
 type Session struct {
-	// Upgrade is set if the client sends input, too: the connection becomes the session's.
+	// Upgrade is set if the client also sends input. The session then takes over the connection.
 	Upgrade bool
-	// Ports is set if the client opens connections to ports on it, each a Session of its own (Connect).
+	// Ports is set if the client opens connections to ports in the session. Each is a separate Session (Connect).
 	Ports bool
 
 	nodes *Nodes
 	out   []Output
 	ready chan struct{}
 	ended bool
-	final *status.Status // the error with which it ended, if any
+	final *status.Status // the error with which it ended, or nil
 
-	input  func(p []byte, end bool) // receives input, if not nil
+	input  func(p []byte, end bool) // receives the client's input, if not nil
 	check  func()                   // called when its container may have changed, if not nil
 	finish func()                   // called when it ends
 
@@ -46,33 +46,33 @@ type Output struct {
 
 func (n *Nodes) session() *Session { return &Session{nodes: n, ready: make(chan struct{}, 1)} }
 
-// Ready is readable when Take has something.
+// Ready returns a channel that receives a value when Take has new output or the session has ended.
 func (s *Session) Ready() <-chan struct{} { return s.ready }
 
-// Take returns the output since the last call, and whether it is complete.
+// Take returns the output since the last call, and reports whether the session has ended.
 func (s *Session) Take() (out []Output, ended bool) {
 	out, s.out = s.out, nil
 	return out, s.ended
 }
 
-// Result is how a session ended.
+// Result returns the error with which the session ended. It is nil if the session ended without an error or has not ended.
 func (s *Session) Result() *status.Status { return s.final }
 
-// Input passes input of the client.
+// Input passes the client's input p to the container. The input is ignored if the session accepts no input.
 func (s *Session) Input(p []byte) {
 	if s.input != nil && !s.ended {
 		s.input(p, false)
 	}
 }
 
-// CloseInput ends the input of the client.
+// CloseInput signals the end of the client's input.
 func (s *Session) CloseInput() {
 	if s.input != nil && !s.ended {
 		s.input(nil, true)
 	}
 }
 
-// End ends the session: the client is gone.
+// End ends the session because the client has disconnected.
 func (s *Session) End() { s.close(nil) }
 
 func (s *Session) say(error bool, text string) {
@@ -89,7 +89,20 @@ func (s *Session) wake() {
 	}
 }
 
-// close ends the session with a result.
+// Finally calls f when the session ends, at once if it has ended.
+func (s *Session) Finally(f func()) {
+	before := s.finish
+	switch {
+	case s.ended:
+		f()
+	case before == nil:
+		s.finish = f
+	default:
+		s.finish = func() { before(); f() }
+	}
+}
+
+// close ends the session. result is the error with which it ends, or nil if it succeeded.
 func (s *Session) close(result *status.Status) {
 	if s.ended {
 		return
@@ -101,7 +114,7 @@ func (s *Session) close(result *status.Status) {
 	s.wake()
 }
 
-// after calls f when a time has come, unless the session has ended.
+// after calls f at the given time, unless the session has ended by then.
 func (s *Session) after(at time.Time, f func()) {
 	wait := at.Sub(s.nodes.schedule.Now())
 	if wait <= 0 {
@@ -115,16 +128,16 @@ func (s *Session) after(at time.Time, f func()) {
 	})
 }
 
-// changed notifies the sessions of a pod's containers that the pod has changed.
+// changed notifies a pod's sessions that the pod has changed.
 func (k *Kubelet) changed(key string) {
-	for _, s := range k.sessions[key] { // their list is replaced when one ends, never changed
+	for _, s := range k.sessions[key] { // their list is replaced when a session ends, never modified
 		if s.check != nil {
 			s.check()
 		}
 	}
 }
 
-// follow registers a session for changes of a pod.
+// follow registers a session to be notified of changes to a pod.
 func (k *Kubelet) follow(key string, s *Session, check func()) {
 	if k.sessions == nil {
 		k.sessions = map[string][]*Session{}
@@ -155,15 +168,15 @@ func (n *Nodes) End() {
 	}
 }
 
-// Answer is a kubelet's answer to a request for a stream: a text, or a session. The zero value answers for the log of a pod that
-// has no node yet: no content.
+// Answer is a kubelet's response to a request for a stream: text, a session, or both. The zero value is the response to a log
+// request for a pod that has no node yet. It has no content.
 type Answer struct {
-	Text    []byte   // the answer, or its beginning
-	Session *Session // continues the answer; nil if Text is all of it
+	Text    []byte   // the response, or its beginning
+	Session *Session // continues the response; nil if Text is complete
 }
 
-// Stream answers a request for a streaming subresource of a pod. upgrade is set if the client wants to change to another protocol.
-// ok is false if no kubelet of this cluster has the pod.
+// Stream handles a request for a streaming subresource of a pod. upgrade reports whether the client requests a protocol upgrade. ok
+// is false if this cluster has no kubelet for the pod's node.
 func (n *Nodes) Stream(subresource string, r *resource.StreamRequest, upgrade bool) (a *Answer, s *status.Status, ok bool) {
 	serve := map[string]func(*target) (*Answer, *status.Status){"log": (*target).log, "exec": (*target).exec, "attach": (*target).attach,
 		"portforward": (*target).forward}[subresource]
@@ -192,7 +205,7 @@ func (n *Nodes) Stream(subresource string, r *resource.StreamRequest, upgrade bo
 	return a, s, true
 }
 
-// target returns the target of a stream.
+// target returns the pod and container that a stream request refers to.
 func (n *Nodes) target(k *Kubelet, obj object.Object, r *resource.StreamRequest) *target {
 	t := &target{nodes: n, k: k, now: n.schedule.Now(), query: r.Query, key: r.Namespace + "/" + r.Name}
 	t.w = &worker{k: k, api: k.client(), now: t.now, pod: obj, rec: k.memory.Pods[t.key]}
@@ -206,7 +219,7 @@ func (n *Nodes) target(k *Kubelet, obj object.Object, r *resource.StreamRequest)
 			t.c = c
 		}
 	}
-	if t.c == nil { // no container was meant
+	if t.c == nil { // the request names no container, or one that does not exist
 		t.c = t.w.containers[0]
 	}
 	if t.c.program == nil {
@@ -246,7 +259,7 @@ func (t *target) number(name string) (n int64, given bool) {
 	return n, err == nil
 }
 
-// same reports whether the container of a target still runs unchanged, and returns its record.
+// same returns the record of the target's container, and reports whether the container with the given ID is still running.
 func (t *target) same(id string) (r *run, runs bool) {
 	p := t.k.memory.Pods[t.key]
 	if p == nil || p.UID != t.w.pod.UID() || p.Containers[t.c.name] == nil {
@@ -256,7 +269,7 @@ func (t *target) same(id string) (r *run, runs bool) {
 	return r, r.ID == id && r.State == running
 }
 
-// internal is a session that ends with an error of the server at once.
+// internal returns a response with a session that immediately ends with the message as an internal server error.
 func (t *target) internal(message string) *Answer {
 	s := t.nodes.session()
 	s.Upgrade = true
@@ -265,7 +278,7 @@ func (t *target) internal(message string) *Answer {
 	return &Answer{Session: s}
 }
 
-// exitStatus returns the status for a command that ended with a code, or nil for 0.
+// exitStatus returns the Status of a command with the given exit code, or nil for 0.
 func exitStatus(code int) *status.Status {
 	if code == 0 {
 		return nil
@@ -275,7 +288,7 @@ func exitStatus(code int) *status.Status {
 		Details: &status.Details{Causes: []status.Cause{{Reason: "ExitCode", Message: text}}}}
 }
 
-// interactive reports whether a container waits for input.
+// interactive reports whether a container runs a shell that waits for input.
 func (c *container) interactive() bool {
 	args := append(c.spec.Strings("command"), c.spec.Strings("args")...)
 	return c.spec.True("stdin") && c.program.script == nil && (len(args) == 0 && idle(c.spec.String("image")) || len(args) == 1 && shell.IsShell(args[0]))

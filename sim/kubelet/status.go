@@ -12,10 +12,10 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// ours are the conditions of a pod that its kubelet always writes, in this order, after those about resizing.
+// ours lists the pod conditions that a kubelet always writes, in this order, after those about resizing.
 var ours = []string{"PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"}
 
-// notOurs returns the conditions of a pod that its kubelet does not own.
+// notOurs returns the conditions of a pod that the kubelet does not own.
 func notOurs(before object.Object) (all []any) {
 	for _, c := range before.Objects("conditions") {
 		if kind := c.String("type"); !slices.Contains(ours, kind) && kind != resizePending && kind != resizeInProgress {
@@ -25,12 +25,12 @@ func notOurs(before object.Object) (all []any) {
 	return all
 }
 
-// report writes the status of the pod, if it is not the one that there is.
+// report writes the status of the pod if it has changed. It returns an error if the write fails.
 func (w *worker) report() *status.Status {
 	before := w.pod.At("status")
 	now := w.status(before)
 	w.release(now.String("phase"))
-	if object.Equal(map[string]any(now), map[string]any(before)) {
+	if w.isAsImported(now) || object.Equal(map[string]any(now), map[string]any(before)) {
 		return nil
 	}
 	s := w.api.Patch(pods, "status", w.key(), func(live object.Object) {
@@ -47,7 +47,8 @@ func (w *worker) report() *status.Status {
 	return s
 }
 
-// status returns the pod's status (kubelet.generateAPIPodStatus). Fields that the kubelet does not own are taken from the status before.
+// status returns the status that the kubelet reports for the pod (kubelet.generateAPIPodStatus). before is the previous status,
+// from which it copies the fields that other components own.
 func (w *worker) status(before object.Object) object.Object {
 	if r := w.rec.Refused; r != nil && w.now.Before(r.At) {
 		return before
@@ -68,7 +69,7 @@ func (w *worker) status(before object.Object) object.Object {
 		now["startTime"] = object.Time(w.now)
 	}
 	over := w.pod.DeletionTimestamp() != "" && !w.active()
-	for list, name := range map[string]string{"initContainers": "initContainerStatuses", "containers": "containerStatuses", // order does not matter: a map again
+	for list, name := range map[string]string{"initContainers": "initContainerStatuses", "containers": "containerStatuses", // order does not matter: the result is a map
 		"ephemeralContainers": "ephemeralContainerStatuses"} {
 		var all []any
 		for _, c := range w.containers {
@@ -86,7 +87,7 @@ func (w *worker) status(before object.Object) object.Object {
 	switch {
 	case was == "Failed" || was == "Succeeded":
 		phase = was
-	case finished && w.active(): // status.manager.mergePodStatus: not before all has ended
+	case finished && w.active(): // status.manager.mergePodStatus: the phase does not change before all containers have ended
 		phase = cmp.Or(was, "Running")
 	}
 	now["phase"] = phase
@@ -97,7 +98,8 @@ func (w *worker) status(before object.Object) object.Object {
 	return now
 }
 
-// sandboxed reports whether the sandbox of the pod can be seen: a kubelet writes the next status when containers have begun.
+// sandboxed reports whether the pod's sandbox is visible in the status. After it creates the sandbox, a kubelet does not write
+// the status until containers have begun.
 func (w *worker) sandboxed() bool {
 	return slices.ContainsFunc(w.containers, func(c *container) bool { return c.run.ID != "" || c.run.Why != "" })
 }
@@ -107,13 +109,15 @@ func (k *Kubelet) podIP(p *pod, obj object.Object) string {
 	switch {
 	case obj.True("spec", "hostNetwork"):
 		return k.hostIP()
+	case p.IP != "":
+		return p.IP
 	case p.Address == 0:
 		return ""
 	}
 	return fmt.Sprint(k.podRange(), p.Address)
 }
 
-// containerStatus returns the status of one container. over is set if the pod has ended.
+// containerStatus returns the status of a container. over is set if the pod has ended.
 func (w *worker) containerStatus(c *container, over bool) object.Object {
 	r := c.run
 	s := object.Object{"name": c.name, "image": c.spec.String("image"), "imageID": "", "ready": r.Ready, "started": r.Up,
@@ -136,7 +140,7 @@ func (w *worker) containerStatus(c *container, over bool) object.Object {
 	if last := r.Last; last != nil {
 		s["lastState"] = map[string]any{"terminated": terminated(last.ID, last.Code, last.Started, last.Finished)}
 	}
-	if r.ID != "" && (r.State == "" || r.State == exited && r.Why != "") { // it waits to be started again
+	if r.ID != "" && (r.State == "" || r.State == exited && r.Why != "") { // the container waits for its restart
 		s["lastState"] = map[string]any{"terminated": terminated(r.ID, r.Code, r.Started, r.Finished)}
 	}
 	if mounts := c.spec.Objects("volumeMounts"); len(mounts) > 0 {
@@ -145,7 +149,7 @@ func (w *worker) containerStatus(c *container, over bool) object.Object {
 	return s
 }
 
-// actual are the resources that a container has, or would have if it ran.
+// actual returns the resources that a container has, or would have if it were running.
 func (w *worker) actual(c *container) map[string]any {
 	has := w.rec.Allocated[c.name]
 	if c.run.State == running {
@@ -171,27 +175,32 @@ func mounted(mounts []object.Object) (all []any) {
 	return all
 }
 
-// user returns the user and groups that a container runs as.
-func (w *worker) user(c *container) map[string]any {
+// userOf returns the user id and the group id of a container's process.
+func userOf(pod, container object.Object) (uid, gid int64) {
 	number := func(name string) int64 {
-		if n, ok := c.spec.Int("securityContext", name); ok {
+		if n, ok := container.Int("securityContext", name); ok {
 			return n
 		}
-		return w.pod.Int64("spec", "securityContext", name)
+		return pod.Int64("spec", "securityContext", name)
 	}
-	gid := number("runAsGroup")
+	return number("runAsUser"), number("runAsGroup")
+}
+
+// user returns the user and groups of a container's process.
+func (w *worker) user(c *container) map[string]any {
+	uid, gid := userOf(w.pod, c.spec)
 	groups := []any{gid}
 	if fs, ok := w.pod.Int("spec", "securityContext", "fsGroup"); ok && fs != gid {
 		groups = append(groups, fs)
 	}
-	return map[string]any{"uid": number("runAsUser"), "gid": gid, "supplementalGroups": groups}
+	return map[string]any{"uid": uid, "gid": gid, "supplementalGroups": groups}
 }
 
-// state is the state of a container.
+// state returns the state field of a container status. over is set if the pod has ended.
 func (w *worker) state(c *container, over bool) map[string]any {
 	r := c.run
 	switch {
-	case r.State == running || r.Again: // a restart for a resize is not visible as an end
+	case r.State == running || r.Again: // a restart for a resize is not visible as a termination
 		return map[string]any{"running": map[string]any{"startedAt": object.Time(r.Started)}}
 	case r.State == exited && r.Why == "" || r.State == creating && r.ID != "":
 		return map[string]any{"terminated": terminated(r.ID, r.Code, r.Started, r.Finished)}
@@ -212,7 +221,7 @@ func (w *worker) state(c *container, over bool) map[string]any {
 	return map[string]any{"waiting": waiting}
 }
 
-// hasInitialized reports whether all init containers have done their work, or there are none.
+// hasInitialized reports whether all init containers have completed successfully.
 func (w *worker) hasInitialized() bool {
 	return !slices.ContainsFunc(w.containers, func(c *container) bool { return c.init && !w.ended(c) })
 }
@@ -276,8 +285,8 @@ func (w *worker) phase(over bool) string {
 	return "Pending"
 }
 
-// conditions returns the conditions of the pod: those of other components, and then the kubelet's own (package status of the real
-// one).
+// conditions returns the conditions of the pod: those of other components, followed by the kubelet's own (package status of the
+// real kubelet).
 func (w *worker) conditions(before, now object.Object, generation int64) (all []any) {
 	all = notOurs(before)
 	if phase := now.String("phase"); phase != "Failed" && phase != "Succeeded" {
@@ -320,7 +329,7 @@ func (w *worker) conditions(before, now object.Object, generation int64) (all []
 	return all
 }
 
-// verdict is a condition.
+// verdict holds the fields of a condition.
 type verdict struct{ kind, value, reason, message string }
 
 func (v verdict) of(kind string) verdict { v.kind = kind; return v }
@@ -363,7 +372,7 @@ func (w *worker) containersReady(phase string) verdict {
 	return verdict{kind, "True", "", ""}
 }
 
-// gates decides on a pod whose containers are ready by its readiness gates.
+// gates returns the Ready condition of a pod whose containers are ready. The result depends on the pod's readiness gates.
 func (w *worker) gates(conditions []any) verdict {
 	var messages []string
 	for _, gate := range w.pod.Objects("spec", "readinessGates") {

@@ -2,6 +2,7 @@ package kubelet
 
 import (
 	"cmp"
+	"strings"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/kubelet/images"
@@ -10,26 +11,26 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// metricsVersion is the API of resource usage (k8s.io/metrics, as metrics-server serves it).
+// metricsVersion is the API version of resource usage (k8s.io/metrics), which metrics-server serves.
 const metricsVersion = "metrics.k8s.io/v1beta1"
 
-// window is over which time usage is measured; it is measured as often.
+// window is the period over which usage is measured, and the interval between measurements.
 const window = 15 * time.Second
 
-// The usage of a container without an annotation, and of a node beside its containers.
+// These are the default usage of a container, and the usage of a node apart from its containers.
 const (
 	containerCPU, containerMemory = "1m", "16Mi"
 	nodeCPU, nodeMemory           = "100m", "512Mi"
 )
 
-// PodMetrics returns the usage of running containers: a PodMetrics for each pod of a namespace, or of all namespaces if it is "",
-// in the order of their names.
+// PodMetrics returns the usage of running containers: a PodMetrics for each pod in a namespace, or in all namespaces if namespace
+// is "". They are sorted by namespace and name.
 func (n *Nodes) PodMetrics(namespace string) (all []object.Object) {
 	if len(n.all) == 0 {
 		return nil
 	}
 	n.all[0].client().LiveItems(pods, namespace, func(it *resource.Item) bool {
-		if m, _, _ := n.measure(it); m != nil {
+		if m := n.measure(it); m != nil {
 			all = append(all, m)
 		}
 		return true
@@ -37,39 +38,62 @@ func (n *Nodes) PodMetrics(namespace string) (all []object.Object) {
 	return all
 }
 
-// measure returns the PodMetrics of a pod and their sums, or nil if none of its containers runs here.
-func (n *Nodes) measure(it *resource.Item) (metrics object.Object, cpu, memory quantity.Quantity) {
-	k := n.Of(it.Field("spec.nodeName"))
-	if k == nil {
-		return nil, cpu, memory
-	}
-	rec := k.memory.Pods[it.Namespace+"/"+it.Name]
-	obj := it.Object()
-	if rec == nil || rec.UID != obj.UID() {
-		return nil, cpu, memory
-	}
-	var containers []any
-	for _, list := range []string{"containers", "initContainers"} {
-		for _, c := range obj.Objects("spec", list) {
-			if r := rec.Containers[c.String("name")]; r == nil || r.State != running {
-				continue
-			}
-			x, _ := images.Of(k.images, obj, c.String("name"), c.String("image")) // a container with invalid annotations has the default usage
-			used := map[string]any{"cpu": cmp.Or(x.CPU, containerCPU), "memory": cmp.Or(x.Memory, containerMemory)}
-			cpu, memory = cpu.Add(quantity.Of(used["cpu"])), memory.Add(quantity.Of(used["memory"]))
-			containers = append(containers, map[string]any{"name": c.String("name"), "usage": used})
-		}
-	}
-	if containers == nil {
-		return nil, cpu, memory
-	}
-	metrics = n.measured("PodMetrics", obj)
-	metrics["containers"] = containers
-	metrics.Set(obj.Namespace(), "metadata", "namespace")
-	return metrics, cpu, memory
+// podUsage is the usage of a pod's containers while they are running. It is kept with the pod (resource.Derived), because an
+// autoscaler measures all pods of its namespace four times a minute.
+type podUsage struct {
+	uid        string
+	containers []containerUsage
 }
 
-// measured returns the common fields of an object's metrics.
+type containerUsage struct{ name, cpu, memory string }
+
+// usageOf returns the usage of a pod's containers.
+func (k *Kubelet) usageOf(pod object.Object) *podUsage {
+	u := &podUsage{uid: strings.Clone(pod.UID())}
+	for _, list := range []string{"containers", "initContainers"} {
+		for _, c := range pod.Objects("spec", list) {
+			x, _ := images.Of(k.images, pod, c.String("name"), c.String("image")) // a container with invalid annotations has the default usage
+			u.containers = append(u.containers, containerUsage{object.Keep(c.String("name")),
+				object.Keep(cmp.Or(x.CPU, containerCPU)), object.Keep(cmp.Or(x.Memory, containerMemory))})
+		}
+	}
+	return u
+}
+
+// used returns the usage of the containers of a pod that are running here.
+func (n *Nodes) used(it *resource.Item) (now []containerUsage) {
+	k := n.Of(it.Field("spec.nodeName"))
+	if k == nil {
+		return nil
+	}
+	rec, u := k.memory.Pods[it.Namespace+"/"+it.Name], resource.Derived(it, k.usageOf)
+	if rec == nil || rec.UID != u.uid {
+		return nil
+	}
+	for _, c := range u.containers {
+		if r := rec.Containers[c.name]; r != nil && r.State == running {
+			now = append(now, c)
+		}
+	}
+	return now
+}
+
+// measure returns the PodMetrics of a pod, or nil if none of the pod's containers is running here.
+func (n *Nodes) measure(it *resource.Item) object.Object {
+	var containers []any
+	for _, c := range n.used(it) {
+		containers = append(containers, map[string]any{"name": c.name, "usage": map[string]any{"cpu": c.cpu, "memory": c.memory}})
+	}
+	if containers == nil {
+		return nil
+	}
+	metrics := n.measured("PodMetrics", it.Object())
+	metrics["containers"] = containers
+	metrics.Set(it.Namespace, "metadata", "namespace")
+	return metrics
+}
+
+// measured returns a metrics object for the object of, with the fields that all kinds of metrics share.
 func (n *Nodes) measured(kind string, of object.Object) object.Object {
 	now := n.schedule.Now()
 	meta := map[string]any{"name": of.Name(), "creationTimestamp": object.Time(now)}
@@ -79,7 +103,7 @@ func (n *Nodes) measured(kind string, of object.Object) object.Object {
 	return object.Object{"kind": kind, "apiVersion": metricsVersion, "metadata": meta, "timestamp": object.Time(now.Truncate(window)), "window": window.String()}
 }
 
-// NodeMetrics returns the usage of each node, in the order of their names.
+// NodeMetrics returns the usage of each node, sorted by name.
 func (n *Nodes) NodeMetrics() (all []object.Object) {
 	if len(n.all) == 0 {
 		return nil
@@ -87,9 +111,9 @@ func (n *Nodes) NodeMetrics() (all []object.Object) {
 	cpu, memory := map[string]quantity.Quantity{}, map[string]quantity.Quantity{}
 	client := n.all[0].client()
 	client.LiveItems(pods, "", func(it *resource.Item) bool {
-		if m, c, b := n.measure(it); m != nil {
-			node := it.Field("spec.nodeName")
-			cpu[node], memory[node] = cpu[node].Add(c), memory[node].Add(b)
+		node := it.Field("spec.nodeName")
+		for _, c := range n.used(it) {
+			cpu[node], memory[node] = cpu[node].Add(quantity.Of(c.cpu)), memory[node].Add(quantity.Of(c.memory))
 		}
 		return true
 	})

@@ -3,6 +3,8 @@ package kubelet
 import (
 	"encoding/base64"
 	"fmt"
+	"maps"
+	"path"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/controller"
@@ -15,7 +17,7 @@ type resolver struct {
 	k   *Kubelet
 }
 
-// source is a ConfigMap or a Secret.
+// source describes a kind of object that contains data: ConfigMap or Secret.
 type source struct{ resource, kind, title string }
 
 var (
@@ -23,7 +25,7 @@ var (
 	fromSecret    = source{secrets, "secret", "Secret"}
 )
 
-// values returns the data of a ConfigMap or a Secret, and whether the object exists.
+// values returns the data of a ConfigMap or Secret, and reports whether the object exists.
 func (r resolver) values(s source, namespace, name string) (map[string]string, bool) {
 	obj := r.api.Get(s.resource, namespace, name)
 	if obj == nil {
@@ -34,7 +36,7 @@ func (r resolver) values(s source, namespace, name string) (map[string]string, b
 	if s == fromSecret {
 		all, decoded = map[string]string{}, obj.Map("data")
 	}
-	for key, v := range decoded { // order does not matter: a map again
+	for key, v := range decoded { // order does not matter: the result is a map
 		text, _ := v.(string)
 		if data, err := base64.StdEncoding.DecodeString(text); err == nil {
 			all[key] = string(data)
@@ -43,7 +45,7 @@ func (r resolver) values(s source, namespace, name string) (map[string]string, b
 	return all, true
 }
 
-// mount reports whether the volumes of the pod are there. If not, the pod waits for the missing ones.
+// mount reports whether the volumes of the pod can be mounted. If not, it records which object is missing.
 func (w *worker) mount() bool {
 	for _, v := range w.pod.Objects("spec", "volumes") {
 		if missing := w.missing(v); missing != "" {
@@ -63,7 +65,7 @@ func (w *worker) mount() bool {
 	return true
 }
 
-// missing returns the name of an object that a volume needs and that does not exist, or "".
+// missing returns an error message if a volume needs an object that does not exist, and "" otherwise.
 func (w *worker) missing(v object.Object) string {
 	switch {
 	case v.Has("configMap"):
@@ -93,7 +95,7 @@ func (w *worker) missing(v object.Object) string {
 	return ""
 }
 
-// lacks returns an error text if the ConfigMap, the Secret or a key of a reference is missing, and otherwise "".
+// lacks returns an error message if the ConfigMap or Secret of a reference, or one of its keys, is missing, and "" otherwise.
 func (w *worker) lacks(s source, ref object.Object, field string) string {
 	if ref.True("optional") {
 		return ""
@@ -110,10 +112,10 @@ func (w *worker) lacks(s source, ref object.Object, field string) string {
 	return ""
 }
 
-// check reports the missing objects that the environment of a container refers to.
+// check returns an error if the environment of a container refers to a missing object or key.
 func (r resolver) check(pod, c object.Object) error {
 	for _, from := range c.Objects("envFrom") {
-		for field, s := range map[string]source{"configMapRef": fromConfigMap, "secretRef": fromSecret} { // order does not matter: there is one
+		for field, s := range map[string]source{"configMapRef": fromConfigMap, "secretRef": fromSecret} { // order does not matter: at most one is set
 			if ref := from.At(field); ref != nil && !ref.True("optional") {
 				if _, ok := r.values(s, pod.Namespace(), ref.String("name")); !ok {
 					return fmt.Errorf("%s %q not found", s.kind, ref.String("name"))
@@ -122,7 +124,7 @@ func (r resolver) check(pod, c object.Object) error {
 		}
 	}
 	for _, env := range c.Objects("env") {
-		for field, s := range map[string]source{"configMapKeyRef": fromConfigMap, "secretKeyRef": fromSecret} { // order does not matter: there is one
+		for field, s := range map[string]source{"configMapKeyRef": fromConfigMap, "secretKeyRef": fromSecret} { // order does not matter: at most one is set
 			ref := env.At("valueFrom", field)
 			if ref == nil || ref.True("optional") {
 				continue
@@ -139,17 +141,17 @@ func (r resolver) check(pod, c object.Object) error {
 	return nil
 }
 
-// environment returns the environment of a container, without the variables of services.
+// environment returns the environment variables of a container, without those of services.
 func (r resolver) environment(pod, c object.Object) map[string]string {
 	all := map[string]string{"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOSTNAME": pod.Name(), "HOME": "/root"}
 	if name := pod.String("spec", "hostname"); name != "" {
 		all["HOSTNAME"] = name
 	}
 	for _, from := range c.Objects("envFrom") {
-		for field, s := range map[string]source{"configMapRef": fromConfigMap, "secretRef": fromSecret} { // order does not matter: there is one
+		for field, s := range map[string]source{"configMapRef": fromConfigMap, "secretRef": fromSecret} { // order does not matter: at most one is set
 			if ref := from.At(field); ref != nil {
 				values, _ := r.values(s, pod.Namespace(), ref.String("name"))
-				for key, value := range values { // a map again
+				for key, value := range values { // order does not matter: the result is a map
 					all[from.String("prefix")+key] = value
 				}
 			}
@@ -174,15 +176,15 @@ func (r resolver) value(pod, env object.Object, before map[string]string) string
 		return r.field(pod, from.String("fieldRef", "fieldPath"))
 	}
 	text := env.String("value")
-	for name, value := range before { // order does not matter: names differ
+	for name, value := range before { // order does not matter: the names differ
 		text = strings.ReplaceAll(text, "$("+name+")", value)
 	}
 	return text
 }
 
 // field returns the value of a field of a pod for the downward API.
-func (r resolver) field(pod object.Object, path string) string {
-	switch path {
+func (r resolver) field(pod object.Object, name string) string {
+	switch name {
 	case "status.podIP", "status.podIPs":
 		if p := r.k.memory.Pods[pod.Namespace()+"/"+pod.Name()]; p != nil {
 			return r.k.podIP(p, pod)
@@ -192,54 +194,77 @@ func (r resolver) field(pod object.Object, path string) string {
 		return r.k.hostIP()
 	}
 	for _, of := range []string{"labels", "annotations"} {
-		if key, ok := strings.CutPrefix(path, "metadata."+of+"['"); ok {
+		if name == "metadata."+of {
+			return lines(pod.Map("metadata", of))
+		}
+		if key, ok := strings.CutPrefix(name, "metadata."+of+"['"); ok {
 			return pod.String("metadata", of, strings.TrimSuffix(key, "']"))
 		}
 	}
-	return pod.String(strings.Split(path, ".")...)
+	return pod.String(strings.Split(name, ".")...)
 }
 
-// files returns a function that opens the files of the ConfigMaps and Secrets that are mounted into a container.
-func (r resolver) files(pod, c object.Object) func(path string) (string, bool) {
-	return func(path string) (string, bool) {
-		for _, m := range c.Objects("volumeMounts") {
-			rest, ok := strings.CutPrefix(path, strings.TrimSuffix(m.String("mountPath"), "/")+"/")
-			if sub := m.String("subPath"); sub != "" && path == m.String("mountPath") {
-				rest, ok = sub, true
-			}
-			if !ok {
+// lines returns labels or annotations as the text of a file of the downward API.
+func lines(values map[string]any) string {
+	var all []string
+	for _, key := range object.SortedKeys(values) {
+		all = append(all, fmt.Sprintf("%s=%q", key, values[key]))
+	}
+	return strings.Join(all, "\n")
+}
+
+// volumeFiles returns the files that the volumes of a container have from the API: by their paths in the container.
+func (r resolver) volumeFiles(pod, c object.Object) map[string]string {
+	all := map[string]string{}
+	for _, m := range c.Objects("volumeMounts") {
+		for _, v := range pod.Objects("spec", "volumes") {
+			if v.String("name") != m.String("name") {
 				continue
 			}
-			for _, v := range pod.Objects("spec", "volumes") {
-				if v.String("name") != m.String("name") {
-					continue
-				}
-				if text, ok := r.open(pod, v, rest); ok {
-					return text, true
+			for name, text := range r.contents(pod, v) { // order does not matter: the result is a map
+				rest, below := strings.CutPrefix("/"+name, strings.TrimSuffix("/"+m.String("subPath"), "/"))
+				if below && (rest == "" || rest[0] == '/') {
+					all[path.Join(m.String("mountPath"), rest)] = text
 				}
 			}
 		}
-		return "", false
 	}
+	return all
 }
 
-// open returns a file of a volume.
-func (r resolver) open(pod, volume object.Object, path string) (string, bool) {
-	s, ref, name := fromConfigMap, volume.At("configMap"), "name"
-	if ref == nil {
-		s, ref, name = fromSecret, volume.At("secret"), "secretName"
-	}
-	if ref == nil {
-		return "", false
-	}
-	values, _ := r.values(s, pod.Namespace(), ref.String(name))
-	items := ref.Objects("items")
-	for _, item := range items {
-		if item.String("path") == path {
-			text, ok := values[item.String("key")]
-			return text, ok
+// contents returns the files of a volume that has data from the API, by their paths in the volume.
+func (r resolver) contents(pod, volume object.Object) map[string]string {
+	all := map[string]string{}
+	for _, part := range append(volume.Objects("projected", "sources"), volume) {
+		for field, s := range map[string]source{"configMap": fromConfigMap, "secret": fromSecret} { // order does not matter: at most one is set
+			if ref := part.At(field); ref != nil {
+				r.addData(all, s, pod.Namespace(), ref)
+			}
+		}
+		for _, item := range part.Objects("downwardAPI", "items") {
+			all[item.String("path")] = r.field(pod, item.String("fieldRef", "fieldPath"))
+		}
+		if token := part.At("serviceAccountToken"); token != nil {
+			all[token.String("path")] = "a token that servers do not accept" // containers send no requests
 		}
 	}
-	text, ok := values[path]
-	return text, ok && len(items) == 0
+	return all
+}
+
+// addData adds the keys of a ConfigMap or Secret to the files of a volume.
+func (r resolver) addData(all map[string]string, s source, namespace string, ref object.Object) {
+	name := ref.String("name")
+	if name == "" {
+		name = ref.String("secretName")
+	}
+	values, _ := r.values(s, namespace, name)
+	items := ref.Objects("items")
+	for _, item := range items {
+		if text, ok := values[item.String("key")]; ok {
+			all[item.String("path")] = text
+		}
+	}
+	if len(items) == 0 {
+		maps.Copy(all, values)
+	}
 }

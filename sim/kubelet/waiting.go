@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// awaited returns the keys of the pods that wait for an object of the namespace of a commit.
+// awaited returns the keys of the pods that wait for an object in the namespace of the commit.
 func (k *Kubelet) awaited(_ *controller.Client, c *commit.Commit) (keys []controller.Key) {
 	for _, name := range object.SortedKeys(k.memory.waiting[c.Namespace]) {
 		keys = append(keys, controller.Key{Namespace: c.Namespace, Name: name})
@@ -19,7 +19,7 @@ func (k *Kubelet) awaited(_ *controller.Client, c *commit.Commit) (keys []contro
 	return keys
 }
 
-// byNeed is the controller.Index of objects by the nodes with pods that wait for an object of their namespace.
+// byNeed is a controller.Index of objects by the nodes that have a pod waiting for an object in the same namespace.
 type byNeed struct{ *Nodes }
 
 // Values implements controller.Index.
@@ -31,10 +31,10 @@ func (n byNeed) Values(c *commit.Commit) (nodes []string) {
 	return nodes
 }
 
-// noteWaiting records whether a pod waits for an object.
+// noteWaiting records whether the pod with the key waits for an object.
 func (k *Kubelet) noteWaiting(key controller.Key) {
 	p := k.memory.Pods[key.String()]
-	waits := p != nil && p.waits()
+	waits := p != nil && p.isWaiting()
 	switch have := k.memory.waiting[key.Namespace]; {
 	case waits == have[key.Name]:
 	case waits:
@@ -60,7 +60,7 @@ func (k *Kubelet) await(key controller.Key) {
 	k.nodes.addWaiting(key.Namespace, k)
 }
 
-// addWaiting records that a kubelet has a pod that waits for an object of a namespace.
+// addWaiting records that a kubelet has a pod that waits for an object in a namespace.
 func (n *Nodes) addWaiting(namespace string, k *Kubelet) {
 	if n.waiting[namespace] == nil {
 		n.waiting[namespace] = map[*Kubelet]bool{}
@@ -68,13 +68,13 @@ func (n *Nodes) addWaiting(namespace string, k *Kubelet) {
 	n.waiting[namespace][k] = true
 }
 
-// removeWaiting records that a kubelet has no such pod.
+// removeWaiting records that a kubelet has no pod that waits for an object in a namespace.
 func (n *Nodes) removeWaiting(namespace string, k *Kubelet) { delete(n.waiting[namespace], k) }
 
-// Learn implements controller.Learner: it finds the waiting pods in a memory that was loaded.
+// Learn implements controller.Learner. It finds the waiting pods in a restored memory.
 func (k *Kubelet) Learn(*controller.Client) {
 	for key, p := range k.memory.Pods { // order does not matter
-		if p.waits() {
+		if p.isWaiting() {
 			namespace, name, _ := strings.Cut(key, "/")
 			k.await(controller.Key{Namespace: namespace, Name: name})
 		}

@@ -11,19 +11,20 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
-// leastWrong is the least number of wrong commands for every step. mostWrong is the number of commands that are tried, drawn from a
-// seed, and mostWrongShort with -short; -every tries all of them.
+// leastWrong is the minimum number of wrong commands for each step. mostWrong is the number of commands to try, drawn
+// from a seed, and mostWrongShort is that number with -short; with -every, all are tried.
 const (
 	leastWrong     = 30
 	mostWrong      = 40
-	mostWrongShort = 8
+	mostWrongShort = 2
 )
 
 var every = flag.Bool("every", false, "try every wrong command, some hundreds at every step")
 
-// TestAstray makes typical mistakes of learners at every step of every lesson: mistyped words, other names, missing and changed flags,
-// repeated commands, a later step first, time that passes, unrelated commands. After each mistake the lesson can be finished and its
-// texts are true, or Broken names the command that prevents it, and the lesson can be finished without that command.
+// TestAstray makes typical mistakes of learners at every step of every lesson: mistyped words, other names, missing and
+// changed flags, repeated commands, a later step first, the passage of time, unrelated commands. After each mistake,
+// either the lesson can be finished and its texts are true, or Broken names the command that prevents this and the
+// lesson can be finished without that command.
 func TestAstray(t *testing.T) {
 	eachLesson(t, func(t *testing.T, l *Lesson) {
 		s := mustStart(t, l)
@@ -59,14 +60,17 @@ func TestAstray(t *testing.T) {
 	})
 }
 
-// TestLost does the same with three wrong commands in a row, drawn from a seed.
+// TestLost is like TestAstray, but with three wrong commands in a row, drawn from a seed.
 func TestLost(t *testing.T) {
 	eachLesson(t, func(t *testing.T, l *Lesson) {
 		draw := rand.New(rand.NewPCG(1, 2))
-		s := mustStart(t, l)
+		s, times := mustStart(t, l), 5
+		if testing.Short() {
+			times = 1
+		}
 		for !s.Done() {
 			wrong := wrongLines(s)
-			for range 5 {
+			for range times {
 				astray(t, s, wrong[draw.IntN(len(wrong))], wrong[draw.IntN(len(wrong))], wrong[draw.IntN(len(wrong))])
 			}
 			if why := s.Solve(nil); why != "" {
@@ -84,14 +88,14 @@ func astray(t *testing.T, from *Session, wrong ...string) (told bool) {
 	for _, line := range wrong {
 		op, err := scenario.Parse(line)
 		if err != nil {
-			continue // a line that cannot be read does nothing
+			continue // an invalid line has no effect
 		}
 		rv := s.World().Cluster().Revision()
 		_, err = s.Do(op)
 		changed = changed || err == nil && (op.Name != "get" && op.Name != "list" || rv != s.World().Cluster().Revision())
 	}
 	if len(s.did) == len(from.did) {
-		return false // the command was refused
+		return false // the command was rejected
 	}
 	at := fmt.Sprintf("step %s: after %q", from.Step().ID, wrong)
 	b := s.Broken()
@@ -123,7 +127,8 @@ func again(t *testing.T, s *Session, n int) *Session {
 	return out
 }
 
-// finish runs the rest of a lesson. It checks that the text of every step is true, and that one answer to its question is right.
+// finish runs the rest of a lesson. It checks that the text of every step is true, and that exactly one answer to its
+// question is right.
 func finish(t *testing.T, s *Session, at string) {
 	t.Helper()
 	for !s.Done() {
@@ -166,7 +171,7 @@ func wrongLines(s *Session) []string {
 	return append(out, anywhere...)
 }
 
-// anywhere are commands that fit no step. Play is tick next.
+// anywhere contains commands that fit no step. The page's Play button runs tick next.
 var anywhere = []string{
 	"tick next", "tick 1s", "tick 1m", "tick 10m", "tick 1h", "settle", "compact", "expire",
 	"list configmaps", "get configmaps", "get configmap paint", "list pods -A", "get secrets -A", "get namespaces",
@@ -180,13 +185,13 @@ var anywhere = []string{
 
 var word = regexp.MustCompile(`\S+`)
 
-// misspelled returns variations of one line: a word less, letters left out or doubled, other numbers and names.
+// misspelled returns variations of one line: one word less, letters omitted or doubled, other numbers and names.
 func misspelled(line string) []string {
 	var out []string
 	for _, at := range word.FindAllStringIndex(line, -1) {
 		before, text, after := line[:at[0]], line[at[0]:at[1]], line[at[1]:]
-		out = append(out, strings.TrimSpace(before+strings.TrimLeft(after, " "))) // a word less
-		if strings.ContainsAny(text, "'{\"") {                                    // of a patch: no letter more or less
+		out = append(out, strings.TrimSpace(before+strings.TrimLeft(after, " "))) // one word less
+		if strings.ContainsAny(text, "'{\"") {                                    // in a patch, do not change letters
 			continue
 		}
 		name, value, is := strings.Cut(text, "=")

@@ -6,45 +6,74 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
-// longest is the maximal number of ops for which Broken checks a lesson. After more ops the learner has to restart the lesson.
+// longest is the maximum number of ops for which Broken checks a lesson. After more ops, the learner has to restart the
+// lesson.
 const longest = 300
 
-// Broken describes why a lesson can no longer be finished by following its steps, or why their texts are no longer true.
+// scanned is the maximum number of ops that Broken goes back to find the last one after which the lesson's solution works.
+const scanned = 60
+
+// Broken describes a step that the lesson's own solution no longer passes, or whose text is no longer true. Other ops
+// than those of the solution may still pass it.
 type Broken struct {
-	N    int    // the learner's op that broke the lesson, counted from 1; 0 if there was none
-	Line string // that op
-	Step int    // the step that cannot be finished, counted from 0
-	Why  string // the reason
+	N     int      // the learner's op since which this is so, counted from 1; 0 if no recent op is the cause
+	Line  string   // the text of that op
+	Step  int      // the step, counted from 0
+	Why   string   // the reason
+	Check []string // the conditions that pass the step, if it is the current one
 }
 
-// Broken returns nil if the lesson can be finished from here. It follows the solutions of the remaining steps in a separate World, which
+// Broken returns nil if the solutions of the lesson pass its remaining steps. It runs them in a separate World, which
 // takes about as long as the lesson's ops so far.
 func (s *Session) Broken() *Broken {
-	if len(s.did) > longest {
+	n := len(s.did)
+	if n > longest {
 		return nil
 	}
-	b := s.brokenAfter(len(s.did))
+	b := s.brokenAfter(n)
 	if b == nil {
 		return nil
 	}
-	// The op that broke it lies between one after which it could be finished and one after which it could not.
-	whole, broken := 0, len(s.did)
-	for broken-whole > 1 {
-		middle := (whole + broken) / 2
-		if s.brokenAfter(middle) == nil {
-			whole = middle
-		} else {
-			broken = middle
+	if b.Step == s.step {
+		for _, c := range s.Step().Check {
+			b.Check = append(b.Check, s.Fill(c))
 		}
 	}
-	if broken > 0 {
-		b.N, b.Line = broken, s.did[broken-1].op.String()
+	// A later op can repair what an earlier one broke, so only the newest ops are examined, one after the other.
+	for i := n; i > max(0, n-scanned); i-- {
+		if s.brokenAfter(i-1) == nil {
+			b.N, b.Line = i, s.did[i-1].op.String()
+			break
+		}
 	}
 	return b
 }
 
-// brokenAfter returns nil if the lesson can be finished after the first n ops of the learner.
+// brokenAfter returns nil if the lesson's solutions pass the remaining steps after the learner's first n ops, and
+// otherwise the reason. It remembers its results, because the first n ops of a Session never change.
 func (s *Session) brokenAfter(n int) *Broken {
+	for len(s.examined) <= n {
+		s.examined = append(s.examined, examined{})
+	}
+	x := &s.examined[n]
+	if !x.done {
+		*x = examined{true, s.examine(n)}
+	}
+	if x.broken == nil {
+		return nil
+	}
+	b := *x.broken
+	return &b
+}
+
+// examined is a result of examine.
+type examined struct {
+	done   bool
+	broken *Broken
+}
+
+// examine runs the remaining steps after the learner's first n ops.
+func (s *Session) examine(n int) *Broken {
 	t, err := Start(s.lesson)
 	for i := 0; i < n && err == nil; i++ {
 		_, err = t.Do(s.did[i].op)
@@ -55,7 +84,7 @@ func (s *Session) brokenAfter(n int) *Broken {
 	return t.finish()
 }
 
-// finish runs the rest of the lesson with its solutions.
+// finish runs the remaining steps of the lesson with their solutions. It returns nil if all of them pass.
 func (s *Session) finish() *Broken {
 	for !s.Done() {
 		at := s.step
@@ -70,8 +99,9 @@ func (s *Session) finish() *Broken {
 	return nil
 }
 
-// Solve runs the solution of the current step. It returns "" if the step is passed, and otherwise the reason why not. Lines of the
-// solution that are no longer possible, because the learner has already done them, are skipped. If do is not nil, it replaces Do.
+// Solve runs the solution of the current step. It returns "" if the step is passed, and otherwise the reason. It skips
+// lines of the solution that are no longer possible, because the learner has already run them. If do is not nil, it
+// replaces Do.
 func (s *Session) Solve(do func(scenario.Op) error) string {
 	if do == nil {
 		do = func(op scenario.Op) error {
@@ -101,7 +131,7 @@ func (s *Session) Solve(do func(scenario.Op) error) string {
 	return why
 }
 
-// ungraded returns the reason that none of the answers to the question of a step was right.
+// ungraded returns an error message if the question of a step does not have exactly one right answer, and otherwise "".
 func (s *Session) ungraded(step int) string {
 	if g := s.graded[step]; len(g.Options) > 0 && g.Right < 0 {
 		return fmt.Sprintf("%q has no right answer", g.Ask)
@@ -109,19 +139,19 @@ func (s *Session) ungraded(step int) string {
 	return ""
 }
 
-// Rehearsed is a step as seen by a learner that follows the lesson's own solutions.
+// Rehearsed is a step of a lesson as Rehearse ran it: with the lesson's own solution.
 type Rehearsed struct {
 	ID       string
 	Text     string
-	Question     // without options it asks nothing
-	Right    int // index of the right option, -1 if there is none
+	Question     // has no options if the step has no question
+	Right    int // the index of the right option, or -1 if there is none
 	Hints    []string
 	Solution []string
 }
 
-// Rehearse runs a lesson with its own solutions, and returns the steps that can be reached. Broken is nil if the lesson can be solved;
-// otherwise it describes why the last returned step cannot be passed: its needs do not hold, its check holds before its solution or
-// does not hold after it, or its question does not have exactly one right answer.
+// Rehearse runs a lesson with its own solutions and returns the reachable steps. It returns a nil Broken if the lesson
+// can be solved. Otherwise Broken describes why the last returned step cannot be passed: its needs do not hold, its
+// check holds before its solution or does not hold after it, or its question does not have exactly one right answer.
 func Rehearse(l *Lesson) ([]Rehearsed, *Broken) {
 	s, err := Start(l)
 	if err != nil {

@@ -11,65 +11,67 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
-// Lesson is one lesson.
+// Lesson is a lesson of the playground: its initial world and its steps.
 type Lesson struct {
 	ID      string
 	Title   string
 	About   string   // one sentence for the list of lessons
-	Level   string   // one of Levels, or "" if it is not on the map
-	Needs   []string // ids of lessons that come before
-	Minutes int      // expected duration
-	Fewest  int      // the least number of requests that solve it; a test verifies it
-	Engine  string   // "core", or "cel" when its world has to evaluate CEL
+	Level   string   // one of Levels, or "" if the lesson is not on the map
+	Needs   []string // the ids of prerequisite lessons
+	Minutes int      // the expected duration
+	Fewest  int      // the minimum number of requests that solve it; verified by a test
+	Engine  string   // "core", or "cel" if its world has to evaluate CEL
 
 	config.Cluster // a lesson sets Seed, Replicas, Controllers and Nodes
 
-	Files map[string]string // that ops may name
-	Allow []string          // commands that the learner may use; all if empty
-	Setup []scenario.Op     // done before the first step
+	Files map[string]string // files that ops may use
+	Allow []string          // the commands that the learner may use; all if empty
+	Setup []scenario.Op     // run before the first step
 	Steps []Step
 }
 
-// Step is one step of a lesson. The last one has only a text: the lesson is over.
+// Step is one step of a lesson. The last step contains only a text, which closes the lesson.
 type Step struct {
 	ID       string
 	Text     string // Markdown: paragraphs, `code`, **bold** and lists, with {{…}} for live values
 	Predict  *Predict
 	Needs    []string      // conditions of sim/scenario under which the text is true, until the step is passed
-	Do       []scenario.Op // ops of others when the step begins; let stores values for {{…}}
-	Check    []string      // conditions that all have to hold when the step has been done
+	Do       []scenario.Op // ops of other clients, run when the step begins; let stores values for {{…}}
+	Check    []string      // conditions that must all hold for the step to be passed
 	Hints    []string
 	Solution []string // lines that pass the step, with {{…}}
 }
 
-// Predict asks the learner to predict the result of a step.
+// Predict is a question that asks the learner to predict the result of a step.
 type Predict struct {
 	Ask     string   `json:"ask"`
 	Options []Option `json:"options"`
 }
 
-// Option is one answer to a question: it is right if its condition holds when the step has been passed. {{…}} in it is evaluated when the
-// question is asked.
+// Option is one answer to a question. It is right if its condition holds once the step has been passed. Placeholders
+// {{…}} in its texts are replaced when the question is asked.
 type Option struct {
 	Say string `json:"say"`
 	If  string `json:"if"`
-	Why string `json:"why"` // the explanation for learners who chose it and were wrong
+	Why string `json:"why"` // the explanation for learners who chose this wrong option
 }
 
-// Levels are the levels of the map, in the order in which they are meant to be taken.
-var Levels = []string{"basics", "reading", "deleting", "errors", "writing", "extending", "versions", "operating", "controllers"}
+// Levels are the levels of the map, in the recommended order.
+var Levels = []string{"start", "basics", "reading", "deleting", "errors", "writing", "extending", "versions", "operating", "controllers"}
 
-// The translations in the same folders are not embedded: a page fetches the one of its language and passes it to Translate.
+// The translations in the same folders are not embedded: a page fetches the translation for its language and passes it
+// to Translate.
 //
 //go:embed data/order.txt data/*/lesson.yaml data/*/text.en.md
 var data embed.FS
 
 var library = sync.OnceValues(func() ([]*Lesson, error) { return load(data) })
 
-// All returns the lessons in the order in which they are meant to be taken.
+// All returns the built-in lessons in the recommended order.
 func All() ([]*Lesson, error) { return library() }
 
-// Find returns the lesson with the id. It reads that one only: a page waits for its first lesson.
+// Find returns the lesson with the given id, or an error if there is none. It loads only that lesson, because a page
+// waits for its first lesson.
 func Find(id string) (*Lesson, error) {
 	ids, err := order(data)
 	if err != nil {
@@ -81,7 +83,7 @@ func Find(id string) (*Lesson, error) {
 	return open(data, id)
 }
 
-// order returns the ids of all lessons: data/order.txt names them line by line.
+// order returns the ids of all lessons, which data/order.txt lists line by line.
 func order(files fs.FS) ([]string, error) {
 	text, err := fs.ReadFile(files, "data/order.txt")
 	if err != nil {
@@ -90,7 +92,7 @@ func order(files fs.FS) ([]string, error) {
 	return lines(string(text)), nil
 }
 
-// load reads all lessons of a file system.
+// load loads all lessons from a file system. It returns an error if a lesson needs one that does not precede it.
 func load(files fs.FS) ([]*Lesson, error) {
 	ids, err := order(files)
 	if err != nil {
@@ -131,7 +133,7 @@ func open(files fs.FS, id string) (*Lesson, error) {
 	return l, nil
 }
 
-// World makes the world of the lesson with its setup done.
+// World creates the World of the lesson and runs its setup.
 func (l *Lesson) World() (*scenario.World, error) {
 	w, err := scenario.New(scenario.Options{Cluster: l.Cluster, Files: l.Files})
 	if err != nil {

@@ -54,8 +54,8 @@ func mustParse(t *testing.T, line string) scenario.Op {
 	return op
 }
 
-// TestLessons runs every lesson with its solutions: a check must not hold before its solution and must hold after it, exactly one
-// option of a question must be right, and the others must explain why they are wrong.
+// TestLessons runs every lesson with its solutions: a check must not hold before its solution and must hold after it,
+// exactly one option of a question must be right, and the other options must explain why they are wrong.
 func TestLessons(t *testing.T) {
 	eachLesson(t, func(t *testing.T, l *Lesson) {
 		s := mustStart(t, l)
@@ -106,8 +106,8 @@ func take(t *testing.T, s *Session) {
 	}
 }
 
-// TestLevels checks that every lesson is on the map, and that the lessons of each level are contiguous, so that the lessons that a lesson
-// needs are above it or before it.
+// TestLevels checks that every lesson is on the map and that the lessons of each level are contiguous, so that
+// prerequisite lessons are above a lesson or before it.
 func TestLevels(t *testing.T) {
 	t.Parallel()
 	var seen []string
@@ -121,7 +121,7 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// The maximal compressed sizes of a lesson and of all lessons, in bytes.
+// The maximum compressed sizes of a lesson and of all lessons, in bytes.
 const (
 	bytesMax    = 6 << 10
 	allBytesMax = 100 << 10
@@ -152,8 +152,8 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// TestTexts checks that each command in a text, which the page offers to run, is part of the solution, that every live value can be
-// evaluated, and that no revision is written by hand.
+// TestTexts checks that each command in a text, which the page offers to run, is part of the solution, that every live
+// value can be evaluated, and that no revision is hard-coded.
 func TestTexts(t *testing.T) {
 	byHand := regexp.MustCompile(`\b4[0-9]{3}\b`) // the first write of a world gets 4005
 	eachLesson(t, func(t *testing.T, l *Lesson) {
@@ -184,7 +184,7 @@ func TestTexts(t *testing.T) {
 	})
 }
 
-// sameCommands checks the commands of a text that have their own lines.
+// sameCommands checks the commands of a text that are on separate lines.
 func sameCommands(t *testing.T, step, text string, solution []string) {
 	t.Helper()
 	var known []string
@@ -203,8 +203,8 @@ func sameCommands(t *testing.T, step, text string, solution []string) {
 	}
 }
 
-// TestFewest computes the least number of requests that solve a lesson: at every step, with the necessary lines of the solution or of
-// the second hint.
+// TestFewest computes the minimum number of requests that solve a lesson: at every step, with the necessary lines of
+// the solution or of the second hint.
 func TestFewest(t *testing.T) {
 	eachLesson(t, func(t *testing.T, l *Lesson) {
 		s, fewest := mustStart(t, l), 0
@@ -227,7 +227,7 @@ func TestFewest(t *testing.T) {
 	})
 }
 
-// passes reports whether some lines pass the current step of a session, so that the rest of the lesson can be done, too.
+// passes reports whether some lines pass the current step of a session and the rest of the lesson can still be solved.
 func passes(s *Session, way []string) bool {
 	t, err := Start(s.lesson)
 	if err != nil {
@@ -260,7 +260,7 @@ func requests(lines []string) int {
 	return n
 }
 
-// subsets returns all non-empty subsets of some lines.
+// subsets returns all non-empty subsets of lines.
 func subsets(lines []string) [][]string {
 	var out [][]string
 	for set := 1; set < 1<<len(lines); set++ {
@@ -273,4 +273,40 @@ func subsets(lines []string) [][]string {
 		out = append(out, some)
 	}
 	return out
+}
+
+// TestBrokenNotMonotone checks that a line that was repaired later is not blamed, and that the last line after which the solution
+// works is found.
+func TestBrokenNotMonotone(t *testing.T) {
+	l, err := Find("first")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := mustStart(t, l)
+	paint := func(color string) string { return `patch configmap paint -p '{"data":{"color":"` + color + `"}}'` }
+	do := func(line string) *Broken {
+		t.Helper()
+		op, err := scenario.Parse(line)
+		if err == nil {
+			_, err = s.Do(op)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Broken()
+	}
+	b := do("create configmap paint")
+	if b == nil || b.N != 1 || len(b.Check) == 0 {
+		t.Fatalf("a ConfigMap without its color: %+v", b)
+	}
+	do("get configmap paint")
+	do("get configmap paint")
+	for _, color := range []string{"red", "blue"} {
+		if b := do(paint(color)); b != nil {
+			t.Fatalf("%s repairs it: %+v", color, b)
+		}
+	}
+	if b := do(paint("green")); b == nil || b.N != 6 || b.Step != 2 {
+		t.Fatalf("green: %+v", b)
+	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
-// file is lesson.yaml.
+// file is the content of lesson.yaml.
 type file struct {
 	ID       string    `json:"id"`
 	Title    string    `json:"title"`
@@ -43,7 +43,7 @@ type replica struct {
 
 type stepFile struct {
 	Say      string   `json:"say"`
-	Text     string   `json:"text"` // in the place of a section of text.en.md
+	Text     string   `json:"text"` // replaces a section of text.en.md
 	Needs    []string `json:"needs"`
 	Predict  *Predict `json:"predict"`
 	Do       []string `json:"do"`
@@ -52,11 +52,11 @@ type stepFile struct {
 	Solution []string `json:"solution"`
 }
 
-// wordsMax is the maximal number of words in the text of a step, because learners do not read longer texts.
+// wordsMax is the maximum number of words in the text of a step. Learners do not read longer texts.
 const wordsMax = 60
 
-// Parse parses a lesson: lesson.yaml and text.en.md, whose sections may also be in the steps of lesson.yaml, as text. Its errors name the
-// step, the problem and a correction; a *Fault also has the path in lesson.yaml.
+// Parse parses a lesson from lesson.yaml and text.en.md. The texts may also be in the steps of lesson.yaml. Its errors
+// name the step, the problem and a correction; a *Fault also has the path in lesson.yaml.
 func Parse(about, text []byte) (*Lesson, error) {
 	raw, err := codec.YAMLToJSON(about)
 	if err != nil {
@@ -122,7 +122,7 @@ func (l *Lesson) checkHead() error {
 	return nil
 }
 
-// step checks a step and gives it its text. The last step is only a text.
+// step validates a step and sets its text. The last step may consist of a text only.
 func (s *stepFile) step(last bool, texts map[string]string) (*Step, error) {
 	out := &Step{ID: s.Say, Text: strings.TrimSpace(cmp.Or(s.Text, texts[s.Say])), Needs: s.Needs, Predict: s.Predict, Check: s.Check, Hints: s.Hint, Solution: s.Solution}
 	if n := len(strings.Fields(out.Text)); n > wordsMax {
@@ -180,7 +180,7 @@ func (p *Predict) check() error {
 	return nil
 }
 
-// conditions returns an error for the first text that is not a valid condition.
+// conditions returns an error for the first invalid condition.
 func conditions(texts []string) error {
 	for i, c := range texts {
 		if _, err := scenario.ParseCondition(pretend(c)); err != nil {
@@ -202,7 +202,7 @@ func ops(text []string) ([]scenario.Op, error) {
 	return out, nil
 }
 
-// sections returns the sections of a text by their names: "## name" begins one.
+// sections splits text into sections by name. A line "## name" begins a section.
 func sections(text string) (map[string]string, error) {
 	out := map[string]string{}
 	name := ""
@@ -232,7 +232,7 @@ func sections(text string) (map[string]string, error) {
 	return out, nil
 }
 
-// lines returns the lines of a text that are not empty.
+// lines returns the non-empty lines of text.
 func lines(text string) []string {
 	var out []string
 	for l := range strings.SplitSeq(text, "\n") {
@@ -243,19 +243,19 @@ func lines(text string) []string {
 	return out
 }
 
-// Fault is an error in a lesson, with its place.
+// Fault is an error in a lesson, with its location.
 type Fault struct {
-	Path string // in lesson.yaml, such as steps[1].check[0]
+	Path string // the path in lesson.yaml, such as steps[1].check[0]
 	Err  error
 }
 
-// Error implements error. The text names the step.
+// Error implements error. The message names the step.
 func (f *Fault) Error() string { return f.Err.Error() }
 
 // Unwrap returns the underlying error.
 func (f *Fault) Unwrap() error { return f.Err }
 
-// within adds a field to the path of an error, and a name before its text.
+// within prepends a field to the path of an error, and a name to its message.
 func within(field, name string, err error) error {
 	path := field
 	var inner *Fault
@@ -265,7 +265,7 @@ func within(field, name string, err error) error {
 	return &Fault{strings.ReplaceAll(path, ".[", "["), fmt.Errorf("%s: %w", name, err)}
 }
 
-// decode parses JSON strictly: a field that v does not have is an error.
+// decode parses JSON and returns an error for fields that v does not have.
 func decode(text []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()

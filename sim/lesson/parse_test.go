@@ -22,7 +22,7 @@ func TestParse(t *testing.T) {
 	l, err := Parse([]byte(someLesson), []byte(someText))
 	is.NoErr(err)
 	is.Equal(l.Steps[0].Text, "Create `a`.")
-	is.Equal(l.Engine, "core") // unless it sets another value
+	is.Equal(l.Engine, "core") // the default
 	for _, wrong := range []struct{ old, new, text, want string }{
 		{"say: a,", "say: b,", someText, `step 1 (b): text.en.md has no section "## b"`},
 		{"create configmap a]", "creat configmap a]", someText, "did you mean create"},
@@ -63,7 +63,7 @@ func TestAllow(t *testing.T) {
 	is.Equal(s.Graded(0).Right, 0) // the first option holds: it was created
 }
 
-// FuzzParse checks that any two texts are a lesson or an error, and that a parsed lesson can be started.
+// FuzzParse checks that any two texts are parsed to a valid lesson or rejected.
 func FuzzParse(f *testing.F) {
 	f.Add(someLesson, someText)
 	f.Add("steps: [{say: a, do: [tick 1m]}]", "## a\n## a\n")

@@ -39,7 +39,7 @@ func TestRehearse(t *testing.T) {
 	steps, stuck := rehearse("", "")
 	is.Equal(stuck, nil)
 	is.Equal(len(steps), 2)
-	is.True(!strings.Contains(steps[0].Text, "{{")) // the value of the moment
+	is.True(!strings.Contains(steps[0].Text, "{{")) // the current value
 	is.Equal(steps[0].Right, 0)
 	is.Equal(steps[1].Text, "Done.")
 	for _, wrong := range []struct{ old, new, want string }{
@@ -55,7 +55,7 @@ func TestRehearse(t *testing.T) {
 	}
 }
 
-// TestFault checks that an error has its path in the file.
+// TestFault checks that an error contains its path in the file.
 func TestFault(t *testing.T) {
 	t.Parallel()
 	for _, wrong := range []struct{ old, new, path string }{

@@ -9,8 +9,8 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
-// translation is lesson.zh-CN.yaml: the texts of a lesson in another language and nothing else. The ops and checks of steps are only in
-// lesson.yaml.
+// translation is the content of a file such as lesson.zh-CN.yaml: the texts of a lesson in another language. It does
+// not repeat the ops and checks of the steps, which are only in lesson.yaml.
 type translation struct {
 	Title string               `json:"title"`
 	About string               `json:"about"`
@@ -24,8 +24,8 @@ type stepWords struct {
 	Hint    []string `json:"hint"` // without the hints that are lines of sim/scenario
 }
 
-// Translate returns a lesson that speaks another language: words is its lesson.LANGUAGE.yaml. It must have every text of the
-// lesson, and no other one.
+// Translate returns a translated lesson. words is the content of the lesson's lesson.LANGUAGE.yaml, which must contain
+// all texts of the lesson and no others. Otherwise Translate returns an error.
 func Translate(l *Lesson, words []byte) (*Lesson, error) {
 	raw, err := codec.YAMLToJSON(words)
 	if err != nil {
@@ -53,7 +53,7 @@ func Translate(l *Lesson, words []byte) (*Lesson, error) {
 	return &out, nil
 }
 
-// put sets the texts of a step.
+// put replaces the texts of a step with their translations.
 func (w stepWords) put(step *Step) error {
 	if (w.Text == "") != (step.Text == "") {
 		return fmt.Errorf("its text is missing")
@@ -96,7 +96,7 @@ func (w stepWords) putQuestion(step *Step) error {
 	return nil
 }
 
-// isLine reports whether a hint is a line of sim/scenario, which is the same in every language.
+// isLine reports whether a hint is an operation of the scenario language. Such hints are not translated.
 func isLine(hint string) bool {
 	_, err := scenario.Parse(pretend(hint))
 	return err == nil

@@ -13,7 +13,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// languages are the languages of the translations that every lesson has.
+// languages are the languages into which every lesson is translated.
 var languages = []string{"zh-CN"}
 
 func translate(t *testing.T, l *Lesson, language string) *Lesson {
@@ -29,7 +29,7 @@ func translate(t *testing.T, l *Lesson, language string) *Lesson {
 	return out
 }
 
-// TestTranslations checks that every lesson has every text in every language, with the same values, commands and codes.
+// TestTranslations checks that every lesson has all texts in all languages, with the same values, commands and codes.
 func TestTranslations(t *testing.T) {
 	t.Parallel()
 	for _, l := range mustAll(t) {
@@ -61,7 +61,7 @@ func TestTranslatedLessons(t *testing.T) {
 	})
 }
 
-// texts returns all texts of a lesson by their place. Hints that are command lines are left out.
+// texts returns all texts of a lesson by location. It omits hints that are command lines.
 func texts(l, english *Lesson) map[string]string {
 	out := map[string]string{"title": l.Title, "about": l.About}
 	for n, s := range l.Steps {
@@ -88,12 +88,12 @@ func texts(l, english *Lesson) map[string]string {
 var (
 	liveValues = regexp.MustCompile(`\{\{[^}]*\}\}`)
 	codes      = regexp.MustCompile("`[^`]+`")
-	// Technical names are the same in every language: codes, flags, names with capitals inside, fields, paths, files.
+	// Technical names are the same in all languages: codes, flags, names with inner capitals, fields, paths, files.
 	names    = regexp.MustCompile(`\b[1-5][0-9]{2}\b|(^| )--?[A-Za-z][a-z-]*(=[A-Za-z]+)?|\b[A-Z]{4,}\b|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z]+[A-Z]\w*|\$\w+|\b[a-z]+\.(yaml|json)\b|KEP-\d+`)
 	sentence = regexp.MustCompile(`[A-Za-z']+( [A-Za-z']+){4,}`)
 )
 
-// sameWords reports texts that a translation lacks or has left in English.
+// sameWords returns an error for words that a translation lacks, or if it is still in English.
 func sameWords(english, theirs string) error {
 	for _, kind := range []*regexp.Regexp{liveValues, codes} {
 		want, got := kind.FindAllString(english, -1), kind.FindAllString(theirs, -1)
@@ -105,7 +105,7 @@ func sameWords(english, theirs string) error {
 	}
 	plain := codes.ReplaceAllString(theirs, "")
 	for _, name := range names.FindAllString(codes.ReplaceAllString(english, ""), -1) {
-		if name = strings.TrimSuffix(strings.TrimSpace(name), "s"); !strings.Contains(theirs, name) { // there is no plural in Chinese
+		if name = strings.TrimSuffix(strings.TrimSpace(name), "s"); !strings.Contains(theirs, name) { // Chinese has no plural
 			return fmt.Errorf("%s is not in it", name)
 		}
 	}
@@ -119,7 +119,7 @@ func sameWords(english, theirs string) error {
 	return nil
 }
 
-// TestTranslate checks that a translation with missing or unknown texts is refused.
+// TestTranslate checks that a translation with missing or unknown texts is rejected.
 func TestTranslate(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -129,8 +129,8 @@ func TestTranslate(t *testing.T) {
 	theirs, err := Translate(l, []byte(whole))
 	is.NoErr(err)
 	is.Equal(theirs.Steps[0].Predict.Options[1].Say, "否")
-	is.Equal(theirs.Steps[0].Predict.Options[1].If, "status 409") // its ops are unchanged
-	is.Equal(l.Steps[0].Predict.Options[1].Say, "n")              // and so does the English one
+	is.Equal(theirs.Steps[0].Predict.Options[1].If, "status 409") // its conditions are unchanged
+	is.Equal(l.Steps[0].Predict.Options[1].Say, "n")              // the English lesson is unchanged, too
 	for _, wrong := range []struct{ old, new, want string }{
 		{"title: 标题, ", "", "title and about must be there"},
 		{"text: 创建, ", "", "step a: its text is missing"},

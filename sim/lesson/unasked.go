@@ -6,23 +6,23 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
-// Unasked is an op of the learner that the current step did not ask for, and that changed something.
+// Unasked is an op of the learner that the current step did not ask for and that changed something.
 type Unasked struct {
-	N       int      `json:"n"` // of the op, counted from 1
+	N       int      `json:"n"` // the number of the op, counted from 1
 	Line    string   `json:"line"`
 	Effects []Effect `json:"effects"`
 }
 
-// Effect is one thing that an op has done.
+// Effect is a single effect of an op, such as a created object.
 type Effect struct {
-	Kind string `json:"kind"` // created, changed, deleted, watch, time, or did: something else, such as lag 1
-	Of   string `json:"of"`   // the object, the name of the watch, the time, or the line
+	Kind string `json:"kind"` // created, changed, deleted, watch, time, or did for other effects, such as lag 1
+	Of   string `json:"of"`   // the object, the name of the watch, the duration, or the line
 }
 
-// mostEffects is the maximal number of reported effects of one op.
+// mostEffects is the maximum number of reported effects per op.
 const mostEffects = 5
 
-// Unasked returns the effects of the learner's ops in the current step that the step did not ask for.
+// Unasked returns the learner's ops in the current step that the step did not ask for, with their effects.
 func (s *Session) Unasked() []Unasked {
 	var out []Unasked
 	var solution []string
@@ -69,5 +69,5 @@ func (s *Session) effects(i int) []Effect {
 	return out
 }
 
-// commits are the kinds of effects by the verbs of frames.
+// commits maps the verbs of frames to kinds of effects.
 var commits = map[string]string{"ADDED": "created", "MODIFIED": "changed", "DELETED": "deleted"}

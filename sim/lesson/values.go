@@ -8,17 +8,17 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
-// gone replaces a value that no longer exists.
+// gone stands for a value that no longer exists.
 const gone = "…"
 
-// fill replaces every {{…}} of a text by its current value:
+// fill replaces each {{…}} in text with its current value:
 //
-//	{{listed}}          the value that a line "let listed = …" has stored; {{revision}} is the store's newest
+//	{{listed}}          the value that a line "let listed = …" has stored; {{revision}} is the newest revision of the store
 //	{{listed+1}}        a number plus one
 //	{{cm/paint.rv}}     the resourceVersion of a stored object
 //	{{cm/paint .data.color}}, {{count pods}}, {{.metadata.name}}    any other value of sim/scenario
 //
-// The text is complete even if fill returns an error: values that cannot be evaluated are "…" in it.
+// The text is complete even if fill returns an error: values that cannot be evaluated are replaced with "…".
 func fill(w *scenario.World, text string) (string, error) {
 	var out strings.Builder
 	var first error
@@ -44,7 +44,8 @@ func fill(w *scenario.World, text string) (string, error) {
 	}
 }
 
-// liveValue returns one value.
+// liveValue evaluates one placeholder: the name of a variable, OBJECT.rv (its resourceVersion), or an expression of World.Value.
+// The first two may be followed by +NUMBER.
 func liveValue(w *scenario.World, text string) (string, error) {
 	text = strings.TrimSpace(text)
 	name, plus, added := strings.Cut(text, "+")
@@ -71,14 +72,14 @@ func liveValue(w *scenario.World, text string) (string, error) {
 	return strconv.FormatInt(a+b, 10), nil
 }
 
-// isName reports whether a text can be the name of a variable.
+// isName reports whether text is a valid variable name.
 func isName(text string) bool {
 	return text != "" && !strings.ContainsFunc(text, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_'
 	})
 }
 
-// pretend replaces every {{…}} by a number, so that a line or a condition can be parsed before there is a World.
+// pretend replaces each {{…}} with a number, so that a line or a condition can be parsed before there is a World.
 func pretend(text string) string {
 	for {
 		before, rest, begins := strings.Cut(text, "{{")

@@ -1,25 +1,25 @@
-// Package linediff finds the lines in which two texts differ.
+// Package linediff computes line diffs between texts.
 //
 //	a: 1 2 3      ' ' 1
 //	b: 1 3 4  ─▶  '-' 2
 //	              ' ' 3
 //	              '+' 4
 //
-// The messages of API servers have a comparison of their own, that of Python's difflib: sim/builtin/gotext.
+// API servers' messages contain another kind of diff, that of Python's difflib: see sim/builtin/gotext.
 package linediff
 
 import "strings"
 
-// Edit is a line that both texts have, or that one of them has.
+// Edit is a line of a diff.
 type Edit struct {
-	Op   byte // ' ', '-' for a line of the old text alone, '+' for one of the new text alone
+	Op   byte // ' ' for a line in both texts, '-' for one only in the old text, '+' for one only in the new text
 	Text string
 }
 
-// pairsMax bounds the table of a comparison: texts with more pairs of lines are wholly replaced.
+// pairsMax limits the memory for a comparison. Texts with more pairs of lines are replaced as a whole.
 const pairsMax = 4 << 20
 
-// Lines returns the lines of a text. A line break at the end does not begin a line.
+// Lines returns the lines of a text. A newline at the end does not begin another line.
 func Lines(text string) []string {
 	if text == "" {
 		return nil
@@ -27,8 +27,7 @@ func Lines(text string) []string {
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
-// Compare returns the shortest list of removed and added lines that leads from one text to the other. Within a change removed lines
-// come first.
+// Compare returns the shortest diff between two texts. Within a change, removed lines precede added ones.
 func Compare(before, after string) []Edit {
 	a, b := Lines(before), Lines(after)
 	head := 0
@@ -51,9 +50,9 @@ func appendLines(out []Edit, op byte, lines []string) []Edit {
 	return out
 }
 
-// appendMiddle appends the difference of two texts by their longest common subsequence.
+// appendMiddle appends the diff of two texts, which it computes from their longest common subsequence.
 //
-//	common[i*(n+1)+j] = length of the longest one of a[i:] and b[j:]
+//	common[i*(n+1)+j] = length of the longest common subsequence of a[i:] and b[j:]
 func appendMiddle(out []Edit, a, b []string) []Edit {
 	n := len(b)
 	if (len(a)+1)*(n+1) > pairsMax {

@@ -9,8 +9,8 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// OwnerReferences checks the owner references at p. Before 1.37 errors carry no index. Whether an owner exists is not checked:
-// the garbage collector finds out.
+// OwnerReferences validates the owner references of an object. p is the path of the list. Before 1.37, field paths in errors
+// contain no index. It does not check whether an owner exists, which is up to the garbage collector.
 func (r Rules) OwnerReferences(list []any, p field.Path) field.ErrorList {
 	var errs field.ErrorList
 	controller := ""
@@ -61,7 +61,7 @@ func checkOwnerBefore37(ref object.Object, p field.Path) field.ErrorList {
 	return append(errs, checkBanned(ref, p)...)
 }
 
-// checkBanned refuses events as owners (apimachinery validation.BannedOwners).
+// checkBanned rejects events as owners (apimachinery validation.BannedOwners).
 func checkBanned(ref object.Object, p field.Path) field.ErrorList {
 	if ref.APIVersion() != "v1" || ref.Kind() != "Event" {
 		return nil
@@ -69,7 +69,7 @@ func checkBanned(ref object.Object, p field.Path) field.ErrorList {
 	return field.ErrorList{field.Invalid(p, printOwner(ref), "/v1, Kind=Event is disallowed from being an owner")}
 }
 
-// versionOf returns the version in an apiVersion; "" for one with two slashes.
+// versionOf returns the version in an apiVersion. If the apiVersion contains two slashes, it returns "".
 func versionOf(apiVersion string) string {
 	if strings.Count(apiVersion, "/") > 1 {
 		return ""
@@ -77,7 +77,7 @@ func versionOf(apiVersion string) string {
 	return apiVersion[strings.IndexByte(apiVersion, '/')+1:]
 }
 
-// printOwner prints an owner reference with its fields in the order of the Go type.
+// printOwner returns the JSON of an owner reference with its fields in the order of the Go type.
 func printOwner(ref object.Object) field.Raw {
 	b := []byte("{")
 	for i, name := range []string{"apiVersion", "kind", "name", "uid"} {
@@ -105,8 +105,8 @@ func printOwners(list []any) field.Raw {
 	return field.Raw("[" + strings.Join(texts, ",") + "]")
 }
 
-// DedupOwnerReferences removes owner references that are equal to an earlier one from obj and returns their uids, one
-// for each that is gone. The list in obj is replaced, not changed.
+// DedupOwnerReferences removes duplicate owner references from obj and returns their uids, one per removed reference. It replaces
+// the list in obj, but does not modify the old list.
 func DedupOwnerReferences(obj object.Object) (duplicateUIDs []string) {
 	list := obj.List("metadata", "ownerReferences")
 	if len(list) < 2 {
@@ -130,8 +130,8 @@ func DedupOwnerReferences(obj object.Object) (duplicateUIDs []string) {
 	return duplicateUIDs
 }
 
-// DuplicateOwnersWarning is the warning about owner references that DedupOwnerReferences removed. It names the request
-// or, when they were found afterMutation, the mutating admission that sent them.
+// DuplicateOwnersWarning returns the warning about owner references that DedupOwnerReferences removed. The warning says that the
+// request contained them or, if afterMutation is true, that mutating admission added them.
 func DuplicateOwnersWarning(uids []string, afterMutation bool) string {
 	when := ""
 	if afterMutation {
@@ -142,14 +142,14 @@ func DuplicateOwnersWarning(uids []string, afterMutation bool) string {
 		strings.Join(uids, ", ")
 }
 
-// Finalizers without a domain. The first two make the garbage collector act before the object goes.
+// Finalizers without a domain. The first two are handled by the garbage collector before an object is removed.
 const (
 	Orphan             = "orphan"
 	ForegroundDeletion = "foregroundDeletion"
 	Kubernetes         = "kubernetes"
 )
 
-// Finalizers checks the finalizers of any object; p is the path of the list and of every error.
+// Finalizers validates the finalizers of any object. p is the path of the list, which all errors contain.
 func Finalizers(names []string, p field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, name := range names {
@@ -161,7 +161,7 @@ func Finalizers(names []string, p field.Path) field.ErrorList {
 	return errs
 }
 
-// coreFinalizer checks one finalizer, at p, of a built-in kind: it must be a standard one or domain-qualified.
+// coreFinalizer validates a finalizer of a built-in kind, which must be a standard finalizer or domain-qualified. p is its path.
 func coreFinalizer(name string, p field.Path) field.ErrorList {
 	if strings.Contains(name, "/") || isStandard(name) {
 		return nil
@@ -169,7 +169,7 @@ func coreFinalizer(name string, p field.Path) field.ErrorList {
 	return field.ErrorList{field.Invalid(p, name, "name is neither a standard finalizer name nor is it fully qualified")}
 }
 
-// CoreFinalizers checks the finalizers of a built-in kind in the metadata at p.
+// CoreFinalizers validates the finalizers of a built-in kind. p is the path of the metadata.
 func CoreFinalizers(meta map[string]any, p field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i, name := range object.Strings(object.Object(meta).List("finalizers")) {
@@ -178,8 +178,8 @@ func CoreFinalizers(meta map[string]any, p field.Path) field.ErrorList {
 	return errs
 }
 
-// FinalizerWarnings returns the warnings about finalizers that meta has and old has not, in sorted order. Custom
-// resources give them where built-in kinds give errors. On create old is nil.
+// FinalizerWarnings returns the warnings about finalizers that are in meta but not in old, sorted. They are for custom resources;
+// for built-in kinds, such finalizers are errors. On create, old is nil.
 func FinalizerWarnings(meta, old map[string]any) []string {
 	const path = "metadata.finalizers"
 	before := object.Strings(object.Object(old).List("finalizers"))

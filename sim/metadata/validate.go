@@ -1,12 +1,12 @@
-// Package metadata checks metadata, the part that all objects share.
+// Package metadata validates the metadata that all objects have.
 //
 //	create: Validate        name generateName namespace generation labels annotations ownerReferences finalizers managedFields
 //	update: ValidateUpdate  finalizers while deleting, resourceVersion, generation, immutable fields, then the fields that users may change
 //
-// The server runs these rules once itself and most kinds run them again, so errors of an update may occur twice in the causes of a
-// Status: a caller of both keeps both. Kinds of the core API groups use ValidateCore and CoreFinalizers, which want
-// domain-qualified finalizer names; custom resources get warnings instead. Texts and order follow ObjectMeta validation of the API
-// server (API conventions, "Metadata").
+// The server applies these rules once itself, and most kinds apply them again, so errors of an update may occur twice in the causes
+// of a Status. A caller of both returns both. Kinds of the core API groups use ValidateCore and CoreFinalizers, which require
+// domain-qualified finalizer names; custom resources get warnings instead. Messages and order follow the API server's ObjectMeta
+// validation (API conventions, "Metadata").
 package metadata
 
 import (
@@ -20,19 +20,19 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Rules are those of a Kubernetes minor: 36 is 1.36.
+// Rules selects the rules of a Kubernetes minor version: 36 stands for 1.36.
 type Rules int
 
-// annotationsMax is the greatest size of all annotation keys and values together, in bytes.
+// annotationsMax is the maximum total size of annotation keys and values in bytes.
 const annotationsMax = 256 * 1024
 
-// Validate checks the metadata at p of an object of which the name has been generated already. nameRule checks
-// generateName as a prefix, then name.
+// Validate validates the metadata of an object whose name has already been generated. p is the path of the metadata. nameRule
+// validates generateName, as a prefix, and name.
 func (r Rules) Validate(meta map[string]any, namespaced bool, nameRule func(name string, prefix bool) []string, p field.Path) field.ErrorList {
 	return append(Names(meta, nameRule, p), r.ValidateRest(meta, namespaced, p)...)
 }
 
-// Names is the part of Validate that hangs on the rule for names: generateName and name.
+// Names is that part of Validate which depends on the rule for names. It validates generateName and name.
 func Names(meta map[string]any, nameRule func(name string, prefix bool) []string, p field.Path) field.ErrorList {
 	m := object.Object(meta)
 	var errs field.ErrorList
@@ -47,12 +47,12 @@ func Names(meta map[string]any, nameRule func(name string, prefix bool) []string
 	return errs
 }
 
-// ValidateRest is the part of Validate that is the same for all kinds.
+// ValidateRest is that part of Validate which is the same for all kinds.
 func (r Rules) ValidateRest(meta map[string]any, namespaced bool, p field.Path) field.ErrorList {
 	return rest(meta, namespaced, r.free(meta, p), p)
 }
 
-// freeErrors are the errors in the fields that users may change, by field.
+// freeErrors contains the errors in those fields that users may change, by field.
 type freeErrors struct{ labels, owners, managers field.ErrorList }
 
 func (r Rules) free(m object.Object, p field.Path) freeErrors {
@@ -70,13 +70,14 @@ func rest(m object.Object, namespaced bool, free freeErrors, p field.Path) field
 	return append(errs, free.managers...)
 }
 
-// ValidateCore is Validate for the built-in kinds whose finalizers must have standard or domain-qualified names.
+// ValidateCore is like Validate, but also requires that finalizers are standard or domain-qualified, as some built-in kinds do.
 func (r Rules) ValidateCore(meta map[string]any, namespaced bool, nameRule func(name string, prefix bool) []string, p field.Path) field.ErrorList {
 	return append(r.Validate(meta, namespaced, nameRule, p), CoreFinalizers(meta, p)...)
 }
 
-// ValidateUpdate checks the metadata at p of an object that is about to replace one with the metadata old. own is the result of
-// ValidateRest, and changed the errors of the update. Both include the errors in fields that users may change.
+// ValidateUpdate validates the metadata of an object that replaces another one. old is the metadata of the replaced object,
+// and p is the path of the metadata. own is the result of ValidateRest, and changed contains the errors of the update. Both
+// include the errors in fields that users may change.
 func (r Rules) ValidateUpdate(meta, old map[string]any, namespaced bool, p field.Path) (own, changed field.ErrorList) {
 	free := r.free(meta, p)
 	return rest(meta, namespaced, free, p), update(meta, old, free, p)
@@ -111,14 +112,14 @@ func checkNamespace(namespace string, namespaced bool, p field.Path) field.Error
 	return nil
 }
 
-// checkLabels checks labels and annotations.
+// checkLabels validates labels and annotations.
 func checkLabels(m object.Object, p field.Path) field.ErrorList {
 	errs := field.CheckLabels(p.Child("labels"), m.Map("labels"))
 	return append(errs, Annotations(m.Map("annotations"), p.Child("annotations"))...)
 }
 
-// Annotations checks the annotations at p: keys are label keys in any case, and the total size is limited. Keys are
-// looked at in sorted order; the real server's order is random.
+// Annotations validates annotations, whose path is p: keys must be valid label keys in any case, and the total size is limited.
+// Keys are checked in alphabetical order; the real server's order is random.
 func Annotations(annotations map[string]any, p field.Path) field.ErrorList {
 	var errs field.ErrorList
 	size := 0
@@ -150,7 +151,7 @@ func noNewFinalizers(m, old object.Object, p field.Path) field.ErrorList {
 		"no new finalizers can be added if the object is being deleted, found new finalizers %#v", added))}
 }
 
-// immutable checks the fields that no update changes.
+// immutable checks that an update does not change any of the immutable fields.
 func immutable(m, old object.Object, p field.Path) field.ErrorList {
 	var errs field.ErrorList
 	changed := func(name string, value any) {
@@ -177,7 +178,7 @@ func immutable(m, old object.Object, p field.Path) field.ErrorList {
 	return errs
 }
 
-// timestamp returns the time s as the server prints it, or nil when there is none: +00:00 and Z are the same.
+// timestamp converts the time s to the server's format, so that +00:00 equals Z. If s is empty, it returns nil.
 func timestamp(s string) any {
 	if s == "" {
 		return nil
@@ -188,13 +189,13 @@ func timestamp(s string) any {
 	return s
 }
 
-// Limits of names in managedFields, in bytes.
+// Limits for the length of names in managedFields, in bytes.
 const (
 	fieldManagerMax = 128
 	subresourceMax  = 256
 )
 
-// ManagedFields checks the entries at p that a client sent, not the fields they own.
+// ManagedFields validates the managedFields in a request, except for the fields that the entries own. p is the path of the list.
 func (r Rules) ManagedFields(list []any, p field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i, v := range list {
@@ -216,8 +217,7 @@ func (r Rules) ManagedFields(list []any, p field.Path) field.ErrorList {
 	return errs
 }
 
-// FieldManager checks the name of a field manager, in an entry of managedFields or in the fieldManager parameter.
-// Empty is fine.
+// FieldManager validates the name of a field manager in managedFields or in the fieldManager parameter. An empty name is valid.
 func FieldManager(name string, p field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if len(name) > fieldManagerMax {

@@ -18,7 +18,7 @@ const (
 	label = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
 )
 
-// TestValidateCore holds answers of kube-apiserver v1.36.3.
+// TestValidateCore compares with the errors of kube-apiserver v1.36.3.
 func TestValidateCore(t *testing.T) {
 	tests := []struct {
 		meta string

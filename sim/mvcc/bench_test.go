@@ -5,23 +5,25 @@ import (
 	"testing"
 
 	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/pack"
 )
 
 const benchKeys = 10_000
 
-// benchStore returns a store of 10,000 keys with values of 2 KB, and the keys.
+// benchStore returns a store of 10,000 keys with values of 2 KB, the keys, and a value.
 func benchStore() (*mvcc.Store, []string, []byte) {
 	s := mvcc.New(1)
 	keys := make([]string, benchKeys)
 	value := make([]byte, 2048)
 	for i := range keys {
 		keys[i] = fmt.Sprintf("/registry/pods/namespace-%02d/pod-%06d", i%20, i)
-		s.Put(keys[i], value, nil)
+		s.Put(keys[i], pack.New(value), nil)
 	}
 	return s, keys, value
 }
 
-// place spreads the writes over the keys: 7919 and 10,000 have no common factor.
+// place returns the index of the key that the ith write changes. All keys are written, because 7919 and 10,000 have no common
+// factor.
 func place(i int) int { return i * 7919 % benchKeys }
 
 // historyMax is the number of revisions after which a benchmark compacts.
@@ -31,7 +33,7 @@ func BenchmarkPut(b *testing.B) {
 	s, keys, value := benchStore()
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		s.Put(keys[place(i)], value, nil)
+		s.Put(keys[place(i)], pack.New(value), nil)
 		if s.Rev()-s.Compacted() > historyMax {
 			_ = s.Compact(s.Rev() - historyMax/2)
 		}
@@ -43,7 +45,7 @@ func BenchmarkPutDelete(b *testing.B) {
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		s.Delete(keys[place(i)])
-		s.Put(keys[place(i)], value, nil)
+		s.Put(keys[place(i)], pack.New(value), nil)
 		if s.Rev()-s.Compacted() > historyMax {
 			_ = s.Compact(s.Rev() - historyMax/2)
 		}
@@ -78,11 +80,11 @@ func BenchmarkFork(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		f.Put(keys[place(i)], value, nil)
+		f.Put(keys[place(i)], pack.New(value), nil)
 	}
 }
 
-// BenchmarkRange reads one namespace of 20: 500 keys.
+// BenchmarkRange reads one of 20 namespaces, which has 500 keys.
 func BenchmarkRange(b *testing.B) {
 	s, _, _ := benchStore()
 	v, err := s.At(0)
@@ -99,8 +101,8 @@ func BenchmarkRange(b *testing.B) {
 	}
 }
 
-// BenchmarkCount counts all keys but the first, as the first page of a list with limit=1 does: it takes about as long in
-// many keys as in few.
+// BenchmarkCount counts all keys except the first, as the first page of a list with limit=1 does. The duration hardly depends on
+// the number of keys.
 func BenchmarkCount(b *testing.B) {
 	for _, keys := range []int{1_000, 10_000, 100_000} {
 		b.Run(fmt.Sprint(keys), func(b *testing.B) {

@@ -9,8 +9,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// The cost of a list of one object or of 500 hardly depends on the number of objects: the number of key comparisons stays about the
-// same.
+// The cost of a page of 1 or 500 objects hardly depends on the number of objects in the store. It is measured in key comparisons.
 func TestPagesDoNotGrow(t *testing.T) {
 	t.Parallel()
 	few, many := 1_000, 100_000
@@ -21,7 +20,7 @@ func TestPagesDoNotGrow(t *testing.T) {
 		for i := range keys {
 			x.put(&KV{Key: fmt.Sprintf("/pods/%06d", i)})
 		}
-		v := newView(1, x, nil)
+		v := newView(x, Event{Rev: 1})
 		compared = 0
 		first, left := fmt.Sprintf("/pods/%06d", from), limit
 		v.Range("/pods/", first, func(*KV) bool { compared++; left--; return left > 0 })
@@ -36,7 +35,7 @@ func TestPagesDoNotGrow(t *testing.T) {
 			a, b := page(few, limit, int(place*float64(few))), page(many, limit, int(place*float64(many)))
 			t.Logf("limit %d from %v: %d and %d comparisons", limit, place, a, b)
 			grows := math.Log(float64(b)/float64(a)) / math.Log(float64(many)/float64(few))
-			is.True(grows < 0.1) // 0 is not at all, 1 in proportion
+			is.True(grows < 0.1) // 0 means no growth, 1 means proportional growth
 		}
 	}
 }

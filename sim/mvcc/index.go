@@ -8,35 +8,35 @@ import (
 	"github.com/google/btree"
 )
 
-// degree is the degree of the B-trees: a node has up to 2*degree-1 keys. A write to an index that has been read copies one node per
-// level, so small nodes are cheaper to write and large ones cheaper to read; BenchmarkPut and BenchmarkGet show how much.
+// degree is the degree of the B-trees: a node has up to 2*degree-1 keys. A write to an index that has been read copies one node
+// per level. Therefore small nodes make writes cheaper, and large nodes make reads cheaper (see BenchmarkPut and BenchmarkGet).
 const degree = 16
 
-// runMax is the largest number of keys in a run, and blockMax the largest number of runs in a block: BenchmarkCount shows the cost
-// of both.
+// runMax is the maximum number of keys in a run, and blockMax the maximum number of runs in a block. BenchmarkCount measures
+// the effect of both.
 const runMax, blockMax = 256, 16
 
-// index contains the keys of a view, and counts of them:
+// index contains the keys of a view, and their counts:
 //
 //	keys     a b c d   e f g   h i j k   l m     the first key of each run, and its number of keys
 //	runs    ╭"": 4 ─── e: 3╮  ╭h: 4 ──── l: 2╮
 //	blocks  ╰───── 7 ──────╯  ╰───── 6 ──────╯
 //
-// A count adds up blocks and runs, and visits keys only in the two runs that it partly covers. A write that neither adds nor
-// removes a key does not change them.
+// To count keys, it adds up blocks and runs, and only visits keys in the two runs that are partly covered. A write that neither
+// adds nor removes a key changes no count.
 type index struct {
 	keys   *btree.BTreeG[*KV]
 	blocks []*block
 }
 
-// block is runs, up to the next block.
+// block is a sequence of runs.
 type block struct {
 	runs []run
-	n    int                // keys
-	of   *btree.BTreeG[*KV] // keys of the index that may change it; the others share it
+	n    int                // number of keys
+	of   *btree.BTreeG[*KV] // the tree of the index that may modify the block; other indexes must copy it
 }
 
-// run is the keys from one on, up to the next run.
+// run counts the keys from first up to the next run.
 type run struct {
 	first string
 	n     int
@@ -47,17 +47,17 @@ func newIndex() index {
 	return index{keys, []*block{{runs: make([]run, 1), of: keys}}}
 }
 
-// edit returns a copy to write to. It shares its nodes and blocks with the index and copies the ones that it changes.
+// edit returns a copy that can be written to. It shares nodes and blocks with the index, and copies them when it changes them.
 //
-// Clone also gives the tree it is called on a new identity, so that both may be written to. The tree of a view is never written to,
-// but views of a fork are read under another lock: so Clone is called on a copy of the tree's header, and the view's is not
-// changed.
+// Clone would also change the identity of the original tree, so that both can be written to. The tree of a view is never
+// written to, but views of a fork are read under another lock. Therefore edit clones a copy of the tree's header and leaves the
+// view's tree unchanged.
 func (x index) edit() index {
 	header := *x.keys
 	return index{header.Clone(), slices.Clone(x.blocks)}
 }
 
-// put stores kv and returns the KV that it replaces, or nil.
+// put stores kv. It returns the KV that it replaces, or nil.
 func (x *index) put(kv *KV) *KV {
 	prev, found := x.keys.ReplaceOrInsert(kv)
 	if !found {
@@ -72,7 +72,7 @@ func (x *index) delete(key string) {
 	x.resize(key, -1)
 }
 
-// apply applies an event and returns the KV that a put replaced, or nil.
+// apply applies an event. It returns the KV that a put replaces, or nil.
 func (x *index) apply(e *Event) *KV {
 	if e.KV != nil {
 		return x.put(e.KV)
@@ -81,13 +81,14 @@ func (x *index) apply(e *Event) *KV {
 	return nil
 }
 
-// get returns the KV of a key, or nil.
+// get returns the KV of a key, or nil if the key does not exist.
 func (x index) get(key string) *KV {
 	kv, _ := x.keys.Get(&KV{Key: key})
 	return kv
 }
 
-// resize adds n keys to the run that key is in. It cuts in two a run or a block that has grown too large.
+// resize adds n, which may be negative, to the count of the run that contains key. It splits a run or block that has become too
+// large.
 func (x *index) resize(key string, n int) {
 	i, j := x.find(key)
 	b := x.own(i)
@@ -110,7 +111,7 @@ func (x *index) resize(key string, n int) {
 	}
 }
 
-// own returns a block, which may be changed from now on.
+// own returns block i for modification. If other indexes share the block, own copies it first.
 func (x *index) own(i int) *block {
 	b := x.blocks[i]
 	if b.of != x.keys {
@@ -120,7 +121,7 @@ func (x *index) own(i int) *block {
 	return b
 }
 
-// halve makes two runs of a run of a block.
+// halve splits run j of block b into two runs.
 func (x *index) halve(b *block, j int) {
 	r := &b.runs[j]
 	left, middle := r.n/2, ""
@@ -134,33 +135,33 @@ func (x *index) halve(b *block, j int) {
 	b.runs = slices.Insert(b.runs, j+1, second)
 }
 
-// find returns the place of the block that a key is in, or would be, and that of the run in it.
+// find returns the index of the block that contains key or would contain it, and the index of the run within the block.
 func (x index) find(key string) (i, j int) {
 	i = max(0, sort.Search(len(x.blocks), func(i int) bool { return x.blocks[i].runs[0].first > key })-1)
 	runs := x.blocks[i].runs
 	return i, max(0, sort.Search(len(runs), func(j int) bool { return runs[j].first > key })-1)
 }
 
-// each yields the keys that are not before from, in order.
+// each yields the keys that are not less than from, in order.
 func (x index) each(from string, yield func(*KV) bool) {
 	x.keys.AscendGreaterOrEqual(&KV{Key: from}, yield)
 }
 
-// ranged yields the keys from one on that begin with prefix, in order.
+// ranged yields the keys that begin with prefix and are not less than from, in order.
 func (x index) ranged(prefix, from string, yield func(*KV) bool) {
 	x.each(max(prefix, from), func(kv *KV) bool {
 		return strings.HasPrefix(kv.Key, prefix) && yield(kv)
 	})
 }
 
-// count returns how many keys there are from one on that begin with prefix.
+// count returns the number of keys that begin with prefix and are not less than from.
 func (x index) count(prefix, from string) int {
 	from = max(prefix, from)
 	if !strings.HasPrefix(from, prefix) {
-		return 0 // all that do are before it
+		return 0 // all keys with the prefix are less than from
 	}
 	n := -x.before(from)
-	if end, bounded := after(prefix); bounded {
+	if end, bounded := prefixEnd(prefix); bounded {
 		return n + x.before(end)
 	}
 	for _, b := range x.blocks {
@@ -169,7 +170,7 @@ func (x index) count(prefix, from string) int {
 	return n
 }
 
-// before returns how many keys are before one.
+// before returns the number of keys that are less than key.
 func (x index) before(key string) (n int) {
 	i, j := x.find(key)
 	for _, b := range x.blocks[:i] {
@@ -182,17 +183,17 @@ func (x index) before(key string) (n int) {
 	return n + x.between(runs[j].first, key)
 }
 
-// between visits the keys from one on and before another, and returns how many they are.
+// between returns the number of keys k with from <= k < to. It visits each of them.
 func (x index) between(from, to string) int {
 	n := 0
 	x.keys.AscendRange(&KV{Key: from}, &KV{Key: to}, func(*KV) bool { n++; return true })
 	return n
 }
 
-// after returns the first text after all that begin with prefix. It returns false if there is none.
-func after(prefix string) (string, bool) {
+// prefixEnd returns the smallest string that is greater than all strings with the prefix. It returns false if there is none.
+func prefixEnd(prefix string) (string, bool) {
 	last := len(prefix) - 1
-	for last >= 0 && prefix[last] == 0xff { // a byte, not a rune: strings.TrimRight would take U+FFFD for it
+	for last >= 0 && prefix[last] == 0xff { // compares bytes, not runes: strings.TrimRight would take the byte for U+FFFD
 		last--
 	}
 	if last < 0 {

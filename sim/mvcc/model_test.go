@@ -10,8 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/mvcc"
 )
 
-// model is a store as simple as it can be: every write ever made, in order.
-// Each question is answered by reading all of them.
+// model is the simplest possible store: a list of all writes in order. Each read scans the whole list.
 type model struct {
 	rev       uint64
 	compacted uint64
@@ -41,7 +40,7 @@ func (m *model) delete(key string) bool {
 	return true
 }
 
-// get returns the key at a revision as text, "z@2-4"; empty if it is absent.
+// get returns the entry of a key at a revision, such as "z@2-4", or "" if the key does not exist.
 func (m *model) get(key string, rev uint64) string {
 	var created, modified uint64
 	var value string
@@ -63,7 +62,7 @@ func (m *model) get(key string, rev uint64) string {
 	return entry(value, created, modified)
 }
 
-// read returns the error of a read at a revision above 0.
+// read returns the error that a read at revision rev must return, or nil. Revision 0 is not supported.
 func (m *model) read(rev uint64) error {
 	switch {
 	case rev > m.rev:
@@ -85,7 +84,7 @@ func (m *model) compact(rev uint64) error {
 	return nil
 }
 
-// fork returns a model with the writes up to rev.
+// fork returns a copy of the model with the writes up to rev, or the error of a fork at rev.
 func (m *model) fork(rev uint64) (*model, error) {
 	if rev == 0 {
 		rev = m.rev
@@ -110,7 +109,7 @@ func (m *model) restore(rev uint64) error {
 	return err
 }
 
-// keys returns every key ever written, sorted.
+// keys returns all keys ever written, sorted.
 func (m *model) keys() []string {
 	var keys []string
 	for _, w := range m.writes {
@@ -120,7 +119,7 @@ func (m *model) keys() []string {
 	return slices.Compact(keys)
 }
 
-// rangeAt returns "{a: z@2-4, b: y@3}" and how many keys there are.
+// rangeAt returns the entries of a range, such as "{a: z@2-4, b: y@3}", and their number.
 func (m *model) rangeAt(rev uint64, prefix, from string) (string, int) {
 	var all []string
 	for _, key := range m.keys() {
@@ -131,7 +130,7 @@ func (m *model) rangeAt(rev uint64, prefix, from string) (string, int) {
 	return "{" + strings.Join(all, ", ") + "}", len(all)
 }
 
-// events returns the commits after a revision, "put a, was x@2" each.
+// events returns the commits after a revision, such as "put a, was x@2".
 func (m *model) events(after uint64) ([]string, error) {
 	if after < m.rev && after+1 < m.compacted {
 		return nil, mvcc.ErrCompacted
@@ -163,13 +162,13 @@ func commit(rev uint64, key, now, prev string) string {
 	return text
 }
 
-// The same texts of a store.
+// The following functions return strings in the same form for a store.
 
 func storeEntry(kv *mvcc.KV) string {
 	if kv == nil {
 		return ""
 	}
-	return entry(string(kv.Value), kv.CreateRev, kv.ModRev)
+	return entry(string(kv.Value()), kv.CreateRev, kv.ModRev)
 }
 
 func viewRange(v *mvcc.View, prefix, from string) string {
@@ -197,7 +196,7 @@ func storeEvents(s *mvcc.Store, after uint64) ([]string, error) {
 	return all, err
 }
 
-// ranges are the ranges that check reads.
+// ranges lists the ranges that check reads.
 var ranges = []struct{ prefix, from string }{
 	{"", ""}, {"a", ""}, {"a/", ""}, {"", "a/b"}, {"a/", "a"}, {"a/", "a/c"}, {"a/", "b"}, {"b", "a"}, {"zzz", ""},
 }
@@ -222,7 +221,7 @@ func check(s *mvcc.Store, m *model) error {
 			return fmt.Errorf("At(%d): %v, want %v", asked, err, wantErr)
 		}
 		if err != nil {
-			continue // as it must be
+			continue // as expected
 		}
 		if err := checkView(s, v, m, rev); err != nil {
 			return err
@@ -237,7 +236,7 @@ func check(s *mvcc.Store, m *model) error {
 	return nil
 }
 
-// checkView compares one revision.
+// checkView compares all reads of one revision with the model.
 func checkView(s *mvcc.Store, v *mvcc.View, m *model, rev uint64) error {
 	if v.Rev() != rev {
 		return fmt.Errorf("the view of %d says %d", rev, v.Rev())

@@ -11,9 +11,10 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/pack"
 )
 
-// op is one operation of a run, two bytes of a fuzz input.
+// op is an operation of a run. A fuzz input contains it as two bytes.
 //
 //	kind  put delete compact restore fork use
 //	arg   key, revision below the current one, or which store
@@ -31,7 +32,7 @@ const (
 
 var opKeys = []string{"a", "a/b", "a/c", "a/c/d", "b", "ä", ""}
 
-// storesMax is how many stores a run may have; a fork above that is left out.
+// storesMax is the maximum number of stores in a run. Further forks are skipped.
 const storesMax = 4
 
 func (o op) String() string {
@@ -44,7 +45,7 @@ func (o op) String() string {
 
 func (o op) key() string { return opKeys[int(o.arg)%len(opKeys)] }
 
-// rev returns a revision from one above the current one downwards; at times 0.
+// rev returns a revision: the one after the current one, the current one, an earlier one, or 0.
 func (o op) rev(current uint64) uint64 {
 	back := uint64(o.arg % 8)
 	if back > current+1 {
@@ -53,27 +54,26 @@ func (o op) rev(current uint64) uint64 {
 	return current + 1 - back
 }
 
-// run is the stores of one run, each with its model, and the views taken.
+// run holds the stores of a run with their models, and views that were taken earlier.
 type run struct {
 	stores []*mvcc.Store
 	models []*model
-	now    int // the store in use
-	count  int // how many operations there were: the values written
+	now    int // index of the store in use
+	count  int // number of operations so far; used as the next value
 	kept   []*mvcc.View
-	looks  []string // what kept[i] looked like when it was taken
+	looks  []string // content of kept[i] when it was taken
 }
 
 func newRun(rev uint64) *run {
 	return &run{stores: []*mvcc.Store{mvcc.New(rev)}, models: []*model{newModel(rev)}}
 }
 
-// mark is an mvcc.Aux.
+// mark implements mvcc.Aux.
 type mark int
 
 func (mark) Superseded() {}
 
-// do carries out one operation on the store and the model in use.
-// It returns an error if they do not agree about it.
+// do runs an operation on the store and the model in use. It returns an error if the results differ.
 func (r *run) do(o op) error {
 	s, m := r.stores[r.now], r.models[r.now]
 	r.count++
@@ -81,7 +81,7 @@ func (r *run) do(o op) error {
 	switch o.kind % opKinds {
 	case opPut:
 		value := fmt.Sprint("v", r.count)
-		e := s.Put(o.key(), []byte(value), mark(r.count))
+		e := s.Put(o.key(), pack.New([]byte(value)), mark(r.count))
 		m.put(o.key(), value)
 		if e.Rev != m.rev || e.KV.Aux != mark(r.count) {
 			return fmt.Errorf("event %+v, want revision %d and aux %d", e, m.rev, r.count)
@@ -107,7 +107,7 @@ func (r *run) do(o op) error {
 	return nil
 }
 
-// fork adds a fork of the store in use and uses it.
+// fork adds a fork of the store in use and switches to it.
 func (r *run) fork(rev uint64) (got, want error) {
 	if len(r.stores) == storesMax {
 		return nil, nil
@@ -121,7 +121,7 @@ func (r *run) fork(rev uint64) (got, want error) {
 	return got, want
 }
 
-// keep takes a view of the store in use, to look at it again later.
+// keep saves a view of the store in use and its content, so that check can compare them later.
 func (r *run) keep() error {
 	v, err := r.stores[r.now].At(0)
 	if err == nil {
@@ -130,7 +130,7 @@ func (r *run) keep() error {
 	return err
 }
 
-// check compares every store with its model, and every view with its old self.
+// check compares all stores with their models, and all views with their earlier content.
 func (r *run) check() error {
 	for i, s := range r.stores {
 		if err := check(s, r.models[i]); err != nil {
@@ -145,7 +145,7 @@ func (r *run) check() error {
 	return nil
 }
 
-// play carries out all operations and compares after each one.
+// play runs all operations and checks the stores after each one.
 func play(rev uint64, ops []op) error {
 	r := newRun(rev)
 	for i, o := range ops {
@@ -160,7 +160,7 @@ func play(rev uint64, ops []op) error {
 	return nil
 }
 
-// ops turns the bytes of a fuzz input into operations, at most 64.
+// ops decodes at most 64 operations from a fuzz input.
 func ops(data []byte) (all []op) {
 	for pair := range slices.Chunk(data, 2) {
 		if len(pair) == 2 && len(all) < 64 {
@@ -170,7 +170,7 @@ func ops(data []byte) (all []op) {
 	return all
 }
 
-// TestStoreRandom runs 100 sequences, each drawn from its seed (20 with -short).
+// TestStoreRandom runs 100 random sequences of operations (20 with -short).
 func TestStoreRandom(t *testing.T) {
 	t.Parallel()
 	seeds := uint64(100)
@@ -184,20 +184,19 @@ func TestStoreRandom(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 0))
 			var all []op
 			for range 40 {
-				// Three in four are writes, so that there is history to speak of.
+				// Three in four operations are writes, so that the history is long enough.
 				kind := byte(r.IntN(2))
 				if r.IntN(4) == 0 {
 					kind = byte(r.IntN(opKinds))
 				}
 				all = append(all, op{kind, byte(r.IntN(256))})
 			}
-			is.NoErr(play(seed%3, all)) // the store and the list of all writes give the same answers
+			is.NoErr(play(seed%3, all)) // the store and the model give the same results
 		})
 	}
 }
 
-// TestStoreLarge writes so many keys that the tree has several levels, and
-// nodes are split and joined.
+// TestStoreLarge writes enough keys for a tree with several levels, whose nodes are split and joined.
 func TestStoreLarge(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -208,7 +207,7 @@ func TestStoreLarge(t *testing.T) {
 	for i := range 3000 {
 		key := fmt.Sprintf("key-%03d", r.IntN(600))
 		if i%1000 < 700 {
-			s.Put(key, []byte("v"), nil)
+			s.Put(key, pack.New([]byte("v")), nil)
 			m.put(key, "v")
 		} else if _, ok := s.Delete(key); ok {
 			m.delete(key)
@@ -223,17 +222,17 @@ func TestStoreLarge(t *testing.T) {
 	v, err := s.At(0)
 	is.NoErr(err)
 	is.Equal(viewRange(v, "", ""), want) // the current state
-	is.Equal(v.Count("key-", ""), count) // its size
+	is.Equal(v.Count("key-", ""), count) // the number of keys
 	is.NoErr(s.Compact(s.Rev()))
 	for i, v := range kept {
-		is.Equal(viewRange(v, "", ""), looks[i]) // no view has changed, compacted or not
+		is.Equal(viewRange(v, "", ""), looks[i]) // no view has changed, even if its revision was compacted
 		at, _ := m.rangeAt(v.Rev(), "", "")
-		is.Equal(looks[i], at) // and it was right when it was taken
+		is.Equal(looks[i], at) // and its content was right when it was taken
 	}
 }
 
-// TestCountLarge counts in stores of some thousand keys, which grow, are emptied in places and grow again: Count, which does not
-// visit the keys, returns the number that Range visits.
+// TestCountLarge compares Count, which does not visit the keys, with the number of keys that Range yields. Its stores have some
+// thousand keys. They grow, lose ranges of keys, and grow again.
 func TestCountLarge(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -262,14 +261,13 @@ func TestCountLarge(t *testing.T) {
 	}
 }
 
-// TestStoreExhaustive runs every sequence of up to five of these operations
-// (four with -short).
+// TestStoreExhaustive runs all sequences of up to five of its operations (four with -short).
 func TestStoreExhaustive(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	alphabet := []op{
 		{opPut, 0}, {opPut, 1}, {opDelete, 0}, // two keys
-		{opCompact, 1}, {opCompact, 2}, // at the current revision and before
+		{opCompact, 1}, {opCompact, 2}, // at the current revision and earlier
 		{opRestore, 2}, {opFork, 1}, {opFork, 2}, {opUse, 0},
 	}
 	length := 5
@@ -281,7 +279,7 @@ func TestStoreExhaustive(t *testing.T) {
 	all = func() {
 		r := newRun(1)
 		for _, o := range sequence {
-			is.NoErr(r.do(o)) // the model agrees with each answer
+			is.NoErr(r.do(o)) // each result equals that of the model
 			is.NoErr(r.keep())
 		}
 		if err := r.check(); err != nil {
@@ -299,8 +297,8 @@ func TestStoreExhaustive(t *testing.T) {
 	all()
 }
 
-// FuzzStore turns bytes into operations, two bytes each. The committed inputs
-// are in testdata/fuzz/FuzzStore; -v prints what they stand for.
+// FuzzStore runs the operations that are encoded in the input, in two bytes each. The committed inputs are in
+// testdata/fuzz/FuzzStore; -v prints their operations.
 func FuzzStore(f *testing.F) {
 	f.Add([]byte{opPut, 0, opPut, 1, opDelete, 0, opCompact, 2, opPut, 0})
 	f.Add([]byte{opPut, 0, opPut, 0, opFork, 2, opPut, 1, opUse, 0, opPut, 2, opRestore, 3, opPut, 3})

@@ -1,11 +1,12 @@
-// Package mvcc is a store of keys and bytes that keeps every revision.
+// Package mvcc is a key-value store that keeps every revision.
 //
-// It does not depend on Kubernetes. Its terms and rules are etcd's: every put and every delete is one commit and makes one revision
-// of the whole store; older revisions can be read until they are compacted.
+// It does not depend on Kubernetes. Its terms and rules are those of etcd: each put or delete is a commit that creates one
+// revision of the whole store. Older revisions can be read until they are compacted.
 //
-// A Store is a list of views, one per revision. A view is an index, a B-tree from key to the newest write of that key, and the
-// event that led to it. A write to a view that has been read copies the nodes of the tree on the path to its key and shares the
-// rest; the indexes of most older views are freed, and rebuilt when they are read. From an empty store at revision 1:
+// A Store is a list of views, one per revision. A view consists of an index, a B-tree from keys to their newest writes, and the
+// event that created the view. A write after a range of the newest view has been read copies the tree nodes on the path to its
+// key and shares the rest. The indexes of most older views are freed, and rebuilt when they are read. From an empty store at
+// revision 1:
 //
 //	s := mvcc.New(1)     1 {}                             first: 1
 //
@@ -22,42 +23,48 @@
 //	s.Compact(4)         4 {a: z@2-4, b: y@3} put a, was x@2     first: 4
 //	                     5 {a: z@2-4}         delete b, was y@3
 //
-// z@2-4 is a KV created at revision 2 and last written at revision 4. After
-// Compact(4), revisions 4 and 5 can be read and the events of both can be
-// watched; all before is ErrCompacted. From there:
+// z@2-4 is a KV created at revision 2 and last written at revision 4. After Compact(4), revisions 4 and 5 can be read, and the
+// events of both can be watched. Everything before that is ErrCompacted. From there:
 //
 //	f, _ := s.Fork(4)    4 {a: z@2-4, b: y@3} put a, was x@2     first: 4
 //	f.Put("c", "w")      5 {a: z@2-4, b: y@3, c: w@5} put c      in f; s is as before
 //
 //	s.Restore(4)         4 {a: z@2-4, b: y@3} put a, was x@2     first: 4
 //	s.Delete("a")        5 {b: y@3}           delete a, was z@2-4
+//
+// Values are often similar, such as the pods of a workload or the revisions of one pod. The store packs each value some commits
+// after it was put (package pack). This is invisible to readers.
 package mvcc
 
 import (
 	"errors"
 	"slices"
+
+	"github.com/kubesim/kubesim/sim/pack"
 )
 
-// Errors of reads at a revision the store cannot serve.
+// Errors of reads at revisions that the store does not have.
 var (
 	ErrCompacted      = errors.New("mvcc: required revision has been compacted")
 	ErrFutureRevision = errors.New("mvcc: required revision is a future revision")
 )
 
-// KV is one write of a key. It never changes once it is stored.
+// KV is a key with the value of one write. It is immutable once it is stored.
 type KV struct {
 	Key       string
-	Value     []byte
-	CreateRev uint64 // revision of the put that created the key
-	ModRev    uint64 // revision of this write
-	// Aux is a value that the writer wants to find again with the KV, or nil. The store does not use it, and it is not part of the
-	// data.
+	Text      *pack.Text // the value
+	CreateRev uint64     // revision of the put that created the key
+	ModRev    uint64     // revision of this write
+	// Aux is a value that the writer attaches to the KV, or nil. The store only calls Superseded on it; it is not part of the data.
 	Aux Aux
 }
 
-// Aux is derived from a value by its writer, such as the parsed object.
+// Value returns the value. The caller must not change it.
+func (kv *KV) Value() []byte { return kv.Text.Bytes() }
+
+// Aux is data that the writer derives from a value, such as the parsed object.
 type Aux interface {
-	// Superseded frees parts that readers can compute again. It is called when there is a newer value.
+	// Superseded frees data that can be recomputed. It is called when the key has a newer value.
 	Superseded()
 }
 
@@ -69,64 +76,66 @@ type Event struct {
 	Prev *KV // nil for a create
 }
 
-// Store is a store of keys and bytes with its history.
+// Store is a key-value store with its history.
 //
-// It is not safe for concurrent use: its owner has the lock. The views, KVs and
-// events it returns never change, so they may be used without that lock. A fork
-// shares nothing that changes with the store it comes from.
+// It is not safe for concurrent use; its owner must lock it. The views, KVs and events that it returns are immutable, so they
+// may be used without the lock. A fork shares no mutable data with the original store.
 //
-// In every method but Compact and Events, revision 0 means the current one.
+// In all methods except Compact and Events, revision 0 means the current one.
 type Store struct {
-	first uint64  // revision of views[0]; everything before has been compacted
-	views []*View // views[i] is the store at revision first+i; never empty
-	head  *head   // of the last one
+	first uint64  // revision of views[0]; all earlier revisions have been compacted
+	views []*View // views[i] is the state at revision first+i; never empty
+	head  *head   // the head of the last view
 
-	lists map[string][]*KV // by prefix: see List
+	lists  map[string][]*KV // cached results of List by prefix
+	packer pack.Packer
 }
 
-// New returns an empty store whose current revision is rev.
-// It counts as compacted at rev: nothing before can be read.
+// recent is the number of commits after which a value is packed. Most values that are read were written recently.
+const recent = 1024
+
+// New returns an empty store whose current revision is rev. The store counts as compacted at rev, so earlier revisions cannot
+// be read.
 func New(rev uint64) *Store {
-	return begin(newView(rev, newIndex(), nil))
+	return begin(newView(newIndex(), Event{Rev: rev}))
 }
 
-// begin returns a store whose history begins with a view, which has its index.
+// begin returns a store whose history begins with oldest. The view must have its index.
 func begin(oldest *View) *Store {
-	return &Store{first: oldest.rev, views: []*View{oldest}, head: &head{view: oldest, index: oldest.index()}}
+	return &Store{first: oldest.Rev(), views: []*View{oldest}, head: &head{view: oldest, index: oldest.index()}}
 }
 
-// Rev returns the current revision, that of the last commit.
-func (s *Store) Rev() uint64 { return s.current().rev }
+// Rev returns the current revision, which is that of the last commit.
+func (s *Store) Rev() uint64 { return s.current().Rev() }
 
-// Compacted returns the compact revision: the oldest one that can be read.
+// Compacted returns the compact revision, which is the oldest one that can be read.
 func (s *Store) Compacted() uint64 { return s.first }
 
-// Put writes value at key: one commit.
-// The store keeps value and aux as they are; the caller must not change them.
-func (s *Store) Put(key string, value []byte, aux Aux) *Event {
+// Put writes value at key in one commit and returns its event. The store keeps value and aux, so the caller must not change them.
+func (s *Store) Put(key string, value *pack.Text, aux Aux) *Event {
 	rev := s.Rev() + 1
-	kv := &KV{Key: key, Value: value, CreateRev: rev, ModRev: rev, Aux: aux}
-	e := &Event{Rev: rev, Key: key, KV: kv}
-	if prev := s.commit(e); prev != nil {
-		kv.Key, kv.CreateRev = prev.Key, prev.CreateRev // the same text, in memory once
-		e.Key, e.Prev = prev.Key, prev
+	kv := &KV{Key: key, Text: value, CreateRev: rev, ModRev: rev, Aux: aux}
+	v := &View{event: Event{Rev: rev, Key: key, KV: kv}}
+	if prev := s.commit(v); prev != nil {
+		kv.Key, kv.CreateRev = prev.Key, prev.CreateRev // reuse the string of the key, so that memory holds one copy
+		v.event.Key, v.event.Prev = prev.Key, prev
 	}
-	return e
+	return &v.event
 }
 
-// Delete removes key: one commit. The event is its tombstone.
-// If the key is absent it reports false, and no revision is spent.
+// Delete removes key in one commit and returns the event, a tombstone. If the key does not exist, it returns false and creates
+// no revision.
 func (s *Store) Delete(key string) (*Event, bool) {
 	prev := s.head.get(key)
 	if prev == nil {
 		return nil, false
 	}
-	e := &Event{Rev: s.Rev() + 1, Key: key, Prev: prev}
-	s.commit(e)
-	return e, true
+	v := &View{event: Event{Rev: s.Rev() + 1, Key: key, Prev: prev}}
+	s.commit(v)
+	return &v.event, true
 }
 
-// Get returns the key as it was at revision rev, nil if it was absent.
+// Get returns the KV of key at revision rev, or nil if the key did not exist. It returns the same errors as At.
 func (s *Store) Get(key string, rev uint64) (*KV, error) {
 	if rev == 0 {
 		return s.head.get(key), nil
@@ -138,9 +147,8 @@ func (s *Store) Get(key string, rev uint64) (*KV, error) {
 	return v.Get(key), nil
 }
 
-// At returns the store as it was at revision rev.
-// It fails with ErrFutureRevision above the current revision and with
-// ErrCompacted below the compact revision; at the compact revision it works.
+// At returns the state of the store at revision rev. It returns ErrFutureRevision above the current revision, and ErrCompacted
+// below the compact revision. The compact revision itself can be read.
 func (s *Store) At(rev uint64) (*View, error) {
 	i, err := s.find(rev)
 	if err != nil {
@@ -149,11 +157,11 @@ func (s *Store) At(rev uint64) (*View, error) {
 	return s.views[i], nil
 }
 
-// Events yields the commits after revision after, in order, until yield returns
-// false. None have happened after the current revision or a future one.
+// Events yields the commits after revision after, in order, until yield returns false. If after is the current revision or a
+// future one, there are none.
 //
-// It fails with ErrCompacted if the first one, after+1, is below the compact
-// revision. As in etcd, the commit of the compact revision itself is still there.
+// It returns ErrCompacted if the first commit, that of after+1, is below the compact revision. As in etcd, the commit of the
+// compact revision itself is still available.
 func (s *Store) Events(after uint64, yield func(*Event) bool) error {
 	if after >= s.Rev() {
 		return nil
@@ -162,16 +170,15 @@ func (s *Store) Events(after uint64, yield func(*Event) bool) error {
 		return ErrCompacted
 	}
 	for _, v := range s.views[after+1-s.first:] {
-		if v.event != nil && !yield(v.event) {
+		if e := v.Event(); e != nil && !yield(e) {
 			break
 		}
 	}
 	return nil
 }
 
-// Compact discards everything before revision rev. It fails with ErrFutureRevision above the current revision, and with
-// ErrCompacted if the store has been compacted at rev or later. There is no revision 0 to compact at. Views taken before stay
-// readable.
+// Compact discards everything before revision rev. It returns ErrFutureRevision above the current revision, and ErrCompacted if
+// the store has already been compacted at rev or later. Revision 0 has no special meaning here. Existing views remain readable.
 func (s *Store) Compact(rev uint64) error {
 	switch {
 	case rev > s.Rev():
@@ -179,13 +186,13 @@ func (s *Store) Compact(rev uint64) error {
 	case rev <= s.first:
 		return ErrCompacted
 	}
-	s.views = slices.Clone(s.views[rev-s.first:]) // a copy, so that the rest is collected
+	s.views = slices.Clone(s.views[rev-s.first:]) // a copy, so that the discarded views are freed
 	s.first = rev
 	return nil
 }
 
-// Fork returns a new store with the history up to revision rev. The two stores are independent afterwards, under locks of their
-// own. It fails as At does.
+// Fork returns a new store with the history up to revision rev. The two stores are independent and need separate locks. It
+// returns the same errors as At.
 func (s *Store) Fork(rev uint64) (*Store, error) {
 	i, err := s.find(rev)
 	if err != nil {
@@ -194,9 +201,10 @@ func (s *Store) Fork(rev uint64) (*Store, error) {
 	return s.upTo(i), nil
 }
 
-// Restore takes the store back to revision rev, as an etcd restored from an older backup: the commits after rev are lost, and the
-// next write makes revision rev+1 for the second time. Clients that have seen the first rev+1 are then ahead of the store, or
-// confuse the two; etcdutl's --bump-revision and --mark-compacted exist to avoid that. It fails as At does.
+// Restore resets the store to revision rev, as if etcd had been restored from an older backup: the commits after rev are lost, and
+// the next write creates revision rev+1 a second time. A client that has seen the first rev+1 is then ahead of the store, or takes
+// the second for the first. (etcdutl prevents this with --bump-revision and --mark-compacted.) Restore returns the same errors as
+// At.
 func (s *Store) Restore(rev uint64) error {
 	i, err := s.find(rev)
 	if err != nil {
@@ -209,7 +217,7 @@ func (s *Store) Restore(rev uint64) error {
 // current returns the newest view.
 func (s *Store) current() *View { return s.views[len(s.views)-1] }
 
-// find returns the place of revision rev in views.
+// find returns the index of revision rev in views. It returns the same errors as At.
 func (s *Store) find(rev uint64) (int, error) {
 	switch {
 	case rev == 0:
@@ -222,18 +230,28 @@ func (s *Store) find(rev uint64) (int, error) {
 	return int(rev - s.first), nil
 }
 
-// upTo returns a store with the views up to views[i]. The newest is a copy, which has its index.
+// upTo returns a store with views[:i+1]. Its newest view is a copy that has its index.
 func (s *Store) upTo(i int) *Store {
 	v := s.views[i]
-	newest := newView(v.rev, v.index(), v.event)
+	newest := newView(v.index(), v.event)
 	newest.prev = v.prev
 	return &Store{first: s.first, views: append(s.views[:i:i], newest), head: &head{view: newest, index: newest.index()}}
 }
 
-// commit creates the view that e leads to from the current one. It returns the KV that a put replaced.
-func (s *Store) commit(e *Event) (prev *KV) {
-	v, prev := s.head.commit(e)
+// commit appends a view and applies its event. It returns the KV that the event replaced.
+func (s *Store) commit(v *View) (prev *KV) {
+	prev = s.head.commit(v)
 	s.views = append(s.views, v)
-	s.wrote(e.Key)
+	s.wrote(v.event.Key)
+	s.packOld()
 	return prev
+}
+
+// packOld packs the value of the commit that is now the constant recent commits old.
+func (s *Store) packOld() {
+	if old := len(s.views) - 1 - recent; old >= 0 {
+		if e := &s.views[old].event; e.KV != nil {
+			s.packer.Pack(e.KV.Text)
+		}
+	}
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/pack"
 )
 
-// draw returns a store as the package comment draws it: a line per revision,
-// with its keys and the commit that made it.
+// draw returns a drawing of a store as in the package comment: one line per revision, with its keys and its commit.
 func draw(s *mvcc.Store) string {
 	commits := map[uint64]string{}
 	err := s.Events(s.Compacted()-1, func(e *mvcc.Event) bool {
@@ -41,7 +41,7 @@ func draw(s *mvcc.Store) string {
 	return strings.Join(lines, "\n")
 }
 
-// lines removes the indentation of a drawing and the spaces that align it.
+// lines removes indentation and alignment from a drawing.
 func lines(drawing string) string {
 	var all []string
 	for line := range strings.Lines(strings.TrimSpace(drawing)) {
@@ -50,30 +50,30 @@ func lines(drawing string) string {
 	return strings.Join(all, "\n")
 }
 
-// TestStoreDrawing is the drawing of the package comment, step by step.
+// TestStoreDrawing checks the drawing in the package comment, step by step.
 //
 //	New(1)       1 {}
 //	Put a, b     2 {a: x@2}           put a
 //	             3 {a: x@2, b: y@3}   put b
 //	Put a        4 {a: z@2-4, b: y@3} put a, was x@2
 //	Delete b     5 {a: z@2-4}         delete b, was y@3
-//	Compact(4)   from 4 on
-//	Fork(4)      4, and its own 5
-//	Restore(4)   4, and another 5
+//	Compact(4)   revisions from 4
+//	Fork(4)      revision 4, and a separate revision 5
+//	Restore(4)   revision 4, and a different revision 5
 func TestStoreDrawing(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	s := mvcc.New(1)
-	is.Equal(draw(s), lines(`1 {}`)) // empty at its first revision
+	is.Equal(draw(s), lines(`1 {}`)) // it is empty at its first revision
 
-	s.Put("a", []byte("x"), nil)
-	s.Put("b", []byte("y"), nil)
+	s.Put("a", pack.New([]byte("x")), nil)
+	s.Put("b", pack.New([]byte("y")), nil)
 	is.Equal(draw(s), lines(`
 		1 {}
 		2 {a: x@2}           put a
 		3 {a: x@2, b: y@3}   put b`)) // one revision per put
 
-	s.Put("a", []byte("z"), nil)
+	s.Put("a", pack.New([]byte("z")), nil)
 	s.Delete("b")
 	is.Equal(draw(s), lines(`
 		1 {}
@@ -86,27 +86,27 @@ func TestStoreDrawing(t *testing.T) {
 	compacted := lines(`
 		4 {a: z@2-4, b: y@3} put a, was x@2
 		5 {a: z@2-4}         delete b, was y@3`)
-	is.Equal(draw(s), compacted) // nothing before 4
+	is.Equal(draw(s), compacted) // nothing remains before 4
 
 	f, err := s.Fork(4)
 	is.NoErr(err)
-	f.Put("c", []byte("w"), nil)
+	f.Put("c", pack.New([]byte("w")), nil)
 	is.Equal(draw(f), lines(`
 		4 {a: z@2-4, b: y@3}         put a, was x@2
 		5 {a: z@2-4, b: y@3, c: w@5} put c`)) // the fork has another 5
 	is.Equal(draw(s), compacted) // the store does not see it
 
 	is.NoErr(s.Restore(4))
-	is.Equal(draw(s), lines(`4 {a: z@2-4, b: y@3} put a, was x@2`)) // 5 never happened
+	is.Equal(draw(s), lines(`4 {a: z@2-4, b: y@3} put a, was x@2`)) // 5 has been undone
 	s.Delete("a")
 	is.Equal(draw(s), lines(`
 		4 {a: z@2-4, b: y@3} put a, was x@2
-		5 {b: y@3}           delete a, was z@2-4`)) // and is given out again
+		5 {b: y@3}           delete a, was z@2-4`)) // and is used again
 	is.Equal(f.Rev(), uint64(5))
 	is.Equal(strings.Count(draw(f), "c: w@5"), 1) // the fork does not see it
 }
 
-// history returns a store of revisions 10 to 15, compacted at 12.
+// history returns a store with revisions up to 15, compacted at 12.
 //
 //	12 {a: 2@11-12}         put a, was 1@11
 //	13 {a: 2@11-12, b: 3@13} put b
@@ -114,24 +114,24 @@ func TestStoreDrawing(t *testing.T) {
 //	15 {a: 5@15, b: 3@13}   put a
 func history(is *is.I) *mvcc.Store {
 	s := mvcc.New(10)
-	s.Put("a", []byte("1"), nil)
-	s.Put("a", []byte("2"), nil)
-	s.Put("b", []byte("3"), nil)
+	s.Put("a", pack.New([]byte("1")), nil)
+	s.Put("a", pack.New([]byte("2")), nil)
+	s.Put("b", pack.New([]byte("3")), nil)
 	s.Delete("a")
-	s.Put("a", []byte("5"), nil)
+	s.Put("a", pack.New([]byte("5")), nil)
 	is.NoErr(s.Compact(12))
 	return s
 }
 
-// TestStoreRevisions reads at every kind of revision: etcd's rules are that the compact revision can be read, and that the events
-// from it on can be watched.
+// TestStoreRevisions reads at each kind of revision. By etcd's rules, the compact revision can be read, and the events from it on
+// can be watched.
 func TestStoreRevisions(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		rev     uint64
-		read    error // of At, Get, Fork, Restore
-		events  error // of Events after rev
-		count   int   // of these events
+		read    error // error of At, Get, Fork and Restore at rev
+		events  error // error of Events after rev
+		count   int   // number of these events
 		compact error
 	}{
 		{rev: 0, events: mvcc.ErrCompacted, compact: mvcc.ErrCompacted},
@@ -156,7 +156,7 @@ func TestStoreRevisions(t *testing.T) {
 			is.Equal(err, test.read) // one key
 			events, err := storeEvents(s, test.rev)
 			is.Equal(err, test.events)        // the commits after it
-			is.Equal(len(events), test.count) // so many
+			is.Equal(len(events), test.count) // their number
 			f, err := s.Fork(test.rev)
 			is.Equal(err, test.read)                           // a fork
 			is.Equal(f != nil, test.read == nil)               // or nothing
@@ -174,18 +174,18 @@ func TestStoreNew(t *testing.T) {
 			is := is.New(t)
 			s := mvcc.New(rev)
 			is.Equal(s.Rev(), rev)       // the current revision
-			is.Equal(s.Compacted(), rev) // there is nothing before
+			is.Equal(s.Compacted(), rev) // earlier revisions do not exist
 			_, ok := s.Delete("a")
 			is.True(!ok)           // there is nothing to delete
-			is.Equal(s.Rev(), rev) // and that spends no revision
+			is.Equal(s.Rev(), rev) // and no revision is created
 			e := s.Put("a", nil, nil)
 			is.Equal(e.Rev, rev+1)   // the first write is the next revision
-			is.Equal(s.Rev(), rev+1) // which is the current one now
+			is.Equal(s.Rev(), rev+1) // which is now the current one
 		})
 	}
 }
 
-// aux is an mvcc.Aux.
+// aux implements mvcc.Aux.
 type aux struct{ labels string }
 
 func (aux) Superseded() {}
@@ -195,19 +195,20 @@ func TestStoreEvent(t *testing.T) {
 	is := is.New(t)
 	s := mvcc.New(1)
 
-	created := s.Put("a", []byte("1"), aux{"app=web"})
-	is.Equal(*created.KV, mvcc.KV{Key: "a", Value: []byte("1"), CreateRev: 2, ModRev: 2, Aux: aux{"app=web"}})
+	one, two := pack.New([]byte("1")), pack.New([]byte("2"))
+	created := s.Put("a", one, aux{"app=web"})
+	is.Equal(*created.KV, mvcc.KV{Key: "a", Text: one, CreateRev: 2, ModRev: 2, Aux: aux{"app=web"}})
 	is.True(created.Prev == nil) // a create replaces nothing
 
-	updated := s.Put("a", []byte("2"), nil)
-	is.Equal(*updated.KV, mvcc.KV{Key: "a", Value: []byte("2"), CreateRev: 2, ModRev: 3})
-	is.True(updated.Prev == created.KV) // the very value that was replaced
+	updated := s.Put("a", two, nil)
+	is.Equal(*updated.KV, mvcc.KV{Key: "a", Text: two, CreateRev: 2, ModRev: 3})
+	is.True(updated.Prev == created.KV) // the same KV, not a copy
 
 	deleted, ok := s.Delete("a")
-	is.True(ok)                                                        // there was something to delete
+	is.True(ok)                                                        // the key existed
 	is.Equal(*deleted, mvcc.Event{Rev: 4, Key: "a", Prev: updated.KV}) // a tombstone
-	again := s.Put("a", []byte("3"), nil)
-	is.Equal(again.KV.CreateRev, uint64(5)) // a new life
+	again := s.Put("a", pack.New([]byte("3")), nil)
+	is.Equal(again.KV.CreateRev, uint64(5)) // the key was created again
 	is.True(again.Prev == nil)              // the new key has no previous value
 
 	var log []*mvcc.Event
@@ -221,7 +222,7 @@ func TestStoreEvent(t *testing.T) {
 	is.Equal(n, 2) // it ends when yield returns false
 }
 
-// TestStoreChangesWhileReading writes and compacts inside a yield: the view that is being read does not change.
+// TestStoreChangesWhileReading writes and compacts while a view is being read. The view must not change.
 func TestStoreChangesWhileReading(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -246,8 +247,8 @@ func TestStoreChangesWhileReading(t *testing.T) {
 	is.Equal(revs[len(revs)-1], uint64(18))      // up to the current revision when it began
 }
 
-// TestStoreForkConcurrently uses a store and its forks from goroutines, each
-// under its own lock, and one view from all, for the race detector.
+// TestStoreForkConcurrently uses a store and its forks concurrently, each in its own goroutine, and one view in all of them. It
+// is a test for the race detector.
 func TestStoreForkConcurrently(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -271,10 +272,10 @@ func TestStoreForkConcurrently(t *testing.T) {
 	for range forks {
 		is.Equal(<-looks, "{a: 5@15, b: 3@13}") // the view stays as it was
 	}
-	is.Equal(draw(untouched), before) // an untouched fork stays the same, too
+	is.Equal(draw(untouched), before) // an unused fork stays the same as well
 }
 
-// The newest view is read, for the first time, while the store is written.
+// TestNewestViewConcurrently reads the newest view for the first time while another goroutine writes to the store.
 func TestNewestViewConcurrently(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -289,17 +290,17 @@ func TestNewestViewConcurrently(t *testing.T) {
 	}
 }
 
-// busy writes to a store that history made, and takes it back at times.
+// busy writes to a store that history has created, and sometimes restores it.
 func busy(s *mvcc.Store) {
 	for i := range 100 {
-		s.Put(fmt.Sprint("key", i%7), []byte("v"), nil)
+		s.Put(fmt.Sprint("key", i%7), pack.New([]byte("v")), nil)
 		if i%10 == 9 {
 			_ = s.Restore(13 + uint64(i/10%3))
 		}
 	}
 }
 
-// A Store lists the same of a few keys, which it remembers, as of many.
+// TestList compares List, which caches short lists, with the keys of a view while the store is written.
 func TestList(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -314,11 +315,11 @@ func TestList(t *testing.T) {
 	key := func(i int) string { return fmt.Sprintf("/pods/%c/%03d", "ab"[i%2], i) }
 	for i := range 240 {
 		same()
-		s.Put(key(i), []byte("x"), nil)
+		s.Put(key(i), pack.New([]byte("x")), nil)
 	}
 	for i := range 240 {
 		same()
-		s.Put(key(i), []byte("y"), nil)
+		s.Put(key(i), pack.New([]byte("y")), nil)
 		same()
 		s.Delete(key(i))
 	}

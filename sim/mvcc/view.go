@@ -8,29 +8,29 @@ import (
 	"sync/atomic"
 )
 
-// keepEvery is of how many revisions one keeps its index: the paths that a write has copied are half a kilobyte and more.
-// The indexes of the others are made again when they are read, from the last one that was kept and the events since:
+// keepEvery is the interval of revisions whose indexes are kept. An index costs at least half a kilobyte, for the tree nodes
+// that a write has copied. Other indexes are rebuilt when they are read, from the last kept index and the events since then:
 //
-//	revision  16       17       18       19 …   31       32       33       34
+//	revision  256      257      258      259 …  511      512      513      514
 //	index     kept ◀── put a ◀─ del b ◀─ put a  put c    kept ◀── put d ◀─ newest
-const keepEvery = 16
+const keepEvery = 256
 
-// View is the store as it was at one revision. It never changes: any goroutine may read it while the store is written.
+// View is the state of the store at one revision. It is immutable: goroutines may read it while the store is written.
 type View struct {
-	rev   uint64
-	event *Event // the commit that made this revision; nil for the one the store began with
-	prev  *View  // before event; nil if the index is kept
+	event Event // the commit that created this revision; a store's initial view has only its Rev
+	prev  *View // the previous view; nil if the index is kept
 	made  atomic.Pointer[index]
-	head  atomic.Pointer[head] // the index while v is the newest view and has not been read; otherwise nil
+	head  atomic.Pointer[head] // the index while v is the newest view; otherwise nil
 }
 
-func newView(rev uint64, x index, event *Event) *View {
-	v := &View{rev: rev, event: event}
+// newView returns a view with an index. If no commit created it, event has only a Rev.
+func newView(x index, event Event) *View {
+	v := &View{event: event}
 	v.made.Store(&x)
 	return v
 }
 
-// fade frees the index, unless it is kept.
+// fade frees the index when the view is no longer the newest one, unless the index is kept.
 func (v *View) fade() {
 	v.head.Store(nil)
 	if v.prev != nil {
@@ -38,39 +38,39 @@ func (v *View) fade() {
 	}
 }
 
-// index returns the index of the view. One that is made again is one edit, in which no node is copied twice.
+// index returns the index of the view. If necessary, it rebuilds the index in a single edit, in which no node is copied twice.
 func (v *View) index() index {
 	if h := v.head.Load(); h != nil {
 		h.show(v)
 	}
-	var since []*Event
+	var since []*View
 	kept := v.made.Load()
 	for ; kept == nil; kept = v.made.Load() {
-		since = append(since, v.event)
+		since = append(since, v)
 		v = v.prev
 	}
 	if len(since) == 0 {
 		return *kept
 	}
 	x := kept.edit()
-	for _, e := range slices.Backward(since) {
-		x.apply(e)
+	for _, v := range slices.Backward(since) {
+		x.apply(&v.event)
 	}
 	return x
 }
 
-// head is the index of a store's newest view. Writes change it in place until the view is read: then the view keeps it, and the
-// next write continues with a copy.
+// head is the index of a store's newest view. Writes change it in place until a range of the view is read. Then the view keeps it,
+// and the next write continues with a copy.
 //
-//	put a ─▶ head, of 17 ─ put b ─▶ head, of 18 ─ 18 is read ─▶ index of 18
-//	                                                   put c ─▶ a copy: head, of 19
+//	put a ─▶ head, of 17 ─ put b ─▶ head, of 18 ─ 18 is listed ─▶ index of 18
+//	                                                     put c ─▶ a copy: head, of 19
 type head struct {
-	mu   sync.Mutex // held while the following fields change: a reader of a view does not hold the store's lock
+	mu   sync.Mutex // guards the following fields, because readers of a view do not hold the store's lock
 	view *View
 	index
 }
 
-// show gives the view its index, if it is still the newest.
+// show stores the index in v if v is still the newest view and does not have it yet.
 func (h *head) show(v *View) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -80,16 +80,26 @@ func (h *head) show(v *View) {
 	}
 }
 
-// commit does what an event did and returns the view after it, and what it replaced.
-func (h *head) commit(e *Event) (v *View, prev *KV) {
+// getAt returns the KV of a key in a view. It returns false if the view is no longer the newest one. Unlike show it does not make
+// the next write copy the index, because it keeps nothing of it.
+func (h *head) getAt(v *View, key string) (kv *KV, ok bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if v != h.view {
+		return nil, false
+	}
+	return h.get(key), true
+}
+
+// commit applies the event of a new view. It returns the KV that the event replaced.
+func (h *head) commit(v *View) (prev *KV) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.view.made.Load() != nil {
 		h.index = h.index.edit()
 	}
-	prev = h.apply(e)
-	v = &View{rev: e.Rev, event: e}
-	if e.Rev%keepEvery == 0 {
+	prev = h.apply(&v.event)
+	if v.Rev()%keepEvery == 0 {
 		x := h.index
 		v.made.Store(&x)
 	} else {
@@ -98,36 +108,43 @@ func (h *head) commit(e *Event) (v *View, prev *KV) {
 	}
 	h.view.fade()
 	h.view = v
-	return v, prev
+	return prev
 }
 
-// Made returns the view with its index, for callers that read it more than once: otherwise each read may rebuild the index.
-func (v *View) Made() *View { return newView(v.rev, v.index(), v.event) }
+// Made returns a copy of the view that keeps its index. Callers that read a view more than once use the copy, because otherwise
+// each read may rebuild the index.
+func (v *View) Made() *View { return newView(v.index(), v.event) }
 
 // Rev returns the revision of the view.
-func (v *View) Rev() uint64 { return v.rev }
+func (v *View) Rev() uint64 { return v.event.Rev }
 
-// Get returns the key, nil if it is absent.
-func (v *View) Get(key string) *KV { return v.index().get(key) }
+// Get returns the KV of a key, or nil if the key does not exist.
+func (v *View) Get(key string) *KV {
+	if h := v.head.Load(); h != nil {
+		if kv, ok := h.getAt(v, key); ok {
+			return kv
+		}
+	}
+	return v.index().get(key)
+}
 
-// Range yields the keys that begin with prefix and are not before from, in
-// ascending byte order, until yield returns false.
-// The empty prefix and the empty from leave nothing out.
+// Range yields the keys that begin with prefix and are not less than from, in ascending byte order, until yield returns false.
+// An empty prefix or from does not restrict the keys.
 func (v *View) Range(prefix, from string, yield func(*KV) bool) {
 	v.index().ranged(prefix, from, yield)
 }
 
-// Count returns how many keys Range would yield.
-// It visits few of them, however many they are.
+// Count returns the number of keys that Range would yield. Its cost hardly depends on that number.
 func (v *View) Count(prefix, from string) int { return v.index().count(prefix, from) }
 
-// listMax is the largest length of a cached list, and listsMax the largest number of cached lists.
+// listMax is the maximum length of a cached list, and listsMax the maximum number of cached lists.
 const listMax, listsMax = 100, 1000
 
-// List returns the current KVs of the keys that begin with a prefix, in ascending byte order. The caller must not change the slice.
+// List returns the current KVs of the keys that begin with the prefix of, in ascending byte order. The caller must not modify the
+// slice.
 //
-// A short list of a prefix that ends in a slash is cached until one of its keys is written: most lists that an API server reads at
-// each write (policies, webhooks, quotas, classes) are almost always empty, and rarely change.
+// A short list of a prefix that ends in a slash is cached until a key with the prefix is written. Most lists that an API server
+// reads for each write (policies, webhooks, quotas, classes) are almost always empty and rarely change.
 func (s *Store) List(of []byte) []*KV {
 	list, known := s.lists[string(of)]
 	if known {
@@ -147,7 +164,7 @@ func (s *Store) List(of []byte) []*KV {
 	return list
 }
 
-// wrote forgets the lists that a key is in, or would be.
+// wrote drops the cached lists that a write of key affects.
 func (s *Store) wrote(key string) {
 	for i := range len(key) {
 		if key[i] == '/' {
@@ -156,47 +173,57 @@ func (s *Store) wrote(key string) {
 	}
 }
 
-// NewView returns a view of the keys at revision rev: what a Store was like once. The keys may come in any order.
+// NewView returns a view that contains the given KVs, in any order, at revision rev.
 func NewView(rev uint64, kvs []*KV) *View {
 	index := newIndex()
 	for _, kv := range kvs {
 		index.put(kv)
 	}
-	return newView(rev, index, nil)
+	return newView(index, Event{Rev: rev})
 }
 
-// Before returns the view without what e did, as of revision rev. To take several events back, begin with the newest.
+// Before returns a copy of the view in which e is undone. The copy has revision rev. To undo several events, begin with the newest.
 func (v *View) Before(e *Event, rev uint64) *View {
 	index := v.index().edit()
 	index.apply(&Event{Key: e.Key, KV: e.Prev})
-	return newView(rev, index, nil)
+	return newView(index, Event{Rev: rev})
 }
 
-// As returns the view as that of another revision, in which the same was stored.
-func (v *View) As(rev uint64) *View { return newView(rev, v.index(), nil) }
+// As returns a copy of the view with another revision.
+func (v *View) As(rev uint64) *View { return newView(v.index(), Event{Rev: rev}) }
 
-// Event returns the commit that made the view's revision; nil for the one that its store began with.
-func (v *View) Event() *Event { return v.event }
+// Event returns the commit that created the view's revision. It returns nil for the initial view of a store.
+func (v *View) Event() *Event {
+	if v.event.KV == nil && v.event.Prev == nil {
+		return nil
+	}
+	return &v.event
+}
 
-// Load returns a store from saved parts: its oldest view, the commit that made it (nil for a store's first view), and the commits
-// since. It checks that each commit makes the next revision, puts a value with that revision, and has the right Prev.
+// Load returns a store from saved data: its oldest view, the commit that created it (nil for a store's initial view), and the
+// commits since then. It returns an error unless each commit has the next revision, puts a value with that revision, and has the
+// previous KV of its key as Prev.
 func Load(oldest *View, made *Event, events []*Event) (*Store, error) {
 	if made != nil {
-		if err := made.check(oldest.rev, oldest.Get(made.Key), made.Prev); err != nil {
+		if err := made.check(oldest.Rev(), oldest.Get(made.Key), made.Prev); err != nil {
 			return nil, err
 		}
 	}
-	s := begin(newView(oldest.rev, oldest.index(), made))
+	first := Event{Rev: oldest.Rev()}
+	if made != nil {
+		first = *made
+	}
+	s := begin(newView(oldest.index(), first))
 	for _, e := range events {
 		if err := e.check(s.Rev()+1, e.KV, s.head.get(e.Key)); err != nil {
 			return nil, err
 		}
-		s.commit(e)
+		s.commit(&View{event: *e})
 	}
 	return s, nil
 }
 
-// check returns an error if e is not a valid commit of revision rev that changes its key from prev to now.
+// check returns an error if e is not a valid commit of revision rev that changes the value of its key from prev to now.
 func (e *Event) check(rev uint64, now, prev *KV) error {
 	switch {
 	case e.Rev != rev:

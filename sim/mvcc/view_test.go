@@ -6,9 +6,10 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/pack"
 )
 
-// TestViewRange ranges over these keys, in byte order:
+// TestViewRange reads ranges of the following keys, which are in byte order:
 //
 //	/pods/a/x  /pods/a/y  /pods/a/z  /pods/aa/x  /pods/b/x  /podsets/a/x
 //	|------ /pods/a/ -----|
@@ -41,7 +42,7 @@ func TestViewRange(t *testing.T) {
 			[]string{"/pods/a/y"}},
 		{"from a key on", "/pods/a/", "/pods/a/y",
 			[]string{"/pods/a/y", "/pods/a/z"}},
-		{"after a key", "/pods/a/", "/pods/a/y\x00", // the key of a continue token
+		{"after a key", "/pods/a/", "/pods/a/y\x00", // like the first key of a continue token
 			[]string{"/pods/a/z"}},
 		{"from a key between two", "/pods/", "/pods/a/zz",
 			[]string{"/pods/aa/x", "/pods/b/x"}},
@@ -62,7 +63,7 @@ func TestViewRange(t *testing.T) {
 				return true
 			})
 			is.Equal(got, test.want)                                  // the keys in byte order
-			is.Equal(v.Count(test.prefix, test.from), len(test.want)) // the same as Count
+			is.Equal(v.Count(test.prefix, test.from), len(test.want)) // Count returns their number
 		})
 	}
 }
@@ -89,19 +90,19 @@ func TestViewOutlivesCompaction(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	s := mvcc.New(1)
-	s.Put("a", []byte("1"), nil)
+	s.Put("a", pack.New([]byte("1")), nil)
 	v, err := s.At(2)
 	is.NoErr(err)
-	s.Put("a", []byte("2"), nil)
+	s.Put("a", pack.New([]byte("2")), nil)
 	is.NoErr(s.Compact(3))
-	is.Equal(v.Rev(), uint64(2))            // still the revision it was taken at
-	is.Equal(string(v.Get("a").Value), "1") // still its value
-	is.True(v.Get("b") == nil)              // an absent key is nil
+	is.Equal(v.Rev(), uint64(2))              // still the revision it was taken at
+	is.Equal(string(v.Get("a").Value()), "1") // still its value
+	is.True(v.Get("b") == nil)                // an absent key is nil
 	_, err = s.At(2)
 	is.Equal(err, mvcc.ErrCompacted) // the store has it no more
 }
 
-// The end of a prefix is counted up as bytes are, whatever text they spell.
+// Count works for prefixes with arbitrary bytes, including invalid UTF-8.
 func TestCountOfOddPrefix(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

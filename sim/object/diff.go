@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Change is one place in which two values differ.
+// Change is a difference between two values at a path.
 type Change struct {
-	Path          string // spec.containers[web].image
-	Before, After any    // nil if the place does not exist
+	Path          string // such as spec.containers[web].image
+	Before, After any    // nil if the value does not exist
 }
 
-// String prints the change: spec.replicas: 1 → 3.
+// String returns the change as text, such as "spec.replicas: 1 → 3".
 func (c Change) String() string {
 	show := func(v any) string {
 		if v == nil {
@@ -23,15 +23,15 @@ func (c Change) String() string {
 	return c.Path + ": " + show(c.Before) + " → " + show(c.After)
 }
 
-// Diff returns the places in which two values differ, in the order of their paths: objects field by field, lists whose items
-// have a name of their own (name, type, uid, key, …) item by item, other lists by position.
+// Diff returns the differences between two values, sorted by path. It compares objects by field. If the items of a list have an
+// identifying field (name, type, uid, key, …), it compares them by that field, and otherwise by position.
 func Diff(before, after any) []Change {
 	var out []Change
 	diff(&out, "", bare(before), bare(after))
 	return out
 }
 
-// bare returns an Object as the map that it is; nil, if it is none.
+// bare converts an Object to a plain map. It returns any other value unchanged.
 func bare(v any) any {
 	o, ok := v.(Object)
 	switch {
@@ -63,7 +63,7 @@ func diff(out *[]Change, path string, a, b any) {
 
 func diffMaps(out *[]Change, path string, a, b map[string]any) {
 	keys := SortedKeys(a)
-	for name := range b { // order does not matter: they are sorted
+	for name := range b { // order does not matter: they are sorted later
 		if _, ok := a[name]; !ok {
 			keys = append(keys, name)
 		}
@@ -78,10 +78,11 @@ func diffMaps(out *[]Change, path string, a, b map[string]any) {
 	}
 }
 
-// itemKeys are the fields that name an item of a list among others.
+// itemKeys are the fields that may identify an item of a list.
 var itemKeys = []string{"name", "type", "uid", "key", "containerPort", "port", "ip", "mountPath", "devicePath", "topologyKey"}
 
-// named returns the items of both lists by the field that names them. ok is false when there is none, or when it names two.
+// named returns the items of two lists by their identifying field. If the items have no such field, or its values are not unique,
+// ok is false.
 func named(a, b []any) (first, second map[string]any, ok bool) {
 	for _, key := range itemKeys {
 		x, one := byName(a, key)
@@ -112,7 +113,7 @@ func byName(list []any, key string) (map[string]any, bool) {
 func diffLists(out *[]Change, path string, a, b []any) {
 	if x, y, ok := named(a, b); ok {
 		keys := SortedKeys(x)
-		for name := range y { // order does not matter: they are sorted
+		for name := range y { // order does not matter: they are sorted later
 			if _, ok := x[name]; !ok {
 				keys = append(keys, name)
 			}

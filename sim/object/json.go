@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// JSON prints a value with sorted keys and without line breaks, as custom resources are printed.
+// JSON returns the compact JSON of a value with sorted keys, which is the format of custom resources.
 func JSON(v any) []byte { return AppendJSON(nil, v) }
 
-// AppendJSON appends the output of JSON to b.
+// AppendJSON is like JSON, but appends to b.
 func AppendJSON(b []byte, v any) []byte {
 	switch v := v.(type) {
 	case nil:
@@ -47,7 +47,7 @@ func AppendJSON(b []byte, v any) []byte {
 }
 
 func appendMap(b []byte, m map[string]any) []byte {
-	var room [16]string // most objects are small: their keys are sorted on the stack
+	var room [16]string // the keys of most objects fit on the stack
 	keys := appendSorted(room[:0], m)
 	b = append(b, '{')
 	for i, k := range keys {
@@ -66,7 +66,7 @@ func SortedKeys[V any](m map[string]V) []string {
 	if len(m) == 0 {
 		return nil
 	}
-	return appendSorted(make([]string, 0, 8), m) // on the stack of the caller
+	return appendSorted(make([]string, 0, 8), m) // the caller's stack
 }
 
 func appendSorted[V any](keys []string, m map[string]V) []string {
@@ -78,13 +78,13 @@ func appendSorted[V any](keys []string, m map[string]V) []string {
 	return keys
 }
 
-// AppendFloat prints a number as encoding/json does.
+// AppendFloat appends a number in the format of encoding/json.
 func AppendFloat(b []byte, f float64) []byte {
 	if f == math.Trunc(f) && math.Abs(f) < 1e21 {
 		return strconv.AppendFloat(b, f, 'f', -1, 64)
 	}
 	data, err := json.Marshal(f)
-	if err != nil { // NaN and infinities cannot come from JSON
+	if err != nil { // JSON cannot contain NaN and infinities
 		panic("object: " + err.Error())
 	}
 	return append(b, data...)
@@ -92,7 +92,7 @@ func AppendFloat(b []byte, f float64) []byte {
 
 const hex = "0123456789abcdef"
 
-// plain are the bytes that a JSON string has as they are, whatever stands beside them.
+// plain contains the bytes that are never escaped in a JSON string.
 var plain = func() (is [256]bool) {
 	for c := range utf8.RuneSelf {
 		is[c] = c >= 0x20 && !strings.ContainsRune(`"\<>&`, rune(c))
@@ -100,7 +100,7 @@ var plain = func() (is [256]bool) {
 	return is
 }()
 
-// AppendMember prints a string as a member of an object that has others before it; an empty one is left out, as omitempty does.
+// AppendMember appends a string member to a JSON object that already has a member. As with omitempty, it omits an empty string.
 func AppendMember(b []byte, name, value string) []byte {
 	if value == "" {
 		return b
@@ -109,7 +109,7 @@ func AppendMember(b []byte, name, value string) []byte {
 	return AppendString(b, value)
 }
 
-// AppendCount is AppendMember for a number, of which 0 is left out.
+// AppendCount is like AppendMember, but for a number. It omits 0.
 func AppendCount(b []byte, name string, n uint64) []byte {
 	if n == 0 {
 		return b
@@ -118,8 +118,8 @@ func AppendCount(b []byte, name string, n uint64) []byte {
 	return strconv.AppendUint(b, n, 10)
 }
 
-// AppendString prints a string as encoding/json does: HTML characters, U+2028, U+2029 and control characters escaped,
-// invalid UTF-8 replaced by U+FFFD.
+// AppendString appends a string in the format of encoding/json: it escapes HTML characters, U+2028, U+2029 and control characters,
+// and replaces invalid UTF-8 with U+FFFD.
 func AppendString(b []byte, s string) []byte {
 	b = append(b, '"')
 	for {
@@ -136,7 +136,7 @@ func AppendString(b []byte, s string) []byte {
 	}
 }
 
-// appendSpecial prints the first character of s, which is not plain, and returns how many bytes it has.
+// appendSpecial appends the first character of s, which is not plain, and returns its length in bytes.
 func appendSpecial(b []byte, s string) ([]byte, int) {
 	if s[0] < utf8.RuneSelf {
 		return appendEscaped(b, s[0]), 1

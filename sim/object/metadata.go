@@ -36,7 +36,7 @@ func (o Object) UID() string { return o.meta("uid") }
 // ResourceVersion returns metadata.resourceVersion.
 func (o Object) ResourceVersion() string { return o.meta("resourceVersion") }
 
-// Generation returns metadata.generation, 0 when absent.
+// Generation returns metadata.generation, or 0.
 func (o Object) Generation() int64 {
 	n, _ := o.Int("metadata", "generation")
 	return n
@@ -51,7 +51,7 @@ func (o Object) Annotations() map[string]string { return StringMap(o.Map("metada
 // Finalizers returns metadata.finalizers.
 func (o Object) Finalizers() []string { return Strings(o.List("metadata", "finalizers")) }
 
-// SetFinalizers sets metadata.finalizers, or removes them when there are none.
+// SetFinalizers sets metadata.finalizers. It removes the field if names is empty.
 func (o Object) SetFinalizers(names []string) {
 	if len(names) == 0 {
 		o.Remove("metadata", "finalizers")
@@ -60,7 +60,7 @@ func (o Object) SetFinalizers(names []string) {
 	o.Set(FromStrings(names), "metadata", "finalizers")
 }
 
-// DeletionTimestamp returns metadata.deletionTimestamp as printed, "" when absent.
+// DeletionTimestamp returns metadata.deletionTimestamp as a string, or "".
 func (o Object) DeletionTimestamp() string { return o.meta("deletionTimestamp") }
 
 // DeletionGracePeriodSeconds returns metadata.deletionGracePeriodSeconds, and whether it is set.
@@ -68,9 +68,10 @@ func (o Object) DeletionGracePeriodSeconds() (int64, bool) {
 	return o.Int("metadata", "deletionGracePeriodSeconds")
 }
 
-// SetMeta sets a field of metadata; an empty string, a nil and a zero generation remove it.
+// SetMeta sets a field of metadata. If value is "" or nil, it removes the field. It also does so for 0, except in
+// deletionGracePeriodSeconds.
 func (o Object) SetMeta(field string, value any) {
-	switch value { // a zero grace period is kept: it means "now"
+	switch value { // a grace period of zero is kept: it means immediate deletion
 	case nil, "", int64(0):
 		if field != "deletionGracePeriodSeconds" || value != int64(0) {
 			o.Remove("metadata", field)
@@ -80,10 +81,11 @@ func (o Object) SetMeta(field string, value any) {
 	o.Set(value, "metadata", field)
 }
 
-// Time prints t as metadata timestamps are: RFC 3339, seconds, UTC.
+// Time returns t in the format of metadata timestamps: RFC 3339 in UTC, with a precision of seconds.
 func Time(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// Condition returns the first of status.conditions of a type, or nil (API conventions, "Typical status properties").
+// Condition returns the first condition of the given type in status.conditions, or nil (API conventions, "Typical status
+// properties").
 func (o Object) Condition(kind string) Object {
 	for _, c := range o.Objects("status", "conditions") {
 		if c.String("type") == kind {

@@ -1,12 +1,12 @@
-// Package object is a Kubernetes object as JSON data.
+// Package object represents Kubernetes objects as JSON data.
 //
 //	Object ─ map[string]any ─┬─ "metadata": map[string]any ─ "name": "web"      string
 //	                         └─ "spec":     map[string]any ─┬ "replicas": 3     int64
 //	                                                        ├ "weight": 0.5     float64
 //	                                                        └ "ports": []any{…}
 //
-// Values are nil, bool, string, int64, float64, map[string]any and []any, and Raw where a field keeps its text. Integers that fit int64 are
-// kept exactly. Nested objects are plain map[string]any; only the outermost one has methods.
+// Values are nil, bool, string, int64, float64, map[string]any and []any, and Raw for fields that keep their text. Integers that
+// fit an int64 are exact. Nested objects are plain map[string]any; only the outermost one has methods.
 package object
 
 import (
@@ -18,7 +18,7 @@ import (
 // Object is a JSON object. It shares structure with the values that were put into it: call Copy before changing shared ones.
 type Object map[string]any
 
-// Get returns the value at the path, and whether there is one.
+// Get returns the value at the path, and whether it exists.
 func (o Object) Get(path ...string) (any, bool) {
 	var v any = map[string]any(o)
 	for _, name := range path {
@@ -40,7 +40,7 @@ func (o Object) String(path ...string) string {
 	return s
 }
 
-// Has reports whether something other than null is at the path.
+// Has reports whether the value at the path exists and is not null.
 func (o Object) Has(path ...string) bool {
 	v, ok := o.Get(path...)
 	return ok && v != nil
@@ -53,7 +53,7 @@ func (o Object) Int(path ...string) (int64, bool) {
 	return n, ok
 }
 
-// Int64 returns the integer at the path, 0 where there is none.
+// Int64 returns the integer at the path, or 0.
 func (o Object) Int64(path ...string) int64 {
 	n, _ := o.Int(path...)
 	return n
@@ -66,7 +66,7 @@ func (o Object) Bool(path ...string) (value, ok bool) {
 	return value, ok
 }
 
-// True reports whether true is at the path.
+// True reports whether the value at the path is true.
 func (o Object) True(path ...string) bool {
 	value, _ := o.Bool(path...)
 	return value
@@ -75,7 +75,7 @@ func (o Object) True(path ...string) bool {
 // At returns the object at the path, or nil.
 func (o Object) At(path ...string) Object { return o.Map(path...) }
 
-// Map returns the object at the path, or nil. Reading a nil map is fine.
+// Map returns the object at the path, or nil. A nil map can be read.
 func (o Object) Map(path ...string) map[string]any {
 	v, _ := o.Get(path...)
 	m, _ := v.(map[string]any)
@@ -89,24 +89,24 @@ func (o Object) List(path ...string) []any {
 	return l
 }
 
-// Objects returns the objects of the array at the path. An element that is no object is an empty one, so that indexes stay
-// right.
+// Objects returns the objects in the array at the path. For an element that is not an object, it returns an empty object, so that
+// indexes match.
 func (o Object) Objects(path ...string) []Object { return ObjectsOf(o.List(path...)) }
 
-// As returns a value as an object, nil if it is none.
+// As returns a value as an Object, or nil if it is not an object.
 func As(v any) Object {
 	m, _ := v.(map[string]any)
 	return m
 }
 
-// ObjectsOf is Object.Objects for an array.
+// ObjectsOf returns the objects in an array, like Object.Objects.
 func ObjectsOf(list []any) []Object {
 	out := make([]Object, len(list))
 	EachObject(list, func(i int, o Object) { out[i] = o })
 	return out
 }
 
-// EachObject calls yield with the objects of an array, as Objects returns them, without a list of their own.
+// EachObject calls yield with each element that ObjectsOf would return. It does not allocate a list.
 func EachObject(list []any, yield func(i int, o Object)) {
 	for i, v := range list {
 		m, ok := v.(map[string]any)
@@ -120,7 +120,7 @@ func EachObject(list []any, yield func(i int, o Object)) {
 // Strings returns the strings of the array at the path.
 func (o Object) Strings(path ...string) []string { return Strings(o.List(path...)) }
 
-// Set puts value at the path and makes the objects on the way that are missing.
+// Set sets the value at the path. It creates missing objects on the path.
 func (o Object) Set(value any, path ...string) {
 	m := map[string]any(o)
 	for _, name := range path[:len(path)-1] {
@@ -134,7 +134,7 @@ func (o Object) Set(value any, path ...string) {
 	m[path[len(path)-1]] = value
 }
 
-// SetDefault puts value at the path unless something other than null is there. It reports whether it did.
+// SetDefault sets the value at the path, unless the path already has a value other than null. It reports whether it set the value.
 func (o Object) SetDefault(value any, path ...string) bool {
 	if v, ok := o.Get(path...); ok && v != nil {
 		return false
@@ -143,7 +143,7 @@ func (o Object) SetDefault(value any, path ...string) bool {
 	return true
 }
 
-// Remove takes away the value at the path.
+// Remove removes the value at the path.
 func (o Object) Remove(path ...string) {
 	if parent, ok := o.Get(path[:len(path)-1]...); ok {
 		if m, ok := parent.(map[string]any); ok {
@@ -152,8 +152,8 @@ func (o Object) Remove(path ...string) {
 	}
 }
 
-// Copy returns a deep copy of an object. Only the fieldsV1 of its managedFields are shared, because they are never changed in
-// place: half of the maps of a stored object are in them.
+// Copy returns a deep copy of an object. The copy shares only the fieldsV1 of managedFields, which contain half of the maps in
+// stored objects and are never modified in place.
 func (o Object) Copy() Object {
 	if o == nil {
 		return nil
@@ -193,7 +193,7 @@ func copyEntry(entry any) any {
 	})
 }
 
-// copyMap returns a copy of m. Objects, arrays and Raws in it are replaced by the results of part; all other values are immutable.
+// copyMap returns a copy of m in which part replaces each object, array and Raw. All other values are immutable.
 func copyMap(m map[string]any, part func(name string, v any) any) map[string]any {
 	out := maps.Clone(m)
 	for name, v := range m { // order does not matter
@@ -208,7 +208,7 @@ func copyMap(m map[string]any, part func(name string, v any) any) map[string]any
 // Copy returns a deep copy of a JSON value.
 func Copy(v any) any { return copyValue(v, false) }
 
-// Plain returns a deep copy of a JSON value in which Raws are replaced by their values.
+// Plain returns a deep copy of a JSON value in which each Raw is replaced by its value.
 func Plain(v any) any { return copyValue(v, true) }
 
 func copyValue(v any, plain bool) any {
@@ -232,15 +232,15 @@ func copyValue(v any, plain bool) any {
 	return v
 }
 
-// Equal reports whether two JSON values are the same; 1 and 1.0 differ.
+// Equal reports whether two JSON values are equal. 1 and 1.0 differ.
 func Equal(a, b any) bool { return equal(a, b, false) }
 
-// SemanticEqual reports whether two JSON values are the same when null, {}, [] and a {} of such members
-// count as absent, as equality.Semantic.DeepEqual does for Go structs: it decides whether a spec changed.
+// SemanticEqual compares two JSON values the way equality.Semantic.DeepEqual compares Go structs, for example to decide whether a
+// spec has changed. It treats null, {}, [], and objects that contain only such values as missing.
 func SemanticEqual(a, b any) bool { return equal(a, b, true) }
 
 func equal(a, b any, semantic bool) bool {
-	if a, ok := a.(string); ok { // as most values are
+	if a, ok := a.(string); ok { // the most frequent case
 		b, ok := b.(string)
 		return ok && a == b
 	}
@@ -264,13 +264,13 @@ func equal(a, b any, semantic bool) bool {
 		return true
 	}
 	switch b.(type) {
-	case map[string]any, []any: // not comparable with ==
+	case map[string]any, []any: // cannot be compared with ==
 		return false
 	}
 	return a == b
 }
 
-// Same reports whether two JSON values are one map that two objects share.
+// Same reports whether two JSON values are the same map, not only equal ones.
 func Same(a, b any) bool {
 	m, isMap := a.(map[string]any)
 	n, both := b.(map[string]any)
@@ -298,7 +298,7 @@ func equalMaps(a, b map[string]any, semantic bool) bool {
 			both++
 		}
 	}
-	if both < len(b) { // which only semantic lets be
+	if both < len(b) { // allowed only by semantic
 		for k, y := range b { // order does not matter
 			if _, ok := a[k]; !ok && !isEmpty(y) {
 				return false
@@ -325,7 +325,7 @@ func isEmpty(v any) bool {
 	return false
 }
 
-// Blank reports whether v is null, false, 0, "", {} or []: the values that a Go struct leaves out under omitempty.
+// Blank reports whether v is null, false, 0, "", {} or []. A Go struct omits such a value if the field has omitempty.
 func Blank(v any) bool {
 	switch v := v.(type) {
 	case nil:
@@ -346,7 +346,7 @@ func Blank(v any) bool {
 	return false
 }
 
-// Strings turns an array of strings into a slice; other elements are left out.
+// Strings returns the strings in an array. It omits other elements.
 func Strings(list []any) []string {
 	out := make([]string, 0, len(list))
 	for _, v := range list {
@@ -357,7 +357,7 @@ func Strings(list []any) []string {
 	return out
 }
 
-// StringMap turns an object of strings into a map; other values are left out. nil stays nil.
+// StringMap returns the string members of an object. It omits all other members. If the object is nil, so is the result.
 func StringMap(m map[string]any) map[string]string {
 	if m == nil {
 		return nil
@@ -371,7 +371,7 @@ func StringMap(m map[string]any) map[string]string {
 	return out
 }
 
-// FromStrings is the opposite of Strings.
+// FromStrings returns an array of strings. It is the inverse of Strings.
 func FromStrings(list []string) []any {
 	out := make([]any, len(list))
 	for i, s := range list {
@@ -380,5 +380,5 @@ func FromStrings(list []string) []any {
 	return out
 }
 
-// Path splits "spec.template.spec" into the arguments of Get.
+// Path splits a path such as "spec.template.spec" into the arguments of Get.
 func Path(dotted string) []string { return strings.Split(dotted, ".") }

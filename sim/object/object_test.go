@@ -21,7 +21,7 @@ func TestParseKeepsIntegers(t *testing.T) {
 	is.True(err != nil) // not an object
 }
 
-// The managedFields of an object that is nested as deep as a body may be are nested deeper.
+// The managedFields of an object may be nested deeper than the object, which may be nested as deep as a request body.
 func TestParseDeep(t *testing.T) {
 	is := is.New(t)
 	deep := func(n int) string { return strings.Repeat(`{"a":`, n) + "{ }" + strings.Repeat("}", n) }
@@ -68,7 +68,7 @@ func TestCopyIsDeep(t *testing.T) {
 	is.Equal(Object(nil).Copy(), nil)                  // nil stays nil
 }
 
-// The caller of Copy may change everything in the copy except the sets of its managedFields: these are shared.
+// The caller of Copy may modify everything in the copy except the sets of its managedFields, which are shared.
 func TestCopySharesSets(t *testing.T) {
 	is := is.New(t)
 	const text = `{"fieldsV1":{"a":{}},"metadata":{"fieldsV1":{"b":{}},"managedFields":[{"fieldsV1":{"f:c":{}},"manager":"m"},null]}}`
@@ -117,7 +117,7 @@ func TestEqual(t *testing.T) {
 	}
 }
 
-// FuzzJSON compares with encoding/json: a value that was read prints as encoding/json prints it.
+// FuzzJSON checks that parsed values are printed as encoding/json prints them.
 func FuzzJSON(f *testing.F) {
 	for _, s := range []string{`{"b":1,"a":[1.5,-0.0,1e21,1e-7,null,true]}`, `"<>&\u2028\u0000\ud800é"`, `100000000000000000000`} {
 		f.Add(s)

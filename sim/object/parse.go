@@ -7,22 +7,23 @@ import (
 	"github.com/kubesim/kubesim/sim/json"
 )
 
-// spareDepth is how much deeper than the bodies of requests an object may be nested: its managedFields are.
+// spareDepth is the additional nesting depth of stored objects compared to request bodies. They need it because of their
+// managedFields.
 const spareDepth = 16
 
-// ParseValue reads one JSON value with exact integers: a number without fraction and exponent that fits int64 is an int64, every
-// other number a float64. The last of repeated keys wins. A number too large for a float64 is an error. Bodies of requests are
-// read by sim/codec, whose errors are those of the real server.
+// ParseValue parses a JSON value with exact integers: a number without fraction and exponent that fits an int64 is an int64, and
+// any other number is a float64. If a key is repeated, the last value applies. A number that is too large for a float64 is an
+// error. Package codec decodes request bodies instead, with the real server's errors.
 func ParseValue(data []byte) (any, error) { return parse(string(data), nil) }
 
-// Parse reads a JSON object with exact integers.
+// Parse parses a JSON object with exact integers (ParseValue). It returns an error if data is not an object.
 func Parse(data []byte) (Object, error) {
 	v, err := ParseValue(data)
 	return asObject(v, err)
 }
 
-// ParseRaw is Parse for an object that may have raw values at the places of at. The strings of the object are parts of data, which
-// must not be changed any more.
+// ParseRaw is like Parse, but returns the values at the given places as Raws. The strings in the object refer to data, which must
+// no longer be modified.
 func ParseRaw(data []byte, at *Places) (Object, error) {
 	v, err := parse(Text(data), at)
 	return asObject(v, err)
@@ -39,7 +40,7 @@ func asObject(v any, err error) (Object, error) {
 	return m, nil
 }
 
-// parse is ParseValue for a value with raw values at some places.
+// parse implements ParseValue. It returns the values at the given places as Raws.
 func parse(text string, at *Places) (any, error) {
 	r := reader{json.Scanner{Text: text, Spare: spareDepth}}
 	v := r.value(at)
@@ -53,14 +54,14 @@ func parse(text string, at *Places) (any, error) {
 	return v, nil
 }
 
-// reader reads values that may be raw.
+// reader parses values that may be Raws.
 type reader struct{ json.Scanner }
 
 func (r *reader) value(at *Places) any {
 	c := r.Next()
 	switch {
 	case at == nil:
-	case at.Raw: // the size of its numbers does not matter
+	case at.Raw: // a Raw may contain numbers of any size
 		start, huge := r.Pos, r.Huge
 		v := r.Value()
 		r.Huge = huge

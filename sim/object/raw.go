@@ -7,22 +7,23 @@ import (
 	"github.com/kubesim/kubesim/sim/json"
 )
 
-// Raw is a JSON value that is kept as the client wrote it, with its spaces, the order of its keys and the form of its numbers. It
-// is the counterpart of runtime.RawExtension of the real server. Two Raws are the same if their texts are. A text that is equal to
-// the canonical JSON of its value is not kept as a Raw but as the value, so that equal values also have equal texts.
+// Raw is a JSON value that is kept as the client wrote it, including its whitespace, the order of its keys and the format of its
+// numbers. It corresponds to the real server's runtime.RawExtension. Two Raws are equal if their texts are. A text that equals the
+// canonical JSON of its value is stored as the value instead of a Raw, so that equal values have equal texts.
 //
-//	{ "b": 1.0 }   as it was sent, a Raw         in the store, in protobuf
-//	{"b":1.0}      without spaces                in JSON, see AppendJSON
-//	{"b":1}        its value, Plain              where it was merged, or written as YAML
+//	{ "b": 1.0 }   as sent, a Raw                in the store, in protobuf
+//	{"b":1.0}      without whitespace            in JSON, see AppendJSON
+//	{"b":1}        its value, Plain              after merging or conversion to YAML
 //
-// The fieldsV1 of a new object of a built-in kind is a Raw, too, until it is stored: fieldmanager prints its final form.
+// The fieldsV1 of a new object of a built-in kind is also a Raw until it is stored: fieldmanager generates its final form.
 type Raw string
 
-// Text returns bytes as a string, without a copy. The bytes may not be changed any more: they are a body that has arrived, or stored.
-// With copies an update of a pod takes 7 % more CPU in JSON, and 14 % more in protobuf, whose strings are copied one by one.
+// Text returns bytes as a string without copying them. The bytes, a request body or a stored value, must no longer be modified. If
+// they were copied, an update of a pod would take 7 % more CPU time in JSON, and 14 % more in protobuf, where strings are copied
+// individually.
 func Text(data []byte) string { return unsafe.String(unsafe.SliceData(data), len(data)) }
 
-// AsWritten returns the value that text is, as a Raw if JSON would print it otherwise.
+// AsWritten returns value. If the canonical JSON of value differs from text, it returns a Raw with the text instead.
 func AsWritten(text string, value any) any {
 	if string(JSON(value)) == text {
 		return value
@@ -30,7 +31,7 @@ func AsWritten(text string, value any) any {
 	return Raw(text)
 }
 
-// Value parses the text. If it has repeated keys, the last one counts.
+// Value parses the text. If a key is repeated, the last value applies.
 func (r Raw) Value() any {
 	s := json.Scanner{Text: string(r), Spare: spareDepth}
 	v := s.Value()
@@ -40,15 +41,14 @@ func (r Raw) Value() any {
 	return v
 }
 
-// MarshalJSON returns the text for encoding/json, which takes the spaces out and escapes HTML characters.
+// MarshalJSON implements json.Marshaler. encoding/json removes the whitespace in the result and escapes HTML characters.
 func (r Raw) MarshalJSON() ([]byte, error) { return []byte(r), nil }
 
-// Compact returns a JSON text without spaces and with HTML characters escaped, as encoding/json prints the result of a
-// json.Marshaler.
+// Compact removes whitespace from JSON and escapes HTML characters, as encoding/json does with the result of a json.Marshaler.
 func Compact(text []byte) []byte { return appendCompact(nil, string(text)) }
 
 func appendCompact(b []byte, text string) []byte {
-	start, quoted := 0, false // b has the text before start
+	start, quoted := 0, false // b contains the text before start
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
 		case c == '"':
@@ -70,14 +70,14 @@ func appendCompact(b []byte, text string) []byte {
 	return append(b, text[start:]...)
 }
 
-// Places are the places in an object with values that ParseRaw reads as Raws. nil means none.
+// Places identifies those values in an object that ParseRaw returns as Raws. If nil, there are none.
 type Places struct {
-	Raw    bool               // here
+	Raw    bool               // whether this value is a Raw
 	Fields map[string]*Places // in the fields of an object
 	Elem   *Places            // in each element of a list, or in each value of a map
 }
 
-// field returns the places in a field.
+// field returns the places within a field of an object, or nil if there are none.
 func (at *Places) field(name string) *Places {
 	if at == nil {
 		return nil

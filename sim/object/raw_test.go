@@ -7,7 +7,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// A text that JSON prints is the value itself; every other text of it is a Raw, and another value.
+// A text that JSON would print is parsed as the value itself. Any other text becomes a Raw, which is a different value.
 func TestRaw(t *testing.T) {
 	for _, c := range []struct {
 		text    string

@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// Add appends faults to the existing ones, and begins to observe. It refuses all of them if one of them can never happen.
+// Add appends faults to the existing ones and starts observing. If one of them can never occur, it returns an error and adds none.
 func (o *Observer) Add(faults ...fault.Fault) error {
 	for _, f := range faults {
 		if a := f.Action(); a.Replica > o.Servers.Len() {
@@ -24,26 +24,26 @@ func (o *Observer) Add(faults ...fault.Fault) error {
 	return o.faults.Add(o.Schedule.Now(), faults...)
 }
 
-// Clear removes all faults and releases the events that they hold.
+// Clear removes all faults and releases the events that they are holding.
 func (o *Observer) Clear() {
 	o.faults.Clear()
 	o.Release()
 }
 
-// Faults returns the current faults as text, each with its statistics. fault.Parse parses it.
+// Faults returns the current faults and their statistics as text, which fault.Parse can parse.
 func (o *Observer) Faults() string { return o.faults.String() }
 
-// Decisions returns the decisions about faults, and the number of older decisions that were dropped.
+// Decisions returns the most recent decisions about faults, and the number of older decisions that were dropped.
 func (o *Observer) Decisions() (list []fault.Decision, forgotten uint64) {
 	return o.faults.Decisions()
 }
 
-// faulty is the target of faults: a request, its answer, or a commit that no request made.
+// faulty is something that faults can affect: a request, its response, or a commit without a request.
 type faulty struct {
 	cluster
 	apiserver.Verdict // the outcome that faults choose
 	op                *fault.Op
-	answer            *apiserver.Answer // nil before there is one
+	answer            *apiserver.Answer // nil until there is a response
 }
 
 // Fail implements fault.Request and fault.Reply.
@@ -58,8 +58,8 @@ func (x *faulty) Delay(a fault.Action) { x.Wait += a.Wait }
 // Truncate implements fault.Reply.
 func (x *faulty) Truncate(a fault.Action) { x.answer.Lost = max(x.answer.Body.Len()-a.Bytes, 0) }
 
-// carryOut asks the injector for the faults at a point and applies them. e is the request, or nil for a commit that no request made.
-// answer is the answer that is about to be sent, or nil before that.
+// carryOut applies the faults that occur at a point. For a commit without a request, e is nil. Until a response is about to be
+// sent, answer is nil.
 func (o *Observer) carryOut(p fault.Point, op *fault.Op, e *apiserver.Exchange, answer *apiserver.Answer) *faulty {
 	x := &faulty{cluster: cluster{o: o}, op: op, answer: answer}
 	if q := requestOf(e); q != nil && p != fault.RequestArrived && p != fault.RequestAnswered {
@@ -76,7 +76,7 @@ func (o *Observer) carryOut(p fault.Point, op *fault.Op, e *apiserver.Exchange, 
 	return x
 }
 
-// note records that a fault happened.
+// note records in the trace that a fault occurred.
 func (o *Observer) note(f fault.Fired, op *fault.Op, e *apiserver.Exchange) {
 	r := &trace.Record{Site: trace.Fault, Replica: op.Replica, Text: f.Fault,
 		What: trace.What(op.Group, op.Resource, op.Subresource, op.Path), Key: trace.Key(op.Namespace, op.Name)}
@@ -89,11 +89,11 @@ func (o *Observer) note(f fault.Fired, op *fault.Op, e *apiserver.Exchange) {
 	o.add(r)
 }
 
-// cluster implements fault.Cluster. It compacts histories and makes replicas lag at once. Other changes to a replica wait until the
-// lock is released, because the commit that triggers them is still being processed.
+// cluster implements fault.Cluster. Compactions and lagging replicas take effect at once. All other disturbances of a replica are
+// delayed until the lock is released, because the commit that triggers them is still being processed.
 type cluster struct {
 	o    *Observer
-	busy int // the replica that is processing the request, or 0
+	busy int // replica that is processing the request, or 0
 }
 
 func (c cluster) Compact(fault.Action) { c.o.History.Compact() }
@@ -121,15 +121,16 @@ func (c cluster) Treat(a fault.Action) {
 	c.o.afterwards(do)
 }
 
-// control applies a trouble to a controller at once, because the current step of the controller is not affected.
+// control applies a disturbance to a controller. It does so at once, because the disturbance does not affect the controller's
+// current step.
 func (c cluster) control(a fault.Action) {
 	if err := a.Trouble().Control(c.o.Controllers); err != nil {
 		c.o.add(&trace.Record{Site: trace.Fault, Text: a.String() + ": " + err.Error()})
 	}
 }
 
-// failure returns the error that an action answers with. If the real server has a text for the reason, it is used; the text of an
-// internal error names kubesim.
+// failure returns the error response of an action. If the real server has a message for the reason, it uses that. The message of an
+// internal error mentions kubesim.
 func failure(a fault.Action, op *fault.Op) *status.Status {
 	resource := status.Resource{Group: op.Group, Resource: op.Resource}
 	if a.Kind == fault.Error {
@@ -175,7 +176,7 @@ func expired(verb string) string {
 	return status.ExpiredList
 }
 
-// delay calls f after d.
+// delay calls f after d on the Cluster's clock.
 func (o *Observer) delay(d time.Duration, f func()) {
 	x := &delayed{run: f}
 	x.stop = o.Schedule.After(d, func() {

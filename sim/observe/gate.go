@@ -3,31 +3,31 @@ package observe
 import (
 	"slices"
 
+	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/fault"
 	"github.com/kubesim/kubesim/sim/trace"
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
-// gate is the observer of one watch. An event that a fault holds waits in its queue together with all later events, because a
-// stream is ordered.
+// gate observes one watch. While a fault holds an event, all later events are queued behind it, because the stream is ordered.
 //
-//	cache ─▶ pass ─┬─ nothing waits, no fault ─▶ the watch's queue ─▶ client
-//	               └─ queue: [held] [behind] [behind] ─ release ─▶ decided again, one after the other
+//	cache ─▶ pass ─┬─ queue empty, no fault ─▶ the watch's queue ─▶ client
+//	               └─ queue: [held] [later] [later] ─ release ─▶ decided again, one after the other
 type gate struct {
 	q           *request
 	w           *watchcache.Watch
 	queue       []waitingEvent
 	waiting     bool
-	undelivered []trace.Record // events in a stream that is held; listeners are notified when it is released
+	undelivered []trace.Record // events in a stream that Servers.Hold delays; listeners are notified when it is released
 }
 
 type waitingEvent struct {
 	notice watchcache.Notice
-	frame  []byte
+	frame  codec.Text
 }
 
 // pass reports whether the event may be sent now.
-func (g *gate) pass(n watchcache.Notice, frame []byte) bool {
+func (g *gate) pass(n watchcache.Notice, frame codec.Text) bool {
 	if n.Type == watchcache.Error {
 		g.sent(n)
 		return true
@@ -43,8 +43,8 @@ func (g *gate) pass(n watchcache.Notice, frame []byte) bool {
 	return true
 }
 
-// decide applies the faults for an event. It reports false if the event must not be sent now.
-func (g *gate) decide(n watchcache.Notice, frame []byte) bool {
+// decide applies the faults for an event. It returns false if the event must not be sent now.
+func (g *gate) decide(n watchcache.Notice, frame codec.Text) bool {
 	o := g.q.h.Observer
 	op := g.op(n)
 	x := &faultyEvent{gate: g, notice: n, frame: frame}
@@ -57,24 +57,24 @@ func (g *gate) decide(n watchcache.Notice, frame []byte) bool {
 	return true
 }
 
-// faultyEvent is an event that faults apply to. It implements fault.Event.
+// faultyEvent implements fault.Event for an event to which faults apply.
 type faultyEvent struct {
 	*gate
 	notice watchcache.Notice
-	frame  []byte
-	kept   bool // it must not be sent now
+	frame  codec.Text
+	kept   bool // whether the event must not be sent now
 }
 
 // Drop implements fault.Event.
 func (x *faultyEvent) Drop(fault.Action) { x.kept = true }
 
-// Close ends the watch.
+// Close implements fault.Event. It ends the watch.
 func (x *faultyEvent) Close(fault.Action) {
 	x.kept = true
 	x.w.End()
 }
 
-// Stall silences the watch.
+// Stall implements fault.Event. The watch sends no more data.
 func (x *faultyEvent) Stall(a fault.Action) {
 	x.kept = true
 	x.w.Stall()
@@ -83,22 +83,22 @@ func (x *faultyEvent) Stall(a fault.Action) {
 	}
 }
 
-// Hold keeps the event until Release.
+// Hold implements fault.Event. It holds the event until Release is called.
 func (x *faultyEvent) Hold(fault.Action) {
 	x.kept = true
 	x.wait(x.notice, x.frame)
 	x.q.h.hold(x.gate)
 }
 
-// Delay keeps the event for a while.
+// Delay implements fault.Event. It holds the event for the duration of the action.
 func (x *faultyEvent) Delay(a fault.Action) {
 	x.kept = true
 	x.wait(x.notice, x.frame)
 	x.q.h.Schedule.After(a.Wait, x.release)
 }
 
-// Compact implements fault.Cluster. Like Expire and Treat it takes effect when the lock is released, because the event is still on its
-// way through the caches that it changes.
+// Compact implements fault.Cluster. Like Expire and Treat, it takes effect when the lock is released, because the caches that it
+// changes are still processing the event.
 func (x *faultyEvent) Compact(a fault.Action) { x.later(cluster.Compact, a) }
 
 // Expire implements fault.Cluster.
@@ -124,12 +124,12 @@ func (g *gate) op(n watchcache.Notice) *fault.Op {
 	return op
 }
 
-func (g *gate) wait(n watchcache.Notice, frame []byte) {
+func (g *gate) wait(n watchcache.Notice, frame codec.Text) {
 	g.waiting = true
 	g.queue = append(g.queue, waitingEvent{n, frame})
 }
 
-// release sends the held event, and the events behind it until a fault holds one of them.
+// release sends the held event and the events queued behind it, up to the next event that a fault holds.
 func (g *gate) release() {
 	if !g.waiting {
 		return
@@ -148,7 +148,7 @@ func (g *gate) release() {
 	}
 }
 
-// sent records an event.
+// sent records in the trace that an event was sent, and notifies the listeners.
 func (g *gate) sent(n watchcache.Notice) {
 	r := g.q.record(trace.WatchSent)
 	r.Verb, r.Rev = n.Type, n.Rev
@@ -162,12 +162,12 @@ func (g *gate) sent(n watchcache.Notice) {
 	g.notifyDelivered(&r)
 }
 
-// hold adds a gate to the gates to release, and drops gates whose watches have ended.
+// hold adds a gate to the list that Release processes. It drops gates whose watches have ended.
 func (o *Observer) hold(g *gate) {
 	o.held = append(slices.DeleteFunc(o.held, func(x *gate) bool { return x == g || x.w.Ended() }), g)
 }
 
-// Release sends the watch events that faults hold. Faults may hold the events behind them.
+// Release sends the watch events that faults are holding. The events queued behind them may be held by faults again.
 func (o *Observer) Release() {
 	held := o.held
 	o.held = nil

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/commit"
 	"github.com/kubesim/kubesim/sim/fault"
 	"github.com/kubesim/kubesim/sim/object"
@@ -16,31 +17,31 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// hook is the observer at one replica.
+// hook observes one replica.
 type hook struct {
 	*Observer
 	replica int
 }
 
-// request is the observer's state of a request. It implements apiserver.Observation.
+// request is the observer's data about a request. It implements apiserver.Observation.
 type request struct {
 	h            *hook
 	e            *apiserver.Exchange
-	trace.Record        // the fields that all of its records share
-	arrived      uint64 // number of the first one
+	trace.Record        // fields that all of its records share
+	arrived      uint64 // number of its first record
 	numbers      fault.Numbers
 
-	gate *gate // of the watch that it has opened
+	gate *gate // gate of the watch that it opened
 
-	refused *auth.Attributes // the last authorization request of its user that was denied, if any
+	refused *auth.Attributes // last denied authorization request of its user, if any
 
-	// The object that the request has written: its state after the request's last commit and before its first.
+	// The state of the object that the request wrote: after the last commit of the request, and before its first commit.
 	after, before *resource.Item
 	wrote         bool
-	made          string // key of the object that it has written
+	made          string // key of the object that it wrote
 }
 
-// commit records a commit that the request has made.
+// commit updates the states of the written object after a commit of the request. It ignores commits of other objects.
 func (q *request) commit(r *trace.Record, e *commit.Commit) {
 	if r.What != strings.TrimSuffix(q.What, subresourceOf(q.What)) || q.Key != r.Key && q.Verb != "create" {
 		return
@@ -54,7 +55,7 @@ func (q *request) commit(r *trace.Record, e *commit.Commit) {
 	}
 }
 
-// written sets the objects of an op to the object that the request has written, before and after.
+// written sets the objects in op to the states of the written object before and after the request.
 func (q *request) written(op *fault.Op) {
 	if !q.wrote {
 		return
@@ -65,7 +66,7 @@ func (q *request) written(op *fault.Op) {
 	}
 }
 
-// subresourceOf returns the part of a What from its slash on.
+// subresourceOf returns the subresource in a record's What, with a slash before it, or "".
 func subresourceOf(resource string) string {
 	_, sub, ok := strings.Cut(resource, "/")
 	if !ok {
@@ -74,7 +75,7 @@ func subresourceOf(resource string) string {
 	return "/" + sub
 }
 
-// requestOf returns the observer's record of a request. If the request arrived before the observer began, requestOf creates the record
+// requestOf returns the observer's data about a request. If the request arrived before the observer began, requestOf creates it
 // from the Exchange.
 func (h *hook) requestOf(e *apiserver.Exchange) *request {
 	if q := requestOf(e); q != nil {
@@ -89,14 +90,14 @@ func (h *hook) requestOf(e *apiserver.Exchange) *request {
 // Observe implements apiserver.Hook.
 func (h *hook) Observe(e *apiserver.Exchange) apiserver.Observation { return h.requestOf(e) }
 
-// record begins a record about a request.
+// record returns a new trace record for the request.
 func (q *request) record(site trace.Site) trace.Record {
 	r := q.Record
 	r.Site, r.Cause = site, q.arrived
 	return r
 }
 
-// op returns the description of the request that faults compare with their triggers.
+// op returns a description of the request, with which faults compare their triggers.
 func (q *request) op() *fault.Op {
 	e := q.e
 	return &fault.Op{Verb: e.Verb, Path: e.Path, Group: e.Group, Resource: e.Resource, Subresource: e.Subresource,
@@ -161,8 +162,8 @@ func (q *request) Sent(a *apiserver.Answer) {
 	q.h.notifyAnswered(q.e, &r)
 }
 
-// explain adds to the record of an answer the name of a created object, the error message, the warnings, and a hint at the missing
-// rule or definition.
+// explain adds details to the record of a response: the name of a created object, the error message, the warnings, and a hint about
+// a missing rule or definition.
 func (q *request) explain(r *trace.Record) {
 	if q.Verb == "create" && q.after != nil {
 		r.Key = q.made
@@ -185,8 +186,8 @@ func (q *request) explain(r *trace.Record) {
 // Watching implements apiserver.Observation.
 func (q *request) Watching(w *watchcache.Watch) { q.gate = &gate{q: q, w: w} }
 
-// Pass implements watchcache.Gate.
-func (q *request) Pass(_ *watchcache.Watch, n watchcache.Notice, frame []byte) bool {
+// Pass implements apiserver.Observation.
+func (q *request) Pass(_ *watchcache.Watch, n watchcache.Notice, frame codec.Text) bool {
 	return q.gate.pass(n, frame)
 }
 

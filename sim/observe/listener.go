@@ -9,47 +9,48 @@ import (
 	"github.com/kubesim/kubesim/sim/trace"
 )
 
-// Listener is notified of all commits, answers, events and authorization decisions of a cluster as they happen. Its methods run under
-// the Cluster's lock: they must not call the Cluster, and must not change their arguments.
+// Listener is notified of all commits, responses, watch events and authorization decisions of a cluster as they happen. Its methods
+// are called with the Cluster's lock held. They must not call the Cluster and must not modify their arguments.
 type Listener interface {
 	// Wrote is called for each commit before any replica receives it. record is the number of its record in the trace.
 	Wrote(e *commit.Commit, by *Actor, record uint64)
-	// Answered is called for each answer before it is sent.
+	// Answered is called for each response before it is sent.
 	Answered(*Reply)
-	// Delivered is called for each event that is sent to a watch. eventType is ADDED, MODIFIED, DELETED, BOOKMARK or ERROR, key names
-	// the object, and rev is the revision of the object or the bookmark.
+	// Delivered is called for each event that is sent to a watch. eventType is ADDED, MODIFIED, DELETED, BOOKMARK or ERROR, key
+	// identifies the object, and rev is the revision of the object or bookmark.
 	Delivered(watch *apiserver.Exchange, eventType, key string, rev uint64)
-	// Asked is called for each authorization decision. byRoles reports whether roles alone allow a request.
+	// Asked is called for each authorization decision. byRoles reports whether RBAC alone would allow a request.
 	Asked(at auth.Attributes, allowed bool, byRoles func(auth.Attributes) bool)
 }
 
-// Actor is the author of a change. It is empty if the store itself acts, such as when it removes expired objects.
+// Actor is the author of a change. If the store itself makes the change, for example when it removes expired objects, the Actor is
+// empty.
 type Actor struct {
 	resource.Actor
 	// Exchange is the request, or nil if there is none.
 	Exchange *apiserver.Exchange
 }
 
-// Reply is an answer together with its request.
+// Reply is a response and its request.
 type Reply struct {
 	*apiserver.Exchange
-	Key     string // of the object, with a generated name if there is one
+	Key     string // of the object, including a generated name
 	Code    int
-	Message string // of an error
-	Record  uint64 // number, in the trace, of the record with which the request began
+	Message string // error message
+	Record  uint64 // number of the request's first trace record
 }
 
-// AddListener registers a Listener and begins to observe.
+// AddListener registers a Listener and starts observing.
 func (o *Observer) AddListener(w Listener) {
 	o.Begin()
 	o.listeners = append(o.listeners, w)
 }
 
-// StopActor stops an actor's repeated writes as soon as the lock is released.
+// StopActor prevents further writes by an actor that repeats its writes. It takes effect when the lock is released.
 func (o *Observer) StopActor(p *Actor) {
 	o.afterwards(func() {
 		if p.Own {
-			_ = o.Controllers.Stop(p.Client) // controllers of API servers cannot be stopped
+			_ = o.Controllers.Stop(p.Client) // the API servers' own controllers cannot be stopped
 			return
 		}
 		_ = o.Add(fault.On("create,update,patch,delete,deletecollection", "*").Client(p.Client).TooManyRequests())
@@ -73,7 +74,7 @@ func (o *Observer) notifyWrote(e *commit.Commit) {
 	}
 }
 
-// notifyAnswered notifies the listeners of an answer.
+// notifyAnswered notifies the listeners of a response.
 func (h *hook) notifyAnswered(e *apiserver.Exchange, r *trace.Record) {
 	if len(h.listeners) == 0 {
 		return
@@ -104,8 +105,8 @@ func (g *gate) notify(r *trace.Record) {
 	}
 }
 
-// notifyReleased notifies the listeners of events in streams that are no longer held. Events in a broken stream are dropped, because no
-// client receives them.
+// notifyReleased notifies the listeners of the events in streams that are no longer held. For a broken stream it drops the events,
+// because no client receives them.
 func (o *Observer) notifyReleased() {
 	held := o.undelivered
 	o.undelivered = nil
@@ -127,7 +128,7 @@ func (o *Observer) notifyReleased() {
 // notifyAsked notifies the listeners of an authorization decision.
 func (h *hook) notifyAsked(at auth.Attributes, allowed bool) {
 	e, _ := at.By.(*apiserver.Exchange)
-	at.By = nil // which is not to be kept
+	at.By = nil // the request must not be retained
 	if q := requestOf(e); q != nil && !allowed {
 		refused := at
 		q.refused = &refused
@@ -137,13 +138,13 @@ func (h *hook) notifyAsked(at auth.Attributes, allowed bool) {
 	}
 }
 
-// byRoles reports whether roles alone allow a request.
+// byRoles reports whether RBAC alone would allow a request.
 func (h *hook) byRoles(at auth.Attributes) bool {
 	api := h.Servers.At(h.replica).API()
 	return api.Auth.ByRoles(at, api.Registry.Reader())
 }
 
-// message returns the message of a request's error, or "" if there was none.
+// message returns the error message in the response to a request. If the request succeeded, it returns "".
 func message(e *apiserver.Exchange) string {
 	if e.Failure == nil {
 		return ""

@@ -1,11 +1,11 @@
-// Package observe sees everything that goes through a cluster: it keeps the trace and carries out the faults.
+// Package observe observes all requests, commits and watch events of a cluster. It records the trace and applies faults.
 //
 //	apiserver ─ hook ─▶ Observer ◀─ Committed, Applied ─ log, servers
 //	watch ──── gate ──▶    │
-//	                       ├─▶ trace.Trace     what happened
-//	                       └─▶ fault.Injector  what goes wrong ─▶ delays, held events, errors, compactions
+//	                       ├─▶ trace.Trace     records
+//	                       └─▶ fault.Injector  faults ─▶ delays, held events, errors, compactions
 //
-// An Observer that has not begun costs nothing and sees nothing.
+// An Observer costs nothing until Begin is called.
 package observe
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
-// Cluster holds the parts of a cluster that an Observer observes and that faults change.
+// Cluster contains the parts of a cluster that an Observer observes and that faults affect.
 type Cluster struct {
 	Log      *commit.Log
 	History  *history.History
@@ -32,41 +32,41 @@ type Cluster struct {
 	Controllers trouble.Controllers
 }
 
-// Observer sees everything that goes through a cluster. The Cluster's lock guards it.
+// Observer observes the requests, commits and watch events of a cluster. The Cluster's lock guards it.
 type Observer struct {
 	Cluster
 	options *config.Cluster
-	trace   *trace.Trace // nil before it has begun
+	trace   *trace.Trace // nil until Begin
 	faults  *fault.Injector
-	hooks   []*hook // of each server; none before it has begun
+	hooks   []*hook // one per server; empty until Begin
 
 	listeners   []Listener
-	undelivered []*gate // gates with events that the listeners still have to be notified of
+	undelivered []*gate // gates with events of which the listeners have not been notified
 
 	commit  commitMark // the newest commit
-	delayed []*delayed // requests and answers that wait
-	held    []*gate    // watches with an event that waits for Release
+	delayed []*delayed // delayed requests and responses
+	held    []*gate    // watches with an event that is held until Release
 	later   []func()   // functions to call when the lock is released
 }
 
-// commitMark finds the record of the newest commit again.
+// commitMark identifies the trace record of the newest commit.
 type commitMark struct{ rev, record uint64 }
 
-// delayed is a request or an answer that waits.
+// delayed is a delayed request or response.
 type delayed struct {
 	run  func()
 	stop func()
 }
 
-// New returns an Observer that has not begun.
+// New returns an Observer. It observes nothing until Begin is called.
 func New(c Cluster, o *config.Cluster) *Observer {
 	return &Observer{Cluster: c, options: o, faults: injector(o)}
 }
 
-// Begun reports whether it observes.
+// Begun reports whether o is observing.
 func (o *Observer) Begun() bool { return o.trace != nil }
 
-// Begin begins to observe, unless it has begun.
+// Begin starts observing. If the Observer has already started, it does nothing.
 func (o *Observer) Begin() {
 	if o.Begun() {
 		return
@@ -95,7 +95,7 @@ func (o *Observer) Asked(n int, at auth.Attributes, allowed bool) {
 	}
 }
 
-// injector returns an Injector for the options.
+// injector returns the fault Injector that the options describe.
 func injector(o *config.Cluster) *fault.Injector {
 	in := fault.NewInjector(o.Seed)
 	if o.Replay != nil {
@@ -104,7 +104,7 @@ func injector(o *config.Cluster) *fault.Injector {
 	return in
 }
 
-// Reset restarts with the current seed, an empty trace and no faults.
+// Reset empties the trace, removes all faults, and restarts with the current seed.
 func (o *Observer) Reset() {
 	o.faults = injector(o.options)
 	if !o.Begun() {
@@ -117,7 +117,7 @@ func (o *Observer) Reset() {
 // afterwards calls f when the lock is released.
 func (o *Observer) afterwards(f func()) { o.later = append(o.later, f) }
 
-// Flush runs everything that is delayed at once, because the clock of a stopped cluster does not advance.
+// Flush runs all delayed functions immediately, because the clock of a stopped cluster does not advance.
 func (o *Observer) Flush() {
 	o.faults.Clear()
 	list := o.delayed
@@ -129,7 +129,7 @@ func (o *Observer) Flush() {
 	o.held = nil
 }
 
-// After runs the functions that had to wait until the lock is released.
+// After runs the functions that were postponed until the lock is released.
 func (o *Observer) After() {
 	for len(o.later) > 0 {
 		f := o.later[0]
@@ -138,13 +138,13 @@ func (o *Observer) After() {
 	}
 }
 
-// add records r at the present.
+// add adds r to the trace with the current time.
 func (o *Observer) add(r *trace.Record) uint64 {
 	r.At = o.Schedule.Now()
 	return o.trace.Add(r)
 }
 
-// Committed implements commit.Listener. It comes before any replica applies the commit.
+// Committed implements commit.Listener. It is called before any replica applies the commit.
 func (o *Observer) Committed(e *commit.Commit) {
 	if !o.Begun() {
 		return
@@ -169,7 +169,7 @@ func (o *Observer) Committed(e *commit.Commit) {
 	}
 }
 
-// Applied implements replica.Listener: a replica has applied a commit, and its watches have not been notified.
+// Applied implements replica.Listener.
 func (o *Observer) Applied(n int, e *commit.Commit) {
 	if !o.Begun() {
 		return
@@ -185,13 +185,13 @@ func (o *Observer) Applied(n int, e *commit.Commit) {
 	}
 }
 
-// exchangeOf returns the request that has made a commit, or nil if no request has.
+// exchangeOf returns the request that made a commit, or nil if there is none.
 func exchangeOf(e *commit.Commit) *apiserver.Exchange {
 	x, _ := e.By.(*apiserver.Exchange)
 	return x
 }
 
-// requestOf returns the observer's state of a request, or nil if the request arrived before the observer began.
+// requestOf returns the observer's data about a request. If the request arrived before the observer began, it returns nil.
 func requestOf(x *apiserver.Exchange) *request {
 	if x == nil {
 		return nil
@@ -200,13 +200,14 @@ func requestOf(x *apiserver.Exchange) *request {
 	return q
 }
 
-// states returns the stored bytes before and after a commit. They are nil if there was no object or no replica serves its resource.
+// states returns the stored bytes before and after a commit. If the object did not exist, or no replica serves its resource, they
+// are nil.
 func states(e *commit.Commit) (before, after []byte) {
 	if it := e.Before(); it != nil {
-		before = it.Bytes
+		before = it.Bytes()
 	}
 	if it := e.Item(); it != nil && !e.Deleted() {
-		after = it.Bytes
+		after = it.Bytes()
 	}
 	return before, after
 }
@@ -228,7 +229,7 @@ func commitRecord(site trace.Site, e *commit.Commit) trace.Record {
 
 var commitVerbs = map[string]string{watchcache.Added: "create", watchcache.Modified: "update", watchcache.Deleted: "delete"}
 
-// commitOp returns the description of a commit that faults compare with their triggers.
+// commitOp returns a description of a commit, with which faults compare their triggers.
 func (o *Observer) commitOp(verb string, e *commit.Commit, replica int) *fault.Op {
 	op := &fault.Op{Commit: commitVerbs[verb], Replica: replica}
 	d := e.Definition

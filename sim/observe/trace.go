@@ -12,7 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/trace"
 )
 
-// Trace returns a copy of the trace, which is empty when nothing was kept.
+// Trace returns a copy of the trace. If nothing was recorded, it is empty.
 func (o *Observer) Trace() *trace.Log {
 	if !o.Begun() {
 		return &trace.Log{}
@@ -23,7 +23,7 @@ func (o *Observer) Trace() *trace.Log {
 	return l
 }
 
-// Header returns the header of a trace that is not complete yet.
+// Header returns the header of the trace so far.
 func (o *Observer) Header() trace.Header {
 	if !o.Begun() {
 		return trace.Header{}
@@ -54,7 +54,7 @@ func (o *Observer) head(l *trace.Log) {
 	}
 }
 
-// Since returns the records after number n that are still kept, and the number of the newest record. A Reset restarts the numbers.
+// Since returns the retained records after number n, and the number of the newest record. Reset restarts the numbering.
 func (o *Observer) Since(n uint64) (records []trace.Record, newest uint64) {
 	if !o.Begun() {
 		return nil, 0
@@ -65,8 +65,8 @@ func (o *Observer) Since(n uint64) (records []trace.Record, newest uint64) {
 	return o.trace.Since(n), o.trace.Len()
 }
 
-// Follow returns a channel that is signalled when there are new records, until stop is called. The channel is nil if nothing is
-// recorded.
+// Follow returns a channel that receives a signal when there are new records, until stop is called. If the Observer has not
+// begun, the channel is nil.
 func (o *Observer) Follow() (more <-chan struct{}, stop func()) {
 	if !o.Begun() {
 		return nil, func() {}
@@ -74,7 +74,7 @@ func (o *Observer) Follow() (more <-chan struct{}, stop func()) {
 	return o.trace.Follow()
 }
 
-// objects yields the stored objects in the order of their keys.
+// objects yields the stored objects sorted by key.
 func (o *Observer) objects(yield func(key string, obj object.Object) bool) {
 	o.Log.Newest().Range("", "", func(kv *mvcc.KV) bool {
 		d := o.Servers.Definition(commit.Storage(kv.Key))
@@ -85,11 +85,11 @@ func (o *Observer) objects(yield func(key string, obj object.Object) bool) {
 	})
 }
 
-// State is an Observer at rest.
+// State is the state of an Observer while no request is being processed.
 type State struct {
-	Faults     *fault.State // nil if there have been none
-	Records    *trace.State // if nil, the trace begins empty
-	LastCommit [2]uint64    // revision, and number of its record
+	Faults     *fault.State // nil if there were none
+	Records    *trace.State // if nil, the trace starts empty
+	LastCommit [2]uint64    // revision, and number of its trace record
 }
 
 // State returns the current state.
@@ -101,7 +101,8 @@ func (o *Observer) State() State {
 	return State{&faults, &records, [2]uint64{o.commit.rev, o.commit.record}}
 }
 
-// Load restores the faults and the trace of a State. The trace of an Observer that has begun, and goes back, restarts empty.
+// Load restores the faults and the trace in a State. If the Observer has already recorded a trace and the cluster goes back in
+// time, the trace restarts empty. Load returns an error if the State is inconsistent.
 func (o *Observer) Load(s State) (err error) {
 	begun := o.Begun()
 	if !begun && o.options.Trace <= 0 && s.Faults == nil {

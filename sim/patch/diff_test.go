@@ -11,8 +11,8 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// A client that knows both states can send the same change as a PUT of the new state or as a strategic merge patch of the
-// difference (kubectl apply does). Both must end in the new state, including the order of lists.
+// A client that has both states can send the same change as a PUT of the new state or as a strategic merge patch of the difference,
+// like kubectl apply. Both must result in the new state, including the order of lists.
 func TestStrategicEqualsPut(t *testing.T) {
 	for _, typ := range []*schema.Type{
 		typeOf(t, "apps", "v1", "Deployment"), typeOf(t, "", "v1", "Pod"), typeOf(t, "", "v1", "Service"), typeOf(t, "", "v1", "ServiceAccount"),
@@ -39,7 +39,7 @@ func TestStrategicEqualsPut(t *testing.T) {
 	}
 }
 
-// difference returns the strategic merge patch that leads from one object of type t to another.
+// difference returns the strategic merge patch from one object of type t to another.
 func difference(from, to map[string]any, t *schema.Type) map[string]any {
 	patch := map[string]any{}
 	for key := range from {
@@ -69,7 +69,7 @@ func difference(from, to map[string]any, t *schema.Type) map[string]any {
 	return patch
 }
 
-// differenceOfLists puts the change of a merged list into patch.
+// differenceOfLists adds the change of a merged list to patch.
 func differenceOfLists(patch map[string]any, f *schema.Field, from, to []any) {
 	var order, items, gone []any
 	key := func(v any) any {
@@ -126,7 +126,7 @@ func differenceOfLists(patch map[string]any, f *schema.Field, from, to []any) {
 	}
 }
 
-// generator makes objects of a type with few different names, so that two of them overlap.
+// generator generates objects of a type. It uses few different names, so that objects overlap.
 type generator struct{ *rand.Rand }
 
 func (g generator) object(t *schema.Type, depth int) map[string]any {
@@ -169,7 +169,7 @@ func (g generator) value(t *schema.Type, key string, depth int) any {
 	return g.word()
 }
 
-// list returns a list without repetitions: of names, or of objects with different keys.
+// list returns a list without duplicates, of names or of objects with different keys.
 func (g generator) list(t *schema.Type, key string, depth int) any {
 	if t.Elem.Kind == schema.Struct && depth >= 6 {
 		return nil

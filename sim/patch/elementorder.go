@@ -8,7 +8,8 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// applyElementOrders merges the lists that have a $setElementOrder directive and takes both out of patch.
+// applyElementOrders merges the lists for which the patch has a $setElementOrder directive. It removes these lists and the
+// directives from the patch. It returns an error if a directive is malformed.
 func applyElementOrders(old, patch map[string]any, t *schema.Type) *status.Status {
 	for _, key := range object.SortedKeys(patch) {
 		if !strings.HasPrefix(key, setElementOrder) {
@@ -90,7 +91,7 @@ func listAt(m map[string]any, name string) (items []any, found bool, s *status.S
 	return items, true, nil
 }
 
-// checkOrder refuses a $setElementOrder that does not name the elements of the patch in their order.
+// checkOrder returns an error if a $setElementOrder directive does not contain all elements of the patch, in order.
 func (l *list) checkOrder(patch, order []any) *status.Status {
 	if len(patch) == 0 || len(order) == 0 {
 		return nil
@@ -131,7 +132,7 @@ func (l *list) checkOrder(patch, order []any) *status.Status {
 	return nil
 }
 
-// equal reports whether two elements are the same, objects by their merge key.
+// equal reports whether two elements are equal. Objects are compared by merge key.
 func (l *list) equal(a, b any) (bool, *status.Status) {
 	if l.key == "" {
 		return same(a, b), nil

@@ -27,7 +27,7 @@ func ExampleJSON() {
 	// 422 the server rejected our request due to an error in our request
 }
 
-// A list of containers is merged by their names, where a merge patch would put one list in place of the other.
+// Lists of containers are merged by name. A JSON merge patch would replace the whole list.
 func ExampleStrategic() {
 	set, err := schema.Load(schema.Default)
 	if err != nil {

@@ -20,10 +20,11 @@ import (
 // Limits of a JSON patch.
 const (
 	maxOperations = 10000
-	maxCopied     = 3 << 20 // bytes that its copy operations may add
+	maxCopied     = 3 << 20 // bytes that copy operations may add
 )
 
-// JSON applies a JSON patch to doc as a PATCH request does: whatever an operation fails of, the answer is the same 422.
+// JSON applies a JSON patch to doc like a PATCH request. If an operation fails, it returns a 422, which is the same for all
+// failures.
 func JSON(doc, patch []byte, level Level) (result []byte, strict []string, s *status.Status) {
 	if level != Ignore {
 		var err error
@@ -48,30 +49,31 @@ func JSON(doc, patch []byte, level Level) (result []byte, strict []string, s *st
 // JSONOperations are the operations of a JSON patch.
 type JSONOperations jsonpatch.Patch
 
-// ErrTestFailed is the error of a test operation whose value is another.
+// ErrTestFailed is the error of a test operation that finds a different value.
 var ErrTestFailed = jsonpatch.ErrTestFailed
 
-// ReadOperations decodes a patch without validating the operations. null has none.
+// ReadOperations decodes a patch without validating its operations. If the patch is null, there are no operations. It returns an
+// error if the patch is not an array of objects.
 func ReadOperations(patch []byte) (JSONOperations, error) {
 	var ops jsonpatch.Patch
 	err := json.Unmarshal(patch, &ops)
 	return JSONOperations(ops), err
 }
 
-// Apply applies the operations to doc, an object, one after the other.
+// Apply applies the operations in order to doc, which must be an object.
 //
-// The real server has version 4 of the library. Apply corrects the differences of version 5, which are in the recorded cases of the
-// area patch.
+// The real server uses version 4 of the library. Apply compensates for the differences of version 5, which the recorded cases of
+// the area patch contain.
 //
 //	version 4                                                  version 5             case
-//	replace sets a missing key of an object                    refuses it            json-patch-failures
-//	copy takes a missing key of an object for null             refuses it            json-patches-against-pods-and-status
-//	"" leads nowhere, but for replace and test                 is the document       json-patches-against-pods-and-status
-//	objects that were looked into have sorted keys afterwards  keep their order      json-patch-printed
-//	test compares scalars by their texts                       by their values       json-patch-tests-of-texts
+//	replace sets a missing key of an object                    rejects it            json-patch-failures
+//	copy treats a missing key of an object as null             rejects it            json-patches-against-pods-and-status
+//	"" is a missing path, except for replace and test          is the document       json-patches-against-pods-and-status
+//	sorts the keys of objects on the path                      keeps their order     json-patch-printed
+//	test compares the text of scalars                          compares values       json-patch-tests-of-texts
 //
-// Version 5 panics if test meets a null in a list, and at replace and test of "" without a value. So does version 4, and clients
-// get no answer. Here they fail.
+// Version 5 panics if test encounters null in a list, and for replace and test of "" without a value. Version 4 panics, too, so
+// that clients get no response. Here such operations fail.
 func (o JSONOperations) Apply(doc []byte) ([]byte, error) {
 	a := applier{doc: sorted(doc, "")}
 	for len(o) > 0 {
@@ -92,15 +94,15 @@ func (o JSONOperations) Apply(doc []byte) ([]byte, error) {
 	return a.doc, nil
 }
 
-// applier carries out operations.
+// applier applies operations to a document.
 type applier struct {
 	doc    []byte
-	copied int64 // bytes
+	copied int64 // bytes added by copy operations
 }
 
 var options = jsonpatch.ApplyOptions{SupportNegativeIndices: true, EscapeHTML: true}
 
-// apply carries out one operation.
+// apply applies a single operation. Results and errors are those of version 4 of the library, which the API server uses.
 func (a *applier) apply(op jsonpatch.Operation) error {
 	kind := op.Kind()
 	path, _ := op.Path()
@@ -134,7 +136,7 @@ func (a *applier) apply(op jsonpatch.Operation) error {
 	return nil
 }
 
-// parts are templates of the members of an operation. The path is one that does not exist.
+// parts contains the members of an operation, for use in other operations. Its path does not exist in any document.
 var parts = func() (op jsonpatch.Operation) {
 	if err := json.Unmarshal([]byte(`{"op":"add","path":"nowhere","value":null}`), &op); err != nil {
 		panic(err)
@@ -142,8 +144,8 @@ var parts = func() (op jsonpatch.Operation) {
 	return op
 }()
 
-// likeVersion4 returns the operation with which version 5 of the library behaves like version 4, as far as that does not depend on
-// the document.
+// likeVersion4 returns an operation that has the same effect in version 5 of the library as op has in version 4. It handles the
+// differences that do not depend on the document.
 func likeVersion4(op jsonpatch.Operation) jsonpatch.Operation {
 	op = maps.Clone(op)
 	path, err := op.Path()
@@ -151,7 +153,7 @@ func likeVersion4(op jsonpatch.Operation) jsonpatch.Operation {
 	case err != nil:
 	case path == "" && op.Kind() == "replace":
 		if op["value"] == nil {
-			op["value"] = parts["path"] // neither object nor array
+			op["value"] = parts["path"] // a value that is neither an object nor an array
 		}
 	case leadsNowhere(path):
 		op["path"] = parts["path"]
@@ -162,24 +164,24 @@ func likeVersion4(op jsonpatch.Operation) jsonpatch.Operation {
 	return op
 }
 
-// leadsNowhere reports whether a pointer is that of the document, or begins with its member "", which no object has.
+// leadsNowhere reports whether a pointer refers to the whole document, or begins with the key "", which no object contains.
 func leadsNowhere(pointer string) bool { return pointer == "" || strings.HasPrefix(pointer, "//") }
 
-// lacks reports whether a pointer is that of a missing key in an existing object.
+// lacks reports whether a pointer refers to a key that is missing in an existing object.
 func (a *applier) lacks(pointer string) bool {
 	p, ok := find(object.Text(a.doc), pointer)
 	return ok && p.value == "" && p.err == nil
 }
 
-// isSingle reports whether an operation is carried out by itself, because its rule depends on the document.
+// isSingle reports whether an operation must be applied separately, because its handling depends on the document.
 func isSingle(op jsonpatch.Operation) bool {
 	kind := op.Kind()
 	return kind == "test" || kind == "copy"
 }
 
-// together carries out several operations, for which the library reads the document once. If one of them fails, it changes nothing
-// and returns false. Then apply returns the error, or carries out the operation by a rule of version 4 under which it does not
-// fail.
+// together applies several operations at once, so that the library parses the document only once. If one of them fails, together
+// changes nothing and returns false. The caller must then call apply for each operation. apply returns the error, or handles a case
+// that succeeds only in version 4.
 func (a *applier) together(ops []jsonpatch.Operation) bool {
 	patch := make(jsonpatch.Patch, len(ops))
 	for i, op := range ops {
@@ -205,8 +207,8 @@ func (a *applier) together(ops []jsonpatch.Operation) bool {
 	return true
 }
 
-// version4Error returns an error of the library in the words of version 4. In version 4, a move from a missing path fails only when
-// it removes the value.
+// version4Error converts an error of the library to the one that version 4 returns. In version 4, a move from a missing path does
+// not fail until the value is removed.
 func version4Error(err error, path, from string) error {
 	return errors.New(strings.NewReplacer(
 		"unable to remove", "Unable to remove",
@@ -219,7 +221,7 @@ func version4Error(err error, path, from string) error {
 	).Replace(err.Error()))
 }
 
-// test compares the value at the path with that of the operation.
+// test implements the test operation: it compares the value at the path with the value in the operation.
 func (a *applier) test(op jsonpatch.Operation) error {
 	path, err := op.Path()
 	if err != nil {
@@ -249,7 +251,7 @@ func (a *applier) test(op jsonpatch.Operation) error {
 	return nil
 }
 
-// operations is the Go type that the real server reads a JSON patch into, to find repeated and unknown members.
+// operations is the Go type into which the real server decodes a JSON patch to find repeated and unknown members.
 var operations = func() *schema.Type {
 	text := &schema.Type{Kind: schema.String, GoType: "string"}
 	operation := schema.NewStruct("", "handlers.jsonPatchOp", []schema.Field{
@@ -259,8 +261,8 @@ var operations = func() *schema.Type {
 	return &schema.Type{Kind: schema.List, GoType: "[]" + operation.GoType, Elem: operation}
 }()
 
-// checkOperations returns the repeated and unknown members of a JSON patch's operations, or the first error that
-// decoding them into the server's struct would give.
+// checkOperations returns the repeated and unknown members of a JSON patch's operations. If the patch cannot be decoded into the
+// server's struct, it returns an error.
 func checkOperations(patch []byte) (strict []string, err error) {
 	strict, err = codec.CheckJSON(patch, operations)
 	for i, problem := range strict {
@@ -269,8 +271,8 @@ func checkOperations(patch []byte) (strict []string, err error) {
 	return strict, err
 }
 
-// Operations applies a JSON patch to doc as clients do, with their error texts. tested is false if a test operation failed; the
-// document then stays as it is. Servers use JSON and JSONOperations.
+// Operations applies a JSON patch to doc the way clients do. Its errors are those of the clients. If a test operation fails, tested
+// is false and doc is unchanged. Servers use JSON and JSONOperations instead.
 func Operations(doc, patch []byte) (result []byte, tested bool, err error) {
 	ops, err := jsonpatch.DecodePatch(patch)
 	if err != nil {
@@ -287,5 +289,5 @@ func Operations(doc, patch []byte) (result []byte, tested bool, err error) {
 	return result, true, nil
 }
 
-// capitals turns texts of the library into those of its version 4, which the real server has.
+// capitals converts the error texts of the library to those of version 4, which the real server uses.
 var capitals = strings.NewReplacer("unable to remove", "Unable to remove", "unable to access", "Unable to access")

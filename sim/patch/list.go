@@ -16,7 +16,7 @@ type list struct {
 	merges bool   // patchStrategy is merge
 }
 
-// merge merges patch into old, or with deleting removes the scalars in patch from old. It changes both.
+// merge merges patch into old. If deleting is true, it instead removes the scalars in patch from old. It modifies both lists.
 func (l *list) merge(old, patch []any, deleting bool) ([]any, *status.Status) {
 	if len(old) == 0 && len(patch) == 0 {
 		return old, nil
@@ -48,7 +48,8 @@ func (l *list) merge(old, patch []any, deleting bool) ([]any, *status.Status) {
 	return l.arrange(named, others, patch, old, ofMaps)
 }
 
-// takeDirectives carries out the elements of patch that are directives and returns the old list and the rest of patch.
+// takeDirectives applies those elements of patch that are directives. It returns the modified old list and the other elements of
+// patch.
 func (l *list) takeDirectives(old, patch []any) (rest, plain []any, s *status.Status) {
 	replace := false
 	plain = []any{}
@@ -78,8 +79,8 @@ func (l *list) takeDirectives(old, patch []any) (rest, plain []any, s *status.St
 	return old, plain, nil
 }
 
-// withoutKey removes the elements with the key in place. It changes the callers' slices on purpose: the order of the result follows
-// the rest of the old list.
+// withoutKey removes the elements with the given key in place. It must modify the caller's slice, because the order of the result
+// depends on the remaining elements of the old list.
 func (l *list) withoutKey(items []any, key any) []any {
 	for i := l.find(items, key); i >= 0; i = l.find(items, key) {
 		items = append(items[:i], items[i+1:]...)
@@ -87,7 +88,8 @@ func (l *list) withoutKey(items []any, key any) []any {
 	return items
 }
 
-// mergeElements merges each element of patch into the old one with its key, or appends it.
+// mergeElements merges each element of patch into the old element with the same key. If there is no such element, it appends the
+// new one.
 func (l *list) mergeElements(old, patch []any) ([]any, *status.Status) {
 	for _, v := range patch {
 		key, s := l.keyOf(v)
@@ -108,7 +110,7 @@ func (l *list) mergeElements(old, patch []any) ([]any, *status.Status) {
 	return old, nil
 }
 
-// keyOf returns the key of an element, which has to be an object and to have one.
+// keyOf returns the merge key of v. It returns an error if v is not an object or has no merge key.
 func (l *list) keyOf(v any) (any, *status.Status) {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -121,7 +123,7 @@ func (l *list) keyOf(v any) (any, *status.Status) {
 	return key, nil
 }
 
-// find returns the index of the element with the key, or -1.
+// find returns the index of the element with the given key, or -1.
 func (l *list) find(items []any, key any) int {
 	for i, v := range items {
 		if m, ok := v.(map[string]any); ok {
@@ -133,7 +135,7 @@ func (l *list) find(items []any, key any) int {
 	return -1
 }
 
-// partition splits merged into the elements that wanted names and the others.
+// partition splits merged into the elements that wanted contains and all others.
 func (l *list) partition(merged, wanted []any) (named, others []any, s *status.Status) {
 	for _, v := range merged {
 		var in bool
@@ -151,7 +153,7 @@ func (l *list) partition(merged, wanted []any) (named, others []any, s *status.S
 	return named, others, nil
 }
 
-// names reports whether items has an element with the key of v.
+// names reports whether items contains an element with the same merge key as v.
 func (l *list) names(items []any, v any) (bool, *status.Status) {
 	key, s := l.keyOf(v)
 	if s != nil {
@@ -169,8 +171,8 @@ func (l *list) names(items []any, v any) (bool, *status.Status) {
 	return false, nil
 }
 
-// arrange joins the two parts of a merged list: named come in the order of wanted, others in the order of live, and one
-// of the others stands before a named one if it does in live.
+// arrange combines the two parts of a merged list. named is sorted in the order of wanted, and others in the order of live. An
+// element of others precedes an element of named if it also does so in live.
 func (l *list) arrange(named, others, wanted, live []any, ofMaps bool) ([]any, *status.Status) {
 	for _, items := range [][]any{named, wanted, others, live} {
 		if s := l.haveKeys(items, ofMaps); s != nil {
@@ -194,7 +196,7 @@ func (l *list) haveKeys(items []any, ofMaps bool) *status.Status {
 	return nil
 }
 
-// sort puts items into the order in which they are in order; new ones go before those they are compared with.
+// sort sorts items in the order of another list. Items that are not in that list precede all items with which they are compared.
 func (l *list) sort(items, order []any, ofMaps bool) {
 	sort.SliceStable(items, func(i, j int) bool {
 		a, b := l.index(order, items[i], ofMaps), l.index(order, items[j], ofMaps)
@@ -202,7 +204,7 @@ func (l *list) sort(items, order []any, ofMaps bool) {
 	})
 }
 
-// interleave merges two ordered lists without changing the order in either.
+// interleave merges two sorted lists. It preserves the order of both.
 func (l *list) interleave(others, named, live []any, ofMaps bool) []any {
 	out := make([]any, 0, len(others)+len(named))
 	for len(others) > 0 && len(named) > 0 {
@@ -216,7 +218,7 @@ func (l *list) interleave(others, named, live []any, ofMaps bool) []any {
 	return append(append(out, others...), named...)
 }
 
-// index returns where items has v, by the merge key for objects, or -1.
+// index returns the index of v in items, or -1. Objects are compared by merge key.
 func (l *list) index(items []any, v any, ofMaps bool) int {
 	if !ofMaps {
 		return indexOf(items, v)
@@ -224,7 +226,8 @@ func (l *list) index(items []any, v any, ofMaps bool) int {
 	return l.find(items, v.(map[string]any)[l.key])
 }
 
-// elementsAreMaps reports whether the elements of both lists are objects. All must have one type, and not be lists.
+// elementsAreMaps reports whether the elements of the lists are objects. All elements must have the same type, which must not be a
+// list.
 func elementsAreMaps(lists ...[]any) (bool, *status.Status) {
 	var first any
 	found := false
@@ -250,7 +253,7 @@ func elementsAreMaps(lists ...[]any) (bool, *status.Status) {
 	return ok, nil
 }
 
-// union returns the scalars of both lists, each once.
+// union returns the scalars of both lists without duplicates.
 func union(a, b []any) []any {
 	out := make([]any, 0, len(a)+len(b))
 	for _, list := range [][]any{a, b} {
@@ -271,11 +274,11 @@ func indexOf(items []any, v any) int {
 	return slices.IndexFunc(items, func(x any) bool { return same(x, v) })
 }
 
-// same reports whether two scalars are equal; objects and lists never are.
+// same reports whether two scalars are equal. Objects and lists are never the same.
 func same(a, b any) bool {
 	switch a.(type) {
 	case map[string]any, []any:
 		return false
 	}
-	return a == b // false, too, if b is no scalar
+	return a == b // also false if b is not a scalar
 }

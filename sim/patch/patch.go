@@ -1,13 +1,13 @@
-// Package patch applies the patches that clients send to objects.
+// Package patch applies patches to objects.
 //
 //	Content-Type ─ Type ─▶ JSONPatch       JSON(doc)      ─┐ bytes ─ decode with the Type ─▶ object
 //	                       MergePatch      Merge(doc)     ─┘           │ fails
 //	                       StrategicPatch  Strategic(object) ─ object ─┴──────▶ Undecodable(result, error)
 //	                       ApplyPatch      (server-side apply, another package)
 //
-// doc is the current object in the version of the request, printed as the server prints it. Repeated and unknown keys
-// of the patch itself are returned as strict errors: the caller turns them into warnings or, together with those of the
-// patched object, into StrictlyUndecodable.
+// doc is the JSON of the current object in the version of the request. Repeated and unknown keys in the patch itself are returned
+// as strict errors. The caller converts them to warnings, or passes them to StrictlyUndecodable together with the strict errors of
+// the patched object.
 package patch
 
 import (
@@ -24,7 +24,7 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// Kind is the way in which a patch describes a change.
+// Kind is the format of a patch.
 type Kind int
 
 const (
@@ -34,12 +34,12 @@ const (
 	ApplyPatch                 // API concepts, "Server-side apply"
 )
 
-// Level is the treatment of repeated and unknown keys of a patch.
+// Level determines how repeated and unknown keys in a patch are handled.
 type Level int
 
 const (
 	Warn   Level = iota // they are returned
-	Ignore              // they are not looked for
+	Ignore              // they are not detected
 )
 
 const (
@@ -47,63 +47,80 @@ const (
 	typeMerge     = "application/merge-patch+json"
 	typeStrategic = "application/strategic-merge-patch+json"
 	typeApply     = "application/apply-patch+yaml"
+	typeApplyCBOR = "application/apply-patch+cbor"
 )
 
-// ContentTypes returns the media types of a PATCH on a custom or a built-in resource, in the order the server names them.
-func ContentTypes(custom bool) []string {
-	if custom {
-		return []string{typeJSON, typeMerge, typeApply}
+// contentTypes returns the media types for a PATCH of a custom or built-in resource, in the server's order. cbor reports whether the
+// server supports CBOR.
+func contentTypes(custom, cbor bool) []string {
+	types := []string{typeJSON, typeMerge}
+	if !custom {
+		types = append(types, typeStrategic)
 	}
-	return []string{typeJSON, typeMerge, typeStrategic, typeApply}
+	if types = append(types, typeApply); cbor {
+		types = append(types, typeApplyCBOR)
+	}
+	return types
 }
 
-// Type returns the Kind of a patch with the Content-Type, or the 415 for one that the resource does not take.
-func Type(contentType string, custom bool) (Kind, *status.Status) {
-	mediaType, _, _ := strings.Cut(contentType, ";")
-	switch strings.TrimSpace(mediaType) {
+// IsCBOR reports whether a Content-Type is that of an applied configuration in CBOR.
+func IsCBOR(contentType string) bool { return mediaType(contentType) == typeApplyCBOR }
+
+func mediaType(contentType string) string {
+	name, _, _ := strings.Cut(contentType, ";")
+	return strings.TrimSpace(name)
+}
+
+// Type returns the Kind of a patch with the given Content-Type. If the resource does not support that type, it returns a 415.
+func Type(contentType string, custom, cbor bool) (Kind, *status.Status) {
+	switch mediaType(contentType) {
 	case typeJSON:
 		return JSONPatch, nil
 	case typeMerge:
 		return MergePatch, nil
 	case typeApply:
 		return ApplyPatch, nil
+	case typeApplyCBOR:
+		if cbor {
+			return ApplyPatch, nil
+		}
 	case typeStrategic:
 		if !custom {
 			return StrategicPatch, nil
 		}
 	}
-	if custom || offers(contentType) {
-		return 0, status.UnsupportedMediaType(ContentTypes(custom))
+	if custom || offers(contentType, cbor) {
+		return 0, status.UnsupportedMediaType(contentTypes(custom, cbor))
 	}
 	return 0, &status.Status{Code: wire.StatusUnsupportedMediaType, Reason: status.ReasonMediaType,
 		Message: "415: Unsupported Media Type", Details: &status.Details{}}
 }
 
-// offers reports whether one of several media types is that of a patch: the router lets such a request pass.
-func offers(contentTypes string) bool {
-	for part := range strings.SplitSeq(contentTypes, ",") {
-		mediaType, _, _ := strings.Cut(part, ";")
-		if slices.Contains(ContentTypes(false), strings.TrimSpace(mediaType)) {
+// offers reports whether a list of media types includes a patch format. The router accepts such a request.
+func offers(list string, cbor bool) bool {
+	for part := range strings.SplitSeq(list, ",") {
+		if slices.Contains(contentTypes(false, cbor), mediaType(part)) {
 			return true
 		}
 	}
 	return false
 }
 
-// Undecodable answers for a patch whose result is not an object of the kind. value is the patched JSON, or the text of a strategic
-// patch, and err is the error of decoding it.
+// Undecodable returns the response to a patch whose result is not an object of the kind. value is the patched JSON, or the text of
+// a strategic patch, and err is the decoding error.
 func Undecodable(value string, err error) *status.Status {
 	return status.Invalid(status.Resource{}, "", field.ErrorList{field.Invalid(field.Root("patch"), value, err.Error())})
 }
 
-// StrictlyUndecodable answers for a patch that is only invalid under fieldValidation=Strict: strict has the errors of JSON, Merge
-// or Strategic, followed by those of decoding the result.
+// StrictlyUndecodable returns the response to a patch that is invalid only with fieldValidation=Strict. strict contains the strict
+// errors of JSON, Merge or Strategic, followed by the errors of decoding the result.
 func StrictlyUndecodable(value string, strict []string) *status.Status {
 	why := "strict decoding error: " + strings.Join(strict, ", ")
 	return status.Invalid(status.Resource{}, "", field.ErrorList{field.Invalid(field.Root("patch"), value, why)})
 }
 
-// Merge applies a JSON merge patch (RFC 7386) to doc: null deletes, objects are merged, everything else replaces.
+// Merge applies a JSON merge patch (RFC 7386) to doc: null removes a member, objects are merged, and any other value replaces the
+// old one. If the patch cannot be parsed, the Status is a 400. strict contains the repeated keys of the patch.
 func Merge(doc, patch []byte, level Level) (result []byte, strict []string, s *status.Status) {
 	if level != Ignore {
 		var err error
@@ -114,7 +131,7 @@ func Merge(doc, patch []byte, level Level) (result []byte, strict []string, s *s
 	change := json.Scanner{Text: object.Text(patch)}
 	made, err := jsonpatch.MergePatch(doc, patch)
 	switch c := change.Next(); {
-	case err != nil || c != '{' && c != '[': // the library takes anything else, too
+	case err != nil || c != '{' && c != '[': // the library accepts any other value, too
 		return nil, nil, status.BadRequest("Invalid JSON Patch")
 	case c == '[':
 		return appendAllSorted(nil, object.Text(made)), strict, nil
@@ -122,8 +139,8 @@ func Merge(doc, patch []byte, level Level) (result []byte, strict []string, s *s
 	return appendMerged(make([]byte, 0, len(made)), object.Text(made), object.Text(doc), change.Text), strict, nil
 }
 
-// appendMerged prints an object that a patch made of another with sorted keys wherever the patch looked: the real server does so, and
-// the library adds keys in the order of a Go map.
+// appendMerged prints the result of a patch. In the objects that the patch changes, the keys are sorted, as in the real server; the
+// library would add keys in the random order of a Go map.
 func appendMerged(dst []byte, made, doc, patch string) []byte {
 	had, changes := members(doc), members(patch)
 	return appendObject(dst, members(made), func(dst []byte, key, value string) []byte {

@@ -15,19 +15,21 @@ func TestType(t *testing.T) {
 		custom      bool
 		kind        Kind
 		text        string
+		cbor        bool
 	}{
-		{"application/json-patch+json", false, JSONPatch, ""},
-		{"application/merge-patch+json; charset=utf-8", false, MergePatch, ""},
-		{"application/strategic-merge-patch+json", false, StrategicPatch, ""},
-		{"application/apply-patch+yaml", true, ApplyPatch, ""},
-		{"application/json", false, 0, "415: Unsupported Media Type"},
-		{"", false, 0, "415: Unsupported Media Type"},
-		{"application/apply-patch+cbor", false, 0, "415: Unsupported Media Type"},
-		{"application/strategic-merge-patch+json", true, 0, "the body of the request was in an unknown format - accepted media types include: " +
+		{contentType: "application/json-patch+json", kind: JSONPatch},
+		{contentType: "application/merge-patch+json; charset=utf-8", kind: MergePatch},
+		{contentType: "application/strategic-merge-patch+json", kind: StrategicPatch},
+		{contentType: "application/apply-patch+yaml", custom: true, kind: ApplyPatch},
+		{contentType: "application/apply-patch+cbor", custom: true, kind: ApplyPatch, cbor: true},
+		{contentType: "application/json", text: "415: Unsupported Media Type"},
+		{contentType: "", text: "415: Unsupported Media Type"},
+		{contentType: "application/apply-patch+cbor", text: "415: Unsupported Media Type"},
+		{contentType: "application/strategic-merge-patch+json", custom: true, text: "the body of the request was in an unknown format - accepted media types include: " +
 			"application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"},
 	} {
 		is := is.New(t)
-		kind, s := Type(c.contentType, c.custom)
+		kind, s := Type(c.contentType, c.custom, c.cbor)
 		if c.text == "" {
 			is.Equal(s, nil)
 			is.Equal(kind, c.kind)
@@ -130,7 +132,7 @@ func TestStrictOperations(t *testing.T) {
 	is.Equal(s.Message, "json: cannot unmarshal object into Go value of type jsonpatch.Patch")
 }
 
-// The texts are those of json-patch v4.
+// The messages are those of json-patch v4.
 func TestOperationErrors(t *testing.T) {
 	const doc = `{"a":{"b":[1,2]},"n":null}`
 	for patch, want := range map[string]string{ // order does not matter

@@ -13,14 +13,14 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// place is where a JSON pointer leads to.
+// place is the position to which a JSON pointer refers.
 type place struct {
 	value string // "" if the object has no such key
-	err   error  // why the array has no such element
+	err   error  // why the array has no such element, or nil
 }
 
-// find follows a JSON pointer (RFC 6901), whose text before the first slash does not count. ok is false if there is no object or
-// array for its last key to be in.
+// find resolves a JSON pointer (RFC 6901). It ignores any text before the first slash. If the object or array that would contain
+// the last key does not exist, ok is false.
 func find(doc, pointer string) (p place, ok bool) {
 	keys := split(pointer)
 	p.value = doc
@@ -46,7 +46,7 @@ func isContainer(text string) bool { return text != "" && (text[0] == '{' || tex
 
 func isObject(text string) bool { return text != "" && text[0] == '{' }
 
-// child returns the value of an object or array at a key. Negative indices count from the end.
+// child returns the value for a key of an object or an array. Negative indices count from the end.
 func child(text, key string) (p place) {
 	if isObject(text) {
 		for m := range json.Members(text) {
@@ -74,7 +74,7 @@ func elements(text string) (values []string) {
 	return values
 }
 
-// members returns the values of an object; the last of repeated keys wins.
+// members returns the values of an object by key. If a key is repeated, the last value applies.
 func members(text string) map[string]string {
 	values := map[string]string{}
 	for m := range json.Members(text) {
@@ -83,8 +83,8 @@ func members(text string) map[string]string {
 	return values
 }
 
-// equal reports whether two values are the same for the test operation: objects whatever the order of their keys,
-// scalars by how they are written, so that 1 and 1.0 differ.
+// equal compares two values like the test operation: objects regardless of the order of their keys, and scalars by their text, so
+// that 1 and 1.0 differ.
 func equal(a, b string) bool {
 	switch {
 	case isObject(a) && isObject(b):
@@ -95,7 +95,7 @@ func equal(a, b string) bool {
 	return a == b
 }
 
-// sorted returns doc with sorted keys in the objects that a pointer leads through, the outermost one at least.
+// sorted returns doc with sorted keys in the objects along the path of a pointer. It always sorts the keys of the outermost object.
 func sorted(doc []byte, pointer string) []byte {
 	keys := split(pointer)
 	if len(keys) == 0 {
@@ -104,7 +104,8 @@ func sorted(doc []byte, pointer string) []byte {
 	return appendSorted(make([]byte, 0, len(doc)+len(doc)/8), object.Text(doc), keys, appendRaw)
 }
 
-// appendSorted prints a text with sorted keys in the objects that a path of keys leads through; end prints the value there.
+// appendSorted prints a JSON value with sorted keys in the objects along the path that keys contains. end prints the value at the
+// end of the path.
 func appendSorted(dst []byte, text string, keys []string, end func(dst []byte, text string) []byte) []byte {
 	switch {
 	case len(keys) == 0:
@@ -119,7 +120,7 @@ func appendSorted(dst []byte, text string, keys []string, end func(dst []byte, t
 	case isContainer(text):
 		elem := child(text, keys[0])
 		return appendArray(dst, elements(text), func(dst []byte, value string) []byte {
-			if value == elem.value { // an element with the same text may as well be sorted
+			if value == elem.value { // sorting another element with the same text is harmless
 				return appendSorted(dst, value, keys[1:], end)
 			}
 			return append(dst, value...)
@@ -130,7 +131,7 @@ func appendSorted(dst []byte, text string, keys []string, end func(dst []byte, t
 
 func appendRaw(dst []byte, text string) []byte { return append(dst, text...) }
 
-// appendAllSorted prints a value with sorted keys in all its objects.
+// appendAllSorted prints a value with sorted keys in all of its objects.
 func appendAllSorted(dst []byte, text string) []byte {
 	switch {
 	case isObject(text):

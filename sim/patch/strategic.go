@@ -20,10 +20,9 @@ const (
 	deleteFromList  = "$deleteFromPrimitiveList"
 )
 
-// Strategic applies a strategic merge patch to doc, an object of type t, printed as the server prints it. Objects are
-// merged; lists are merged when their field has the patch strategy merge (by PatchMergeKey, or as sets of scalars) and
-// replaced when it has not. Fields at the top and of metadata that the patch does not name are left out, unless the whole
-// object is wanted.
+// Strategic applies a strategic merge patch to doc, the JSON of an object of type t. Objects are merged. Lists are merged if their
+// field has the patch strategy merge (by PatchMergeKey, or as sets of scalars), and otherwise replaced. Unless whole is true, the
+// result omits the top-level and metadata fields that the patch does not name.
 //
 //	patch                                   spec.template.spec of doc           result
 //	{"$setElementOrder/containers":         {"containers":                      {"containers":
@@ -51,15 +50,16 @@ func Strategic(doc, patch []byte, t *schema.Type, level Level, whole bool) (*Mer
 	return result, s
 }
 
-// Merged is the result of a strategic merge patch of an object.
+// Merged is the result of applying a strategic merge patch.
 type Merged struct {
 	Object object.Object
-	Left   [][]string // paths of the fields of the object that are left out
-	Text   string     // of the patch, as errors about the result print it
+	Left   [][]string // paths of the omitted fields of the object
+	Text   string     // text of the patch in errors about the result
 	Strict []string   // repeated keys of the patch
 }
 
-// read decodes into old the fields that a patch of an object, or of its metadata, may need.
+// read decodes those fields of doc that the patch may need, and adds them to old. at is the path of old: it is either empty or
+// metadata.
 func (r *Merged) read(old map[string]any, doc string, patch map[string]any, at ...string) {
 	directed := false
 	for key := range patch { // order does not matter
@@ -82,8 +82,7 @@ func (r *Merged) read(old map[string]any, doc string, patch map[string]any, at .
 	}
 }
 
-// Answers to patches that make no sense. The real server has the codes: a mistake in a directive's form is 400, every
-// other mistake 500.
+// The errors for invalid patches. As on the real server, a malformed directive results in 400, and any other mistake in 500.
 func badRetainKeys() *status.Status { return status.BadRequest("invalid patch format of retainKeys") }
 
 func noMergeKey(m map[string]any, key string) *status.Status {
@@ -98,7 +97,7 @@ func badArgument(want string, v any) *status.Status {
 	return status.Plain("expected a %s, but received a %s", want, goName(v))
 }
 
-// goName returns the name that reflection prints for the type of a value.
+// goName returns the name of a value's Go type, as printed by the real server.
 func goName(v any) string {
 	switch v.(type) {
 	case nil:
@@ -111,7 +110,7 @@ func goName(v any) string {
 	return fmt.Sprintf("%T", v)
 }
 
-// mergeMaps merges patch into old, an object of type t, and returns the result. It changes both.
+// mergeMaps merges patch into old, which is an object of type t, and returns the result. It modifies both arguments.
 func mergeMaps(old, patch map[string]any, t *schema.Type) (map[string]any, *status.Status) {
 	switch v, ok := patch[directive]; {
 	case !ok:
@@ -140,7 +139,8 @@ func mergeMaps(old, patch map[string]any, t *schema.Type) (map[string]any, *stat
 	return old, nil
 }
 
-// mergeField merges one entry of a patch into old.
+// mergeField applies a patch's value v for one key to old, an object of type t. A nil v deletes the key. If the key begins with
+// deleteFromList, the elements of v are removed from the list of scalars whose name follows.
 func mergeField(old map[string]any, key string, v any, t *schema.Type) *status.Status {
 	deleting := strings.HasPrefix(key, deleteFromList)
 	if deleting {
@@ -198,7 +198,7 @@ func mergeListField(old, patch []any, key string, t *schema.Type, deleting bool)
 	return l.merge(old, patch, deleting)
 }
 
-// set puts a value of a patch where nothing was. Objects inside that are directives are left out.
+// set sets a field that old does not have yet. It omits objects in the value that are directives.
 func set(old map[string]any, key string, v any) {
 	if clean, keep := withoutDirectives(v); keep {
 		old[key] = clean
@@ -207,7 +207,7 @@ func set(old map[string]any, key string, v any) {
 	}
 }
 
-// withoutDirectives removes objects with a $patch directive from v; keep is false when v is one itself.
+// withoutDirectives removes all objects with a $patch directive from v. If v itself is such an object, keep is false.
 func withoutDirectives(v any) (clean any, keep bool) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -230,7 +230,7 @@ func withoutDirectives(v any) (clean any, keep bool) {
 	return v, true
 }
 
-// dropNulls removes the null entries of all objects in v.
+// dropNulls removes the null members of all objects in v.
 func dropNulls(v any) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -248,7 +248,8 @@ func dropNulls(v any) {
 	}
 }
 
-// applyRetainKeys removes the fields of old that $retainKeys does not name. The patch may set only fields it names.
+// applyRetainKeys removes the fields of old that are not in $retainKeys. The patch must not set any other fields. Otherwise it
+// returns an error.
 func applyRetainKeys(old, patch map[string]any) *status.Status {
 	v, ok := patch[retainKeys]
 	if !ok {
@@ -276,10 +277,10 @@ func applyRetainKeys(old, patch map[string]any) *status.Status {
 	return nil
 }
 
-// sameType reports whether two values have the same Go type; null has none.
+// sameType reports whether two values have the same Go type. null has no type.
 func sameType(a, b any) bool { return a != nil && reflect.TypeOf(a) == reflect.TypeOf(b) }
 
-// lookup returns the field of t with the JSON name. As in encoding/json, a name that differs in case will do.
+// lookup returns the field of t with the given JSON name. As in encoding/json, case is ignored.
 func lookup(t *schema.Type, name string) (*schema.Field, *status.Status) {
 	if kind := goKind(t); kind != "struct" {
 		return nil, status.Plain("merging an object in json but data type is not struct, instead is: %s", kind)
@@ -296,7 +297,7 @@ func lookup(t *schema.Type, name string) (*schema.Field, *status.Status) {
 	return nil, status.Plain("unable to find api field in struct %s for the json field %q", goType, name)
 }
 
-// goKind returns the kind of the Go type behind t. Types with a JSON form of their own are structs.
+// goKind returns the kind of the Go type that corresponds to t. Types with their own JSON encoding are structs.
 func goKind(t *schema.Type) string {
 	switch t.Kind {
 	case schema.Map:
@@ -315,7 +316,7 @@ func goKind(t *schema.Type) string {
 	return "struct"
 }
 
-// strategyOf returns the patch strategy of a field: merge, replace or "". retainKeys only allows a directive.
+// strategyOf returns the patch strategy of a field: merge, replace or "". The strategy retainKeys only enables a directive.
 func strategyOf(f *schema.Field) (string, *status.Status) {
 	strategy := ""
 	for _, s := range f.PatchStrategy {
@@ -330,7 +331,7 @@ func strategyOf(f *schema.Field) (string, *status.Status) {
 	return strategy, nil
 }
 
-// lookupList returns how the list field of t with the name is merged.
+// lookupList returns the merge strategy of a list field of t.
 func lookupList(t *schema.Type, name string) (*list, *status.Status) {
 	f, s := lookup(t, name)
 	if s != nil {
@@ -341,7 +342,7 @@ func lookupList(t *schema.Type, name string) (*list, *status.Status) {
 		return nil, s
 	}
 	if f.Type.Kind != schema.List {
-		if f.Pointer { // a value of any form, such as the default in a JSON schema
+		if f.Pointer { // an arbitrary value, such as the default in a JSON schema
 			return &list{elem: f.Type}, nil
 		}
 		return nil, status.Plain("expected slice or array type, but got: struct")

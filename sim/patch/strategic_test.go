@@ -68,7 +68,7 @@ func TestStrategic(t *testing.T) {
 	}
 }
 
-// show prints the value at a path; "list[].field" is the field of each element.
+// show returns the text of the value at a path. "list[].field" stands for the field of each element.
 func show(o object.Object, path string) string {
 	steps := object.Path(path)
 	last := len(steps) - 2
@@ -139,7 +139,7 @@ func FuzzStrategic(f *testing.F) {
 	})
 }
 
-// A patch with a directive gets the whole object, whatever it names.
+// A patch with a directive is applied to the whole object, whatever fields it names.
 func TestStrategicLeavesOut(t *testing.T) {
 	is := is.New(t)
 	typ := typeOf(t, "", "v1", "ConfigMap")

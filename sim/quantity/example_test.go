@@ -38,7 +38,7 @@ func ExampleMustParse() {
 	// Output: 0
 }
 
-// Of reads values of objects that a server has validated.
+// Of returns quantities in objects that a server has validated.
 func ExampleOf() {
 	fmt.Println(quantity.Of("1.5Gi"), quantity.Of(nil))
 	// Output: 1536Mi 0

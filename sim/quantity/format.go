@@ -11,13 +11,13 @@ var (
 	binarySuffixes  = [...]string{"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"}          // 2^0, 2^10 …
 )
 
-// The letters of the suffixes, each at the place of its suffix; of binary ones from 2^10.
+// The letters of the suffixes, each at the index of its suffix. The letters of binary suffixes begin with that of 2^10.
 const (
 	decimalLetters = "num kMGTPE"
 	binaryLetters  = "KMGTPE"
 )
 
-// String returns the canonical form: no fraction, the largest suffix that loses nothing.
+// String returns the canonical form. It has no fraction, and the largest suffix that does not lose precision.
 func (q Quantity) String() string {
 	switch {
 	case q.text != "":
@@ -41,8 +41,8 @@ func (q Quantity) digits() string {
 	return strings.TrimPrefix(strconv.FormatInt(q.unscaled, 10), "-")
 }
 
-// decimal prints with a power of ten that is a multiple of three. A power that has no suffix is left out, as the
-// server does: "1000E" is printed "1".
+// decimal returns the number with a power of ten that is a multiple of three. Like the server, it drops a power for which no suffix
+// exists: "1000E" becomes "1".
 func (q Quantity) decimal(format Format) string {
 	digits := q.digits()
 	kept := strings.TrimRight(digits, "0")
@@ -65,7 +65,7 @@ func (q Quantity) decimal(format Format) string {
 	return string(b)
 }
 
-// binary prints with a power of 1024. It fails for numbers below 1024 and those with a fraction.
+// binary returns the number with a power of 1024. For numbers below 1024 and for fractions, it returns false.
 func (q Quantity) binary() (string, bool) {
 	if q.CmpInt64(-1024) > 0 && q.CmpInt64(1024) < 0 || q.exp > maxShift {
 		return "", false

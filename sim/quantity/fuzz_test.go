@@ -9,7 +9,7 @@ import (
 
 var wellFormed = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(([KMGTPE]i)|[numkMGTPE]|[eE][+-]?[0-9]{1,2})?$`)
 
-// model computes the value of a well formed text with fractions: the number times its unit, rounded up to nano.
+// model computes the value of a well-formed quantity with fractions: the number times its unit, rounded up to a multiple of nano.
 func model(s string) *big.Rat {
 	number := strings.TrimRight(s, "KMGTPEinumk")
 	suffix := s[len(number):]
@@ -52,7 +52,7 @@ func (q Quantity) rat() *big.Rat {
 	return v.Mul(v, new(big.Rat).SetInt(unit))
 }
 
-// FuzzQuantity compares values and arithmetic with fractions, and checks that the canonical form is the same number.
+// FuzzQuantity compares values and arithmetic with exact fractions, and checks that the canonical form is the same number.
 func FuzzQuantity(f *testing.F) {
 	for _, s := range []string{"1", "1.5Gi", "100m", "0.1n", "99Ei", "-1e-12", "12E+2", "9223372036854775808", "1.100", ".5u"} {
 		f.Add(s, "1Ki")

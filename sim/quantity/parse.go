@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// The errors of Parse, as API users see them.
+// The errors of Parse, as the API returns them.
 var (
 	errFormat  = errors.New("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")
 	errNumeric = errors.New("unable to parse numeric part of quantity")
 	errSuffix  = errors.New("unable to parse quantity's suffix")
 )
 
-// nano is the exponent of the finest part that is kept.
+// nano is the exponent of the smallest unit that is kept.
 const nano = -9
 
-// Canonical returns s as the API server prints it.
+// Canonical returns s in the API server's canonical form, or an error if s is not a quantity.
 func Canonical(s string) (string, error) {
 	q, err := Parse(s)
 	if err != nil {
@@ -27,8 +27,8 @@ func Canonical(s string) (string, error) {
 	return q.String(), nil
 }
 
-// Parse reads a number with an optional suffix. The grammar is that of the server, which also takes some texts for 0
-// that its own regular expression does not match ("m", "+", ".").
+// Parse parses a number with an optional suffix. It uses the grammar of the server, which also accepts some strings that its own
+// regular expression does not match: "m", "+" and "." are 0. For any other string it returns the API's error.
 func Parse(s string) (Quantity, error) {
 	switch s {
 	case "":
@@ -53,12 +53,12 @@ func Parse(s string) (Quantity, error) {
 	return p.large(u), nil
 }
 
-// parts is a number taken apart: sign, digits before and after the point, suffix.
+// parts are the parts of a number: its sign, the digits before and after the decimal point, and its suffix.
 type parts struct {
 	negative     bool
-	whole, fract string // whole without leading zeros, "0" when nothing is left
+	whole, fract string // whole has no leading zeros, but is at least "0"
 	suffix       string
-	digits       bool // there is a digit, be it a leading zero
+	digits       bool // whether there is any digit, even a leading zero
 }
 
 func split(s string) (parts, bool) {
@@ -91,7 +91,7 @@ func split(s string) (parts, bool) {
 	return p, rest == ""
 }
 
-// number cuts s where its digits end.
+// number splits s after its leading digits, which it returns first.
 func number(s string) (digits, rest string) {
 	i := 0
 	for i < len(s) && '0' <= s[i] && s[i] <= '9' {
@@ -123,7 +123,7 @@ func interpret(suffix string) (unit, bool) {
 	return unit{}, false
 }
 
-// small reads numbers of up to 18 digits that need no rounding. It keeps the text when the server would.
+// small converts numbers with up to 18 digits that do not need rounding. It keeps the original text if the server does.
 func (p parts) small(s string, u unit) (Quantity, bool) {
 	factor, scale, room := uint64(1), u.exp, 18-len(p.whole)-len(p.fract)
 	if u.format == BinarySI {
@@ -158,7 +158,7 @@ func (p parts) small(s string, u unit) (Quantity, bool) {
 	return q, true
 }
 
-// large reads any number: it rounds up to nano, and cuts binary ones at the greatest int64.
+// large converts any number. It rounds up to a multiple of nano, and limits binary numbers to the greatest int64.
 func (p parts) large(u unit) Quantity {
 	n, _ := new(big.Int).SetString(p.whole+p.fract, 10)
 	exp := -int64(len(p.fract))

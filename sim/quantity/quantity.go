@@ -1,11 +1,11 @@
-// Package quantity is the number type of resources: "100m", "1Gi", "5e3". It computes exactly, and it prints a number
-// the way it was written, in the form the API server calls canonical.
+// Package quantity implements resource quantities such as "100m", "1Gi" and "5e3". It computes exactly, and prints a number with
+// the kind of suffix with which it was written, in the API server's canonical form.
 //
 //	Quantity   value  = unscaled × 10^exp        "1500m" ─▶ 1500 × 10^-3
 //	           format = DecimalSI │ BinarySI │ DecimalExponent: which suffixes it is printed with
 //	           text   = the original text, if it is printed unchanged ("1500m", but also "+1" and "1.100")
 //
-// Numbers finer than nano are rounded up when they are read. Rules: "Quantity" of the Kubernetes API reference.
+// Numbers are rounded up to a multiple of 10^-9 when they are parsed. See "Quantity" in the Kubernetes API reference.
 package quantity
 
 import (
@@ -15,7 +15,7 @@ import (
 	"math/bits"
 )
 
-// Format is the set of suffixes with which a Quantity is printed.
+// Format is the kind of suffix with which a Quantity is printed.
 type Format uint8
 
 const (
@@ -24,24 +24,24 @@ const (
 	DecimalExponent               // e3, e6
 )
 
-// Quantity is one number. It is a value: operations return a new one. The zero Quantity is 0.
+// Quantity is an immutable number: operations return a new one. The zero Quantity is 0.
 type Quantity struct {
 	unscaled int64
-	big      *big.Int // in place of unscaled when that is too small; never changed
+	big      *big.Int // if not nil, replaces unscaled; never modified
 	exp      int32
 	format   Format
 	text     string
 }
 
-// New returns a whole number.
+// New returns an integer as a Quantity.
 func New(value int64, format Format) Quantity { return Quantity{unscaled: value, format: format} }
 
-// Milli returns a number of thousandths.
+// Milli returns a number of thousandths as a Quantity.
 func Milli(value int64, format Format) Quantity {
 	return Quantity{unscaled: value, exp: -3, format: format}
 }
 
-// MustParse is Parse for texts that are known to be right.
+// MustParse is like Parse, but panics if s is invalid.
 func MustParse(s string) Quantity {
 	q, err := Parse(s)
 	if err != nil {
@@ -61,7 +61,7 @@ func (q Quantity) Sign() int {
 // IsZero reports whether q is 0.
 func (q Quantity) IsZero() bool { return q.Sign() == 0 }
 
-// Cmp returns -1 when q is less than r, 0 when they are the same number, 1 when q is greater.
+// Cmp returns -1 if q is less than r, 0 if they are equal, and 1 if q is greater.
 func (q Quantity) Cmp(r Quantity) int {
 	if q.big == nil && r.big == nil && q.exp == r.exp {
 		return cmp.Compare(q.unscaled, r.unscaled)
@@ -80,13 +80,13 @@ func (q Quantity) Cmp(r Quantity) int {
 	return a.Cmp(b)
 }
 
-// CmpInt64 compares q with a whole number.
+// CmpInt64 compares q with an integer.
 func (q Quantity) CmpInt64(n int64) int { return q.Cmp(New(n, DecimalSI)) }
 
 // magnitude returns the number of digits before the decimal point: 3 for 100, 0 for 0.1, -1 for 0.01.
 func (q Quantity) magnitude() int64 { return int64(len(q.digits())) + int64(q.exp) }
 
-// Add returns q + r. A zero q takes the format of r.
+// Add returns q + r. If q is zero, the result has the format of r.
 func (q Quantity) Add(r Quantity) Quantity {
 	format := q.format
 	if q.IsZero() {
@@ -105,7 +105,7 @@ func (q Quantity) Add(r Quantity) Quantity {
 			return Quantity{unscaled: sum, exp: exp, format: format}
 		}
 	}
-	switch far := int64(q.exp) - int64(r.exp); { // so far apart that the smaller one does not count
+	switch far := int64(q.exp) - int64(r.exp); { // so far apart that the smaller number is insignificant
 	case far > maxShift && !q.IsZero():
 		return Quantity{unscaled: q.unscaled, big: q.big, exp: q.exp, format: format}
 	case far < -maxShift && !r.IsZero():
@@ -115,7 +115,7 @@ func (q Quantity) Add(r Quantity) Quantity {
 	return fromBig(a.Add(a, b), exp, format)
 }
 
-// Sub returns q - r. A zero q takes the format of r.
+// Sub returns q - r. If q is zero, the result has the format of r.
 func (q Quantity) Sub(r Quantity) Quantity { return q.Add(r.Neg()) }
 
 // Neg returns -q.
@@ -127,7 +127,7 @@ func (q Quantity) Neg() Quantity {
 	return Quantity{unscaled: -q.unscaled, exp: q.exp, format: q.format}
 }
 
-// RoundUp returns q as a multiple of 10^scale, rounded away from zero. For example, the scale -3 keeps thousandths.
+// RoundUp rounds q to a multiple of 10^scale, away from zero. For example, scale -3 keeps thousandths.
 func (q Quantity) RoundUp(scale int) Quantity {
 	if int64(q.exp) >= int64(scale) || q.IsZero() {
 		return q
@@ -144,14 +144,14 @@ func (q Quantity) RoundUp(scale int) Quantity {
 	return fromBig(n, int32(scale), q.format)
 }
 
-// Value returns q rounded up to a whole number; numbers beyond int64 become the nearest int64.
+// Value returns q rounded up to an integer. If the result does not fit an int64, Value returns the nearest int64.
 func (q Quantity) Value() int64 { return q.scaled(0) }
 
-// maxFastDigits is the number of digits up to which the real server keeps a decimal quantity in an int64 and an exponent.
+// maxFastDigits is the number of digits up to which the real server represents a decimal quantity as an int64 and an exponent.
 const maxFastDigits = 18
 
-// MilliValue returns q × 1000 rounded up to a whole number. Numbers beyond int64 overflow as in the real server
-// (resource.Quantity), which multiplies in two ways. Messages that depend on the result show the difference.
+// MilliValue returns q × 1000 rounded up to an integer. It overflows in the same way as the real server (resource.Quantity), whose
+// multiplication depends on the representation, because messages contain the result.
 func (q Quantity) MilliValue() int64 {
 	if n, ok := q.small(-3); ok {
 		return n
@@ -165,7 +165,7 @@ func (q Quantity) MilliValue() int64 {
 	case q.format != BinarySI && len(q.digits()) <= maxFastDigits:
 		return 0
 	case q.format == BinarySI && n.Cmp(big.NewInt(math.MaxInt64)) > 0:
-		return -1000 // the greatest int64, to which the real server limits it, times 1000
+		return -1000 // the real server limits it to the greatest int64, which overflows to this when multiplied by 1000
 	case shift < int64(len(tens)):
 		return n.Int64() * tens[shift]
 	}
@@ -193,10 +193,11 @@ func (q Quantity) scaled(scale int) int64 {
 	return math.MaxInt64
 }
 
-// tens are the powers of ten that an int64 holds.
+// tens are the powers of ten that fit an int64.
 var tens = [...]int64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18}
 
-// small returns q in units of 10^scale, rounded away from zero, as far as int64 is enough to compute it: nearly always.
+// small returns q in units of 10^scale, rounded away from zero. In the rare case that int64 arithmetic is insufficient, it returns
+// false.
 func (q Quantity) small(scale int64) (int64, bool) {
 	shift := int64(q.exp) - scale
 	switch {
@@ -210,7 +211,7 @@ func (q Quantity) small(scale int64) (int64, bool) {
 	return n + int64(cmp.Compare(rest, 0)), true
 }
 
-// alignSmall is align for numbers other than zero that fit int64 with one exponent.
+// alignSmall is like align, but only for nonzero numbers that fit an int64 at a common exponent. Otherwise ok is false.
 func alignSmall(q, r Quantity) (a, b int64, exp int32, ok bool) {
 	if q.IsZero() || r.IsZero() {
 		return 0, 0, 0, false
@@ -221,10 +222,11 @@ func alignSmall(q, r Quantity) (a, b int64, exp int32, ok bool) {
 	return a, b, exp, okA && okB
 }
 
-// maxShift limits the powers of ten that are ever computed: "1e1000000000" is a valid quantity.
+// maxShift limits the powers of ten that are computed, because "1e1000000000" is a valid quantity.
 const maxShift = 4096
 
-// align returns the two numbers with one exponent. Their exponents must be at most maxShift or their own digits apart.
+// align returns both numbers with a common exponent. The difference between their exponents must not exceed maxShift or the number
+// of their digits.
 func align(q, r Quantity) (a, b *big.Int, exp int32) {
 	a, b = q.int(), r.int()
 	switch {
@@ -240,7 +242,7 @@ func align(q, r Quantity) (a, b *big.Int, exp int32) {
 	return a, b, q.exp
 }
 
-// int returns a copy of the unscaled number.
+// int returns the unscaled number as a new big.Int.
 func (q Quantity) int() *big.Int {
 	if q.big != nil {
 		return new(big.Int).Set(q.big)
@@ -257,13 +259,13 @@ func fromBig(n *big.Int, exp int32, format Format) Quantity {
 
 func pow10(n int64) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(n), nil) }
 
-// multiply returns a × b, or false if that is no int64.
+// multiply returns a × b. If the product does not fit an int64, it returns false.
 func multiply(a, b uint64) (int64, bool) {
 	hi, lo := bits.Mul64(a, b)
 	return int64(lo), hi == 0 && lo <= math.MaxInt64
 }
 
-// Of reads a quantity that decoding has checked; anything else is 0.
+// Of returns the quantity in a decoded field. If the value is not a valid quantity, it returns 0.
 func Of(v any) Quantity {
 	text, _ := v.(string)
 	q, err := Parse(text)

@@ -1,9 +1,9 @@
-// Package random is the random numbers of a simulated cluster. Each purpose has a stream of its own, made from the
-// cluster's seed, so that one more draw for one of them does not shift the others:
+// Package random provides the random numbers of a simulated cluster. Each purpose has its own stream, seeded with the cluster's
+// seed, so that an additional number for one purpose does not affect the others:
 //
 //	seed 1 ─┬─ "uids"    ▪▪▪▪▪▪
 //	        ├─ "names"   ▪▪
-//	        └─ "faults"  ▪▪▪▪       in the order in which they were first drawn from
+//	        └─ "faults"  ▪▪▪▪       in order of first use
 package random
 
 import (
@@ -11,32 +11,32 @@ import (
 	"math/rand/v2"
 )
 
-// Streams are the random numbers of one cluster.
+// Streams are the random number streams of one cluster.
 type Streams struct {
 	seed uint64
 	list []*stream
 }
 
-// stream is the sequence of random numbers for one purpose. source is its whole state: a copy continues identically.
+// stream is the sequence of random numbers for one purpose. source is its complete state: a copy of source yields the same numbers.
 type stream struct {
 	purpose string
 	source  *rand.PCG
 	*rand.Rand
 }
 
-// Stream is the state of one stream.
+// Stream is the saved state of a stream.
 type Stream struct {
 	Purpose string
 	State   rand.PCG
 }
 
-// Begin drops all streams and starts with a new seed.
+// Begin drops all streams and sets a new seed.
 func (s *Streams) Begin(seed uint64) { s.seed, s.list = seed, nil }
 
-// Draw returns a number in [0, n) from the stream of a purpose.
+// Draw returns a number in [0, n) from the stream of a purpose. It panics if n is not positive.
 func (s *Streams) Draw(purpose string, n int) int { return s.of(purpose).IntN(n) }
 
-// Fill puts a random byte into each place of b, as many calls of Draw for 256 would.
+// Fill fills b with random bytes. The result is the same as that of calling Draw(purpose, 256) for each byte.
 func (s *Streams) Fill(purpose string, b []byte) {
 	source := s.of(purpose).source
 	for i := range b {
@@ -44,7 +44,7 @@ func (s *Streams) Fill(purpose string, b []byte) {
 	}
 }
 
-// of returns the stream of a purpose.
+// of returns the stream of a purpose. If there is none, it adds one.
 func (s *Streams) of(purpose string) *stream {
 	for _, x := range s.list {
 		if x.purpose == purpose {
@@ -54,7 +54,7 @@ func (s *Streams) of(purpose string) *stream {
 	return s.add(purpose)
 }
 
-// add begins the stream of a purpose.
+// add adds the stream of a purpose.
 func (s *Streams) add(purpose string) *stream {
 	h := fnv.New64a()
 	h.Write([]byte(purpose))
@@ -64,7 +64,7 @@ func (s *Streams) add(purpose string) *stream {
 	return x
 }
 
-// Len returns how many streams there are.
+// Len returns the number of streams.
 func (s *Streams) Len() int { return len(s.list) }
 
 // AppendState appends the state of each stream to b.
@@ -75,7 +75,7 @@ func (s *Streams) AppendState(b []rand.PCG) []rand.PCG {
 	return b
 }
 
-// State returns how far each stream is.
+// State returns the state of all streams.
 func (s *Streams) State() []Stream {
 	var all []Stream
 	for _, x := range s.list {
@@ -84,7 +84,7 @@ func (s *Streams) State() []Stream {
 	return all
 }
 
-// Load restores the states of streams. Other streams start again at their first draw.
+// Load restores the states of the given streams. All other streams restart when they are next used.
 func (s *Streams) Load(state []Stream) {
 	s.list = nil
 	for _, x := range state {

@@ -8,7 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/random"
 )
 
-// One more draw for one purpose does not shift the others, and streams that were loaded go on alike.
+// An additional number for one purpose does not affect the others, and loaded streams continue identically.
 func TestStreams(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -32,7 +32,7 @@ func TestStreams(t *testing.T) {
 	is.True(draw(&a, "uids")[0] != draw(&b, "uids")[0]) // another seed
 }
 
-// Fill draws the same numbers as that many calls of Draw.
+// Fill draws the same numbers as the same number of calls to Draw.
 func TestFill(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -15,7 +15,7 @@ import (
 // at each place where the real server validates metadata.
 type metaErrors struct{ rest, update field.ErrorList }
 
-// metaErrorsOf works them out for a new (old is nil) or changed object.
+// metaErrorsOf returns the metadata errors of a new (old is nil) or changed object.
 func metaErrorsOf(ctx *resource.Context, obj, old object.Object) metaErrors {
 	rules, meta, p := metadata.Rules(ctx.Server.Minor), obj.Metadata(), field.Root("metadata")
 	if old == nil {
@@ -56,8 +56,9 @@ func check(ctx *resource.Context, obj, old object.Object, found metaErrors) fiel
 	return errs
 }
 
-// declarative appends the errors of declarative validation, which come from tags on the types, to the others, without duplicates
-// (registry/rest.ValidateDeclaratively), in the order of the fields. Servers do so since 1.37; custom resources have no such tags.
+// declarative appends the errors of declarative validation, which come from tags on the types, to the other errors, in the order of
+// the type's fields (registry/rest.ValidateDeclaratively). It removes duplicates among the other errors. Servers do so since 1.37;
+// custom resources have no such tags.
 func declarative(ctx *resource.Context, errs field.ErrorList) field.ErrorList {
 	if ctx.Definition.Hub.Custom || !ctx.Since(37) {
 		return errs
@@ -79,7 +80,8 @@ func declarative(ctx *resource.Context, errs field.ErrorList) field.ErrorList {
 	return append(own, declared...)
 }
 
-// asSent shows an object in an error of a tag as that of the request's version, not as what servers have in memory.
+// asSent converts the object in a duplicate error from the server's internal version to the version of the request. It returns any
+// other error unchanged.
 func asSent(ctx *resource.Context, err *field.Error) *field.Error {
 	obj, ok := err.Value.(map[string]any)
 	if !ok || err.Type != field.TypeDuplicate {
@@ -90,8 +92,8 @@ func asSent(ctx *resource.Context, err *field.Error) *field.Error {
 	return &shown
 }
 
-// foundAt returns the path of the field whose rule found an error: that two elements are the same is found at their list, and what
-// hangs on another field at the struct around both.
+// foundAt returns the path of the field whose rule found the error. A duplicate element is found by the rule of its list, and an
+// error that depends on another field by the rule of the struct that contains both.
 func foundAt(err *field.Error) string {
 	path := err.Field.String()
 	switch {

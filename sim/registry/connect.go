@@ -8,8 +8,9 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Connect answers a subresource whose body is not the object itself. verb is that of a resource.Connection; body is nil
-// for a read. The answer is an object of the subresource's kind, or a Status.
+// Connect handles a request for a subresource whose body is not the object itself, such as scale or binding. verb is the verb of
+// the resource.Connection; body is nil for a read. It returns an object of the subresource's kind or, for a successful response
+// that is a Status and for errors, the Status.
 func (r *Registry) Connect(q *Request, verb string, body object.Object) (object.Object, *status.Status) {
 	connect, kind := q.Definition.Connect, q.Definition
 	if sub := q.Definition.Sub(q.Subresource); sub != nil {
@@ -18,7 +19,7 @@ func (r *Registry) Connect(q *Request, verb string, body object.Object) (object.
 	if connect == nil {
 		return nil, notSimulated(q)
 	}
-	if verb != "create" { // it begins with the existing object
+	if verb != "create" { // only a create does not begin with reading the existing object
 		if s := r.corrupt(q.Definition, r.stored(q.Asker, q.Definition, q.Namespace, q.Name)); s != nil {
 			return nil, s
 		}
@@ -69,14 +70,15 @@ func (r *Registry) Connect(q *Request, verb string, body object.Object) (object.
 	return connect(c)
 }
 
-// notSimulated returns the 501 for a subresource that kubesim deliberately does not serve, such as proxy: sim/COVERAGE.md lists them.
+// notSimulated returns the 501 for a subresource that kubesim deliberately does not serve, such as proxy. sim/COVERAGE.md lists
+// them.
 func notSimulated(q *Request) *status.Status {
 	s := status.Plain("kubesim does not simulate %s/%s yet", q.Definition.Resource, q.Subresource)
 	s.Code, s.Reason = 501, "NotImplemented"
 	return s
 }
 
-// objects are the stored objects as a Connector sees them.
+// objects implements resource.Objects: it reads and writes stored objects for a Connector, on behalf of the client.
 type objects struct {
 	Reader
 	r *Registry
@@ -86,7 +88,7 @@ type objects struct {
 // serverManager is the field manager of the requests that the server sends to itself.
 const serverManager = "kube-apiserver"
 
-// Update changes an object.
+// Update implements resource.Objects. Admission does not run for another subresource of the request's own resource.
 func (o objects) Update(storage, namespace, name, subresource string, change func(object.Object) *status.Status) (object.Object, *status.Status) {
 	q, r, kind := o.request(storage, namespace, name), o.r, Internal
 	q.Subresource = subresource
@@ -107,7 +109,7 @@ func (o objects) Update(storage, namespace, name, subresource string, change fun
 	return Convert(q.Definition, result.Item.Object()), nil
 }
 
-// Write stores a changed object as it is.
+// Write implements resource.Objects.
 func (o objects) Write(storage, namespace, name string, change func(object.Object) *status.Status) *status.Status {
 	q := o.request(storage, namespace, name)
 	if s := o.r.unreachable(q.Definition, "update"); s != nil {
@@ -125,7 +127,7 @@ func (o objects) Write(storage, namespace, name string, change func(object.Objec
 	return s
 }
 
-// Delete deletes an object, or begins to.
+// Delete implements resource.Objects.
 func (o objects) Delete(storage, namespace, name string, options object.Object) *status.Status {
 	del, dryRun, s := o.r.ReadDeleteOptions(options)
 	if s != nil {
@@ -137,7 +139,7 @@ func (o objects) Delete(storage, namespace, name string, options object.Object) 
 	return s
 }
 
-// request is the client's request, turned to another object.
+// request returns a copy of the client's request for another object.
 func (o objects) request(storage, namespace, name string) *Request {
 	q := *o.q
 	q.Definition, q.Namespace, q.Name, q.Subresource = o.r.Backend.Definition(storage), namespace, name, ""

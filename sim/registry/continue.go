@@ -9,13 +9,14 @@ import (
 	"strings"
 )
 
-// continueToken is a continue token: where the next page begins and at which revision the list is read. A revision below
-// zero, -1 in tokens of a server's own, means the newest: the list is then no longer one snapshot (API concepts, "Retrieving large results sets in chunks").
+// continueToken is the decoded form of a list's continue token. It holds the key at which the next page begins and the revision at
+// which the list is read. A negative revision means the newest one: the list is then no longer one snapshot (API concepts,
+// "Retrieving large results sets in chunks"). The server itself writes -1.
 //
 //	{"v":"meta.k8s.io/v1","rv":1234,"start":"/default/web\u0000"}      base64url without padding
 //
-// start is below the key of the collection. Tokens of lists that a watch cache served begin with a slash, those of
-// lists that the store served do not; both are understood.
+// start is relative to the key of the collection. It begins with a slash in tokens of lists served by a watch cache, but not in
+// tokens of lists served by the store. Both forms are accepted.
 type continueToken struct {
 	Version string `json:"v"`
 	Rev     int64  `json:"rv"`
@@ -24,7 +25,7 @@ type continueToken struct {
 
 const tokenVersion = "meta.k8s.io/v1"
 
-// inconsistent is the revision of a token that carries on at the newest state.
+// inconsistent is the revision of a token that continues with the newest state instead of a snapshot.
 const inconsistent = -1
 
 func (t continueToken) encode() string {
@@ -35,7 +36,7 @@ func (t continueToken) encode() string {
 	return base64.RawURLEncoding.EncodeToString(data)
 }
 
-// encodeContinue returns the token of a page that begins after the key last.
+// encodeContinue returns the token for the page after the key last. cached reports whether a watch cache serves the list.
 func encodeContinue(prefix, last string, rev int64, cached bool) string {
 	start := strings.TrimPrefix(last, prefix) + "\x00"
 	if cached {
@@ -44,7 +45,8 @@ func encodeContinue(prefix, last string, rev int64, cached bool) string {
 	return continueToken{Version: tokenVersion, Rev: rev, Start: start}.encode()
 }
 
-// decodeContinue returns the key at which the page begins and the revision of the list, or the error of an invalid token.
+// decodeContinue returns the key at which the page begins and the revision of the list. It returns an error if the token is
+// invalid.
 func decodeContinue(text, prefix string) (from string, rev int64, err error) {
 	data, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil {
@@ -53,7 +55,7 @@ func decodeContinue(text, prefix string) (from string, rev int64, err error) {
 	var t continueToken
 	if err := json.Unmarshal(data, &t); err != nil {
 		var wrong *json.UnmarshalTypeError
-		if errors.As(err, &wrong) && wrong.Field == "" { // in the real server the type is of another package
+		if errors.As(err, &wrong) && wrong.Field == "" { // in the real server, the type belongs to another package
 			err = errors.New("json: cannot unmarshal " + wrong.Value + " into Go value of type storage.continueToken")
 		}
 		return "", 0, fmt.Errorf("continue key is not valid: %v", err)

@@ -30,7 +30,7 @@ func TestBadContinueTokens(t *testing.T) {
 		is := is.New(t)
 		_, _, err := decodeContinue(base64.RawURLEncoding.EncodeToString([]byte(text)), "/registry/pods/")
 		is.True(err != nil)
-		is.Equal(err.Error(), want) // the words of the real server
+		is.Equal(err.Error(), want) // the real server's message
 	}
 	is := is.New(t)
 	_, _, err := decodeContinue("a b", "/p/")

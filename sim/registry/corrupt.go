@@ -9,16 +9,16 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// This file implements the answers for objects that cannot be decoded, and their unsafe deletion (KEP-3926, gate
-// AllowUnsafeMalformedObjectDeletion). Here such an object is always a custom resource that cannot be converted to the version that
-// its definition stores now.
+// This file implements the responses for objects that cannot be decoded, and their unsafe deletion (KEP-3926, gate
+// AllowUnsafeMalformedObjectDeletion). In kubesim, such an object is always a custom resource that cannot be converted to the
+// current storage version of its definition.
 //
 //	get, delete     500, "StorageError: corrupt object"
 //	update, patch   500, "object not decodable"
-//	list            500 with each of them as a cause; 429 while the cache cannot be filled for it
-//	delete, ignoring what cannot be read: gone, without finalizers, preconditions and admission
+//	list            500 with each such object as a cause; 429 while they prevent the cache from being filled
+//	unsafe delete   removes the object, without finalizers, preconditions and admission
 
-// corruptGate is the feature gate. Without it an answer is the decoder's own error.
+// corruptGate is the feature gate. If it is off, the response contains the decoder's own error.
 const corruptGate = "AllowUnsafeMalformedObjectDeletion"
 
 // unsafeVerb is the verb that an unsafe deletion requires in addition to delete.
@@ -26,9 +26,10 @@ const unsafeVerb = "unsafe-delete-ignore-read-errors"
 
 func (r *Registry) reportsCorrupt() bool { return r.Server.Gates[corruptGate] }
 
-// unreadable returns the answer of a write where an object cannot be shown in the version of the request.
+// unreadable returns the error for a write to an object that cannot be decoded, or nil if the object does not exist or can be
+// decoded.
 func (r *Registry) unreadable(it *resource.Item) *status.Status {
-	if it == nil || it.Err == nil {
+	if it == nil || it.Err() == nil {
 		return nil
 	}
 	return status.Plain("%s", r.notDecodable(it))
@@ -36,17 +37,18 @@ func (r *Registry) unreadable(it *resource.Item) *status.Status {
 
 func (r *Registry) notDecodable(it *resource.Item) string {
 	if !r.reportsCorrupt() {
-		return it.Err.Error()
+		return it.Err().Error()
 	}
-	return fmt.Sprintf("object not decodable revision=%d: %s", it.Rev, it.Err)
+	return fmt.Sprintf("object not decodable revision=%d: %s", it.Rev, it.Err())
 }
 
-// corrupt is unreadable for reads and deletions of one object.
+// corrupt returns the error for reading or deleting an object that cannot be decoded, or nil if the object does not exist or can be
+// decoded. If the gate is off, it is the same error as that of unreadable.
 func (r *Registry) corrupt(d *resource.Definition, it *resource.Item) *status.Status {
-	if it == nil || it.Err == nil || !r.reportsCorrupt() {
+	if it == nil || it.Err() == nil || !r.reportsCorrupt() {
 		return r.unreadable(it)
 	}
-	key := d.ServerKey(it.Namespace, it.Name, true) // as above the storage layer
+	key := d.ServerKey(it.Namespace, it.Name, true) // without /registry, which only the storage layer adds
 	return status.Internal(fmt.Errorf("%s", status.CorruptObject(key, r.notDecodable(it))))
 }
 
@@ -66,7 +68,7 @@ func (r *Registry) corruptList(d *resource.Definition, broken []*resource.Item) 
 	return status.StorageRead(d.GroupResource(), "list", causes)
 }
 
-// deleteCorrupt deletes an object that cannot be decoded, and refuses to delete any other.
+// deleteCorrupt deletes an object that cannot be decoded. It returns a conflict for any other object.
 func (r *Registry) deleteCorrupt(q *Request) (*Result, *status.Status) {
 	d := q.Definition
 	if r.Authorizer != nil {
@@ -81,11 +83,11 @@ func (r *Registry) deleteCorrupt(q *Request) (*Result, *status.Status) {
 			return nil, s
 		}
 		return nil, status.NotFound(d.GroupResource(), q.Name)
-	case item.Err == nil:
+	case item.Err() == nil:
 		return nil, status.Conflict(d.GroupResource(), q.Name, status.InvalidObject(d.ServerKey(q.Namespace, q.Name, false),
 			"unsafe deletion is not allowed because the object is decodable from storage"))
 	}
-	if r.hasChanged(d, item) { // while the webhook was called that cannot convert it
+	if r.hasChanged(d, item) { // the object was written while a conversion webhook was called
 		return nil, stale
 	}
 	if !q.DryRun {

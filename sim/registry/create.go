@@ -14,15 +14,16 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// NamespaceMismatch is the text of a 400 for an object of another namespace than the URL's.
+// NamespaceMismatch is the message of the 400 response for an object whose namespace differs from that of the URL.
 const NamespaceMismatch = "the namespace of the provided object does not match the namespace sent on the request"
 
-// Create stores a new object, given in the version of the request with its defaults. The object is used up.
+// Create stores a new object. obj is in the version of the request, with that version's defaults; the caller must not use it
+// afterwards.
 func (r *Registry) Create(q *Request, obj object.Object) (*Result, *status.Status) {
 	return retryOnConflict(q, false, func() (*Result, *status.Status) { return r.create(q, obj, Put) })
 }
 
-// systemFields of metadata are not a client's to set on create (rest.WipeObjectMetaSystemFields).
+// systemFields are the metadata fields that a client cannot set on create (rest.WipeObjectMetaSystemFields).
 var systemFields = []string{"uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"}
 
 func (r *Registry) create(q *Request, obj object.Object, kind ChangeKind) (*Result, *status.Status) {
@@ -32,7 +33,7 @@ func (r *Registry) create(q *Request, obj object.Object, kind ChangeKind) (*Resu
 	}
 	fields := systemFields
 	if q.creates {
-		fields = fields[:2] // an update that creates overwrites these two and takes the others as they are, until 1.37
+		fields = fields[:2] // before 1.37, an update that creates an object resets only the uid and the creationTimestamp
 	}
 	meta := obj.Metadata()
 	for _, f := range fields {
@@ -78,8 +79,8 @@ func (r *Registry) create(q *Request, obj object.Object, kind ChangeKind) (*Resu
 	return r.createNamed(q, ctx, attrs)
 }
 
-// mutate runs mutating admission for the object of a write. If a policy or webhook leaves malformed managedFields, the previous
-// ones are restored, with a warning (fieldmanager.NewManagedFieldsValidatingAdmissionController).
+// mutate runs mutating admission for the object of a write. If a policy or webhook leaves malformed managedFields, mutate restores
+// the previous ones and adds a warning (fieldmanager.NewManagedFieldsValidatingAdmissionController).
 func (r *Registry) mutate(attrs *admission.Attributes) *status.Status {
 	before := attrs.Object.List("metadata", "managedFields")
 	if s := r.Admission.Mutate(attrs); s != nil || !attrs.Changed() {
@@ -95,7 +96,7 @@ func (r *Registry) mutate(attrs *admission.Attributes) *status.Status {
 	return nil
 }
 
-// placeInNamespace gives obj the namespace of the request, or refuses one of its own.
+// placeInNamespace sets the namespace of obj to that of the request. It returns an error if obj has a different namespace.
 func placeInNamespace(d *resource.Definition, namespace string, obj object.Object) *status.Status {
 	if !d.Namespaced {
 		obj.Remove("metadata", "namespace")
@@ -111,15 +112,15 @@ func placeInNamespace(d *resource.Definition, namespace string, obj object.Objec
 	return nil
 }
 
-// dedupOwners removes repeated owner references. The real server checks twice, before and after mutating admission, but for patches
-// only once, after it. late selects which of its two warnings is added.
+// dedupOwners removes repeated owner references. The real server checks for them before and after mutating admission, but only
+// afterwards for patches. late selects which of its two warnings is added.
 func dedupOwners(q *Request, obj object.Object, late bool) {
 	if uids := metadata.DedupOwnerReferences(obj); len(uids) > 0 {
 		q.warn(metadata.DuplicateOwnersWarning(uids, late))
 	}
 }
 
-// manage records the fields that the request sets in managedFields. live is nil for a create.
+// manage records the fields that the request sets in managedFields. For a create, live is nil.
 func (r *Registry) manage(q *Request, live, obj object.Object) {
 	d := q.Definition
 	if d.ToHub == nil || d.Hub == d {
@@ -143,7 +144,7 @@ func (r *Registry) By(q *Request) fieldmanager.By {
 	return fieldmanager.By{Name: q.Manager, Subresource: q.Subresource, Time: r.Backend.Now(), Asker: q.Asker}
 }
 
-// createNamed tries generated names until one is free (KEP-4420); an object with a name of its own is tried once.
+// createNamed stores the object. If the server generates its name, createNamed tries names until one is free (KEP-4420).
 func (r *Registry) createNamed(q *Request, ctx *resource.Context, attrs *admission.Attributes) (*Result, *status.Status) {
 	template, requested := attrs.Object, ctx.Name
 	generate := template.Name() == "" && template.GenerateName() != "" && !q.Definition.Hub.Strategy.Virtual
@@ -153,9 +154,12 @@ func (r *Registry) createNamed(q *Request, ctx *resource.Context, attrs *admissi
 			obj = template.Copy()
 			obj.Set(r.nameOf(q.Definition, template.GenerateName()), "metadata", "name")
 		}
-		validated := *ctx
-		validated.Name = cmp.Or(requested, obj.Name()) // whatever admission has renamed it to
-		result, s := r.createOnce(q, ctx, &admission.Attributes{Context: &validated, Operation: admission.Create, Object: obj})
+		validated := ctx
+		if name := cmp.Or(requested, obj.Name()); name != obj.Name() { // admission has renamed it
+			renamed := *ctx
+			renamed.Name, validated = name, &renamed
+		}
+		result, s := r.createOnce(q, ctx, &admission.Attributes{Context: validated, Operation: admission.Create, Object: obj})
 		if s == nil || s.Reason != status.ReasonAlreadyExists || template.GenerateName() == "" {
 			return result, s
 		}
@@ -173,7 +177,7 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 	d, strategy, obj := q.Definition, q.Definition.Hub.Strategy, attrs.Object
 	ctx.Name = obj.Name()
 	if !strategy.Virtual {
-		if s := placeInNamespace(d, q.Namespace, obj); s != nil { // admission may have moved it
+		if s := placeInNamespace(d, q.Namespace, obj); s != nil { // admission may have changed the namespace
 			return nil, s
 		}
 	}
@@ -208,7 +212,7 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 		d.Hub.Default(obj)
 	}
 	if q.creates && !q.DryRun {
-		obj.Remove("metadata", "resourceVersion") // which the store drops
+		obj.Remove("metadata", "resourceVersion") // the store drops it
 	}
 	if rev, ok := ParseRev(obj.ResourceVersion()); ok && rev != 0 && !q.DryRun {
 		return nil, status.Plain("resourceVersion should not be set on objects to be created")
@@ -218,7 +222,7 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 	}
 	at := obj.Name()
 	if q.creates {
-		at = q.Name // which admission cannot change
+		at = q.Name // admission cannot change it
 	}
 	if s := r.exists(q, obj, at); s != nil {
 		return nil, s
@@ -230,7 +234,7 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 	return &Result{Item: inAnswer(q, it), Created: true}, s
 }
 
-// storeNew stores a new object under a name, and returns it as readers see it. A dry run stores nothing.
+// storeNew stores a new object under a name and returns the item that readers see. A dry run stores nothing.
 func (r *Registry) storeNew(q *Request, obj object.Object, name string) (*resource.Item, *status.Status) {
 	d := q.Definition
 	if q.DryRun {
@@ -239,7 +243,7 @@ func (r *Registry) storeNew(q *Request, obj object.Object, name string) (*resour
 	if s := q.ready(obj, nil); s != nil {
 		return nil, s
 	}
-	obj.Remove("metadata", "selfLink") // which the store drops
+	obj.Remove("metadata", "selfLink") // the store drops it
 	it, s := r.putAt(q, obj, d.Key(obj.Namespace(), name))
 	if s == stale {
 		if old := r.stored(q.Asker, d, obj.Namespace(), name); old != nil {
@@ -263,7 +267,7 @@ func prepareNew(ctx *resource.Context, obj object.Object) {
 	}
 }
 
-// allocate assigns the values that the kind allocates to a new (old is nil) or changed object, before it is validated.
+// allocate allocates the values that the kind assigns to a new (old is nil) or changed object. It runs before validation.
 func allocate(ctx *resource.Context, obj, old object.Object) *status.Status {
 	hub := ctx.Definition.Hub
 	if hub.Strategy.Allocate == nil || ctx.Subresource != "" {
@@ -276,7 +280,7 @@ func allocate(ctx *resource.Context, obj, old object.Object) *status.Status {
 	return failure
 }
 
-// validateNew returns everything wrong with a new object: metadata and the kind's own rules.
+// validateNew returns all errors of a new object, in its metadata and by the rules of its kind.
 func (r *Registry) validateNew(ctx *resource.Context, obj object.Object) field.ErrorList {
 	hub := ctx.Definition.Hub
 	if errs := otherKind(hub, obj); len(errs) > 0 {
@@ -291,7 +295,7 @@ func (r *Registry) validateNew(ctx *resource.Context, obj object.Object) field.E
 	return declarative(ctx, errs)
 }
 
-// nameOf returns the name of an object that has a generateName only.
+// nameOf returns the generated name of an object that has only a generateName.
 func (r *Registry) nameOf(d *resource.Definition, base string) string {
 	if d.Hub.Strategy.PlainGenerateName {
 		return base
@@ -299,8 +303,8 @@ func (r *Registry) nameOf(d *resource.Definition, base string) string {
 	return r.generateName(base)
 }
 
-// warnFinalizers adds warnings about the finalizers of custom resources. Those of other kinds are refused, or accepted without a
-// warning.
+// warnFinalizers adds warnings about the finalizers of custom resources. For other kinds, finalizers are either rejected or
+// accepted without a warning.
 func warnFinalizers(q *Request, obj, old object.Object) {
 	if !q.Definition.Hub.Custom {
 		return
@@ -310,11 +314,12 @@ func warnFinalizers(q *Request, obj, old object.Object) {
 	}
 }
 
-// beingDeleted stands before the text of a conflict with an object that is on its way out.
+// beingDeleted is the prefix of the message of a conflict with an object that is being deleted.
 const beingDeleted = "object is being deleted: "
 
-// exists returns why an object cannot be created if another is stored under its name: it cannot be converted into the version that is
-// stored, which is found first, or the other is in its way. A dry run only looks for the other, and one that cannot be read is none.
+// exists returns an error if another object is stored under the name. It first checks that the new object can be converted to the
+// storage version, and returns that error instead if it cannot. A dry run skips this check and ignores a stored object that cannot
+// be decoded.
 func (r *Registry) exists(q *Request, obj object.Object, name string) *status.Status {
 	d := q.Definition
 	old := r.stored(q.Asker, d, obj.Namespace(), name)
@@ -322,7 +327,7 @@ func (r *Registry) exists(q *Request, obj object.Object, name string) *status.St
 		old = r.storedForGet(q.Asker, d, obj.Namespace(), name)
 	}
 	switch {
-	case old == nil, q.DryRun && old.Err != nil:
+	case old == nil, q.DryRun && old.Err() != nil:
 		return nil
 	case d.StorageCodec != nil && !q.DryRun:
 		if _, _, s := r.encodeStored(q, obj, old.Rev); s != nil {
@@ -340,12 +345,12 @@ func alreadyExists(d *resource.Definition, old *resource.Item) *status.Status {
 	return s
 }
 
-// answer answers a create of a virtual resource, which stores nothing. Admission validates the object as sent, after the answer has
-// been computed.
+// answer computes the response to a create of a virtual resource, which is not stored (SubjectAccessReview). Validating admission
+// sees the object that was sent, not the response.
 func (r *Registry) answer(ctx *resource.Context, attrs *admission.Attributes) (*Result, *status.Status) {
 	obj := attrs.Object
 	if validate := ctx.Definition.Hub.Strategy.Validate; validate != nil {
-		if errs := validate(ctx, obj); len(errs) > 0 { // the real server names no kind here
+		if errs := validate(ctx, obj); len(errs) > 0 { // the real server omits the kind here
 			return nil, status.Invalid(status.Resource{Group: ctx.Definition.Group}, "", errs)
 		}
 	}

@@ -7,12 +7,14 @@ import (
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/pack"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// putCustom is putAt for custom resources, which are stored in one version and written through several.
+// putCustom is putAt for custom resources, which are written in the version of the request and stored in the storage version. It
+// returns stale if another request wrote the object while a conversion webhook was called.
 func (r *Registry) putCustom(q *Request, obj object.Object, key string) (*resource.Item, *status.Status) {
 	d, store, applies := q.Definition, r.Backend.Store(), q.applies
 	before := modRevisionOf(store, key)
@@ -30,7 +32,7 @@ func (r *Registry) putCustom(q *Request, obj object.Object, key string) (*resour
 		return nil, s
 	}
 	rev := store.Rev() + 1
-	d.StorageCodec.Prepare(q.Asker, stored) // which may wait for a webhook
+	d.StorageCodec.Prepare(q.Asker, stored) // may wait for a webhook
 	if s := q.ended(); s != nil {
 		return nil, s
 	}
@@ -43,11 +45,13 @@ func (r *Registry) putCustom(q *Request, obj object.Object, key string) (*resour
 		rev = store.Rev() + 1
 		value = printAt(stored, rev)
 	}
-	var aux mvcc.Aux // anything else is read as the store has it
+	text := pack.New(value)
+	var aux mvcc.Aux // without an aux, readers decode the stored value
 	if d.GVK == d.StorageCodec.Stored && d.StorageCodec.Whole(obj) {
-		aux = resource.NewItem(d, obj, rev, value).StoredAt(key)
+		item := resource.NewItem(d, obj, rev, value).StoredAt(key)
+		text, aux = item.Text(), item
 	}
-	event := store.Put(key, value, aux)
+	event := store.Put(key, text, aux)
 	r.Backend.Committed(q.By, event)
 	it := resource.ItemOf(d, event.KV)
 	return it, r.unreadable(it)
@@ -62,14 +66,14 @@ func modRevisionOf(store *mvcc.Store, key string) uint64 {
 	return kv.ModRev
 }
 
-// encodeStored returns an object converted to its stored version, which may be obj itself, and its stored bytes at a revision.
+// encodeStored converts an object to its storage version and returns it, which may be obj itself, and its JSON at a revision.
 func (r *Registry) encodeStored(q *Request, obj object.Object, rev uint64) (stored object.Object, value []byte, s *status.Status) {
 	d := q.Definition
 	d.StorageCodec.Tidy(obj)
 	stored = obj
 	if d.GVK != d.StorageCodec.Stored {
 		stored = obj.Copy()
-		stored.Remove("metadata", "resourceVersion") // which is not stored in the object there: a webhook does not see it
+		stored.Remove("metadata", "resourceVersion") // the real server does not store it, so a webhook does not see it
 		var err error
 		if stored, err = d.StorageCodec.Write(q.Asker, stored); err != nil {
 			return nil, nil, status.Plain("%s", err.Error())
@@ -78,8 +82,8 @@ func (r *Registry) encodeStored(q *Request, obj object.Object, rev uint64) (stor
 	return stored, printAt(stored, rev), nil
 }
 
-// encodable returns why an object cannot be written or deleted in the version of the request although it can be read in it: except
-// in a dry run, the real server first converts the cached object back to the stored version.
+// encodable returns an error if an object cannot be converted from the version of the request to its storage version. Before it
+// writes or deletes an object, the real server converts the cached object back, except in a dry run.
 func (r *Registry) encodable(q *Request, item *resource.Item) *status.Status {
 	d := q.Definition
 	if q.DryRun || d.StorageCodec == nil || d.StorageCodec.Ask == nil || d.GVK == d.StorageCodec.Stored {
@@ -89,13 +93,13 @@ func (r *Registry) encodable(q *Request, item *resource.Item) *status.Status {
 	return s
 }
 
-// printAt returns the stored form of an object at a revision.
+// printAt sets the resourceVersion of stored to rev and returns its JSON.
 func printAt(stored object.Object, rev uint64) []byte {
 	stored.Set(FormatRev(rev), "metadata", "resourceVersion")
 	return codec.Append(nil, stored, nil)
 }
 
-// commitCustom is the end of commit for custom resources: an object whose stored form would not change is not written.
+// commitCustom implements commit for custom resources. It writes nothing if the JSON in the storage version does not change.
 func (r *Registry) commitCustom(q *Request, item *resource.Item, obj object.Object) (*Result, *status.Status) {
 	d := q.Definition
 	if q.DryRun {
@@ -119,8 +123,8 @@ func (r *Registry) commitCustom(q *Request, item *resource.Item, obj object.Obje
 	return &Result{Item: it}, s
 }
 
-// readBack returns an object of a dry run as readers would see it if it were stored, with its resourceVersion: without fields that
-// the storage version does not have, and with that version's defaults.
+// readBack returns the object of a dry run as readers would see it if it were stored: without fields that the storage version does
+// not have, and with that version's defaults. The object keeps its resourceVersion.
 func (r *Registry) readBack(q *Request, obj object.Object) (*resource.Item, *status.Status) {
 	d := q.Definition
 	if d.StorageCodec == nil {
@@ -137,9 +141,9 @@ func (r *Registry) readBack(q *Request, obj object.Object) (*resource.Item, *sta
 	return r.encodeUnstored(d, obj), nil
 }
 
-// ConvertAhead converts the cached objects of a namespace, or the one with the name, to the version of d if a webhook has to do that.
-// A read that waits for the cache, and a watch, find the results: no commit may come between the first state of a watch and its
-// events, so that they cannot wait for a webhook.
+// ConvertAhead converts the cached objects of a namespace to the version of d if a webhook does the conversion. If name is not
+// empty, it converts only that object. A read that waits for the cache and a watch then use the results. They cannot wait for a
+// webhook themselves, because no commit may happen between the initial state of a watch and its events.
 func (r *Registry) ConvertAhead(by resource.Asker, d *resource.Definition, namespace, name string) {
 	if d.StorageCodec == nil || d.StorageCodec.Ask == nil {
 		return
@@ -157,7 +161,7 @@ func (r *Registry) ConvertAhead(by resource.Asker, d *resource.Definition, names
 	})
 }
 
-// terminating refuses the creation of an object whose definition is being deleted.
+// terminating rejects the creation of an object whose definition is being deleted.
 func terminating(d *resource.Definition, name string) *status.Status {
 	if !d.Terminating {
 		return nil
@@ -165,7 +169,7 @@ func terminating(d *resource.Definition, name string) *status.Status {
 	return status.Forbidden(d.GroupResource(), name, "create not allowed while custom resource definition is terminating")
 }
 
-// groupKindOf returns the kind in the error of an invalid object: for a custom resource it is the kind that the object has.
+// groupKindOf returns the kind for the error of an invalid object. For a custom resource, it is the kind in the object itself.
 func groupKindOf(hub *resource.Definition, obj object.Object) status.Resource {
 	if !hub.Custom {
 		return hub.GroupKind()
@@ -173,8 +177,8 @@ func groupKindOf(hub *resource.Definition, obj object.Object) status.Resource {
 	return status.Resource{Group: schema.ParseGVK(obj.APIVersion(), obj.Kind()).Group, Resource: obj.Kind()}
 }
 
-// otherKind returns the errors of a custom resource of another kind or version than the one of the path. Such an object is not
-// compared with the schema, but for its lists, embedded resources and rules.
+// otherKind returns an error if the kind of a custom resource differs from that of the request's path, and another if its
+// apiVersion does. Such an object is not validated against the schema, except for its lists, embedded resources and rules.
 func otherKind(hub *resource.Definition, obj object.Object) field.ErrorList {
 	var errs field.ErrorList
 	if kind := obj.Kind(); hub.Custom && kind != hub.Kind {

@@ -7,14 +7,14 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// unreachableRetry is the hint of answers of a server that does not reach its store, in seconds.
+// unreachableRetry is the Retry-After, in seconds, of responses from a server that cannot reach its store.
 const unreachableRetry = 2
 
-// errUnreachable is the error of a watch that needs the revision of a store which cannot be reached.
+// errUnreachable is the error of a watch that needs the store's revision while the store cannot be reached.
 var errUnreachable = errors.New("etcdserver: request timed out")
 
-// unreachable returns the error for an operation that needs the store while it cannot be reached, or nil. The steps of a write
-// before the store still run: an invalid object is rejected as always.
+// unreachable returns an error if an operation needs the store and the store cannot be reached. The steps of a write before that
+// still run: an invalid object is rejected as usual.
 func (r *Registry) unreachable(d *resource.Definition, operation string) *status.Status {
 	if r.Backend.Reachable() {
 		return nil

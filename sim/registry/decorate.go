@@ -6,18 +6,19 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// decorate returns an item, which may be nil, as the main resource shows it (resource.Strategy.Decorator).
+// decorate returns an item as clients see it if they read the main resource (resource.Strategy.Decorator). It returns nil if the
+// item is nil.
 func decorate(d *resource.Definition, it *resource.Item) *resource.Item {
 	if it == nil || !it.Decorated {
 		return it
 	}
 	shown, _ := d.Hub.Strategy.Decorator(it.Object())
-	it = it.Reprinted(append(codec.Append(nil, shown, d.Hub.Layout()), '\n'))
+	it = it.Reprinted(codec.Append(nil, shown, d.Hub.Layout()))
 	it.Decorated = false
 	return it
 }
 
-// inAnswer returns the item in the answer to a request. Subresources show the stored object.
+// inAnswer returns the item for the response to a request: decorated for the main resource, and as it is stored for a subresource.
 func inAnswer(q *Request, it *resource.Item) *resource.Item {
 	if q.Subresource != "" {
 		return it
@@ -25,8 +26,8 @@ func inAnswer(q *Request, it *resource.Item) *resource.Item {
 	return decorate(q.Definition, it)
 }
 
-// decoratedBefore returns the stored object of an update of the main resource as the update takes it: decorated, beside a
-// new object that is not (BeginUpdate of the registry of services).
+// decoratedBefore returns the old object that an update is compared with. For the main resource it is decorated, although the new
+// object is not (BeginUpdate of the registry of services).
 func decoratedBefore(q *Request, old object.Object) object.Object {
 	decorate := q.Definition.Hub.Strategy.Decorator
 	if decorate == nil || q.Subresource != "" {

@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// The finalizers of the garbage collector (Kubernetes documentation, "Garbage Collection").
+// The garbage collector's finalizers (Kubernetes documentation, "Garbage Collection").
 const (
 	FinalizerOrphan     = "orphan"
 	FinalizerForeground = "foregroundDeletion"
@@ -19,7 +19,7 @@ const (
 
 // DeleteOptions is meta/v1 DeleteOptions without dryRun.
 type DeleteOptions struct {
-	// Unsafe is ignoreStoreReadErrorWithClusterBreakingPotential, where the server has the gate for it.
+	// Unsafe is ignoreStoreReadErrorWithClusterBreakingPotential. It is false if the server's gate for it is off.
 	Unsafe             bool
 	GracePeriodSeconds *int64
 	OrphanDependents   *bool
@@ -28,7 +28,7 @@ type DeleteOptions struct {
 	ResourceVersion    *string
 }
 
-// Delete deletes one object, or begins to: finalizers and grace periods keep it for a while.
+// Delete deletes one object, or marks it as deleted if it has finalizers or a grace period.
 func (r *Registry) Delete(q *Request, o DeleteOptions) (*Result, *status.Status) {
 	if s := checkName(q.Name); s != nil {
 		return nil, s
@@ -43,7 +43,7 @@ func (r *Registry) Delete(q *Request, o DeleteOptions) (*Result, *status.Status)
 	return retryOnConflict(q, true, func() (*Result, *status.Status) { return r.delete(q, o) })
 }
 
-// checkDeletable refuses to delete objects that the strategy protects.
+// checkDeletable rejects the deletion of objects that the strategy protects.
 func checkDeletable(q *Request) *status.Status {
 	refuses := q.Definition.Hub.Strategy.Undeletable
 	if refuses == nil || q.collected {
@@ -55,7 +55,7 @@ func checkDeletable(q *Request) *status.Status {
 	return nil
 }
 
-// warnPropagation warns a client that leaves the fate of dependents open.
+// warnPropagation warns a client that does not specify what happens to dependents.
 func warnPropagation(q *Request, o DeleteOptions) {
 	if text := q.Definition.Hub.Strategy.PropagationWarning; text != "" && o.PropagationPolicy == "" && o.OrphanDependents == nil {
 		q.warn(text)
@@ -79,7 +79,7 @@ func (r *Registry) delete(q *Request, o DeleteOptions) (*Result, *status.Status)
 		return nil, s
 	}
 	if held := d.Hub.Strategy.Held; held != nil && held(obj) && obj.DeletionTimestamp() != "" {
-		return &Result{Item: item, Pending: true}, nil // a namespace that is not empty yet: admission does not run again
+		return &Result{Item: item, Pending: true}, nil // a namespace that is not empty yet; admission does not run again
 	}
 	if checksItself(d) && o.UID == nil {
 		uid := obj.UID()
@@ -94,7 +94,7 @@ func (r *Registry) delete(q *Request, o DeleteOptions) (*Result, *status.Status)
 	return r.beginDelete(q, item, obj, &o)
 }
 
-// admitDelete runs admission for the deletion of an object in the state old, which is that of item.
+// admitDelete runs admission for the deletion of an object. old is its state; item identifies the stored revision.
 func (r *Registry) admitDelete(q *Request, item *resource.Item, old object.Object, o *DeleteOptions) *status.Status {
 	if s := r.encodable(q, item); s != nil {
 		return s
@@ -102,7 +102,7 @@ func (r *Registry) admitDelete(q *Request, item *resource.Item, old object.Objec
 	attrs := &admission.Attributes{Context: r.context(q), Operation: admission.Delete, Old: old}
 	attrs.Options = o.sent(q)
 	if q.collected {
-		attrs.Name = "" // the request has none
+		attrs.Name = "" // a deletecollection has no name
 	}
 	if s := r.Admission.Mutate(attrs); s != nil {
 		return s
@@ -116,13 +116,13 @@ func (r *Registry) admitDelete(q *Request, item *resource.Item, old object.Objec
 	return r.unreachable(q.Definition, "delete")
 }
 
-// checksItself reports whether the storage of a resource checks preconditions before the generic code does, and makes the uid
-// that it has found a precondition (namespaces, definitions of custom resources).
+// checksItself reports whether a resource's own storage checks preconditions before the generic code does. Such a storage
+// (namespaces, custom resource definitions) also adds the uid of the stored object to the preconditions.
 func checksItself(d *resource.Definition) bool {
 	return d.Hub.Strategy.Held != nil || d.Hub.Strategy.FirstDelete != nil
 }
 
-// firstDelete marks an object as deleted; it is deleted once its finalizers are removed.
+// firstDelete marks an object as deleted and stores it. A later write removes the object once it has no finalizers.
 func (r *Registry) firstDelete(q *Request, item *resource.Item, obj object.Object, p resource.Propagation) (*Result, *status.Status) {
 	before := obj.Copy()
 	ctx := r.context(q)
@@ -131,7 +131,7 @@ func (r *Registry) firstDelete(q *Request, item *resource.Item, obj object.Objec
 	return r.storePending(q, item, obj, before)
 }
 
-// checkPreconditions compares the uid and resourceVersion a client expects with the stored ones.
+// checkPreconditions compares the uid and resourceVersion that a client expects with the stored ones.
 func checkPreconditions(d *resource.Definition, name string, obj object.Object, o DeleteOptions) *status.Status {
 	of := d.Hub.GroupKind()
 	if checksItself(d) {
@@ -154,11 +154,11 @@ func checkPreconditions(d *resource.Definition, name string, obj object.Object, 
 	return nil
 }
 
-// beginDelete decides whether the object is deleted at once. A deletion that a running grace period already covers changes nothing;
-// every other one sets the finalizers of its propagation policy.
+// beginDelete removes the object, or marks it as deleted if it must wait. A deletion that a running grace period already covers
+// changes nothing. Any other deletion sets the finalizers of its propagation policy.
 //
-// Admission runs before each of the two steps that a deletion may have: the update that marks the object, and the removal. It does
-// not run if a pending deletion changes nothing.
+// A deletion has up to two steps: an update that marks the object, and the removal. Admission runs before each of them, but not if
+// a pending deletion changes nothing.
 func (r *Registry) beginDelete(q *Request, item *resource.Item, obj object.Object, o *DeleteOptions) (*Result, *status.Status) {
 	before := obj.Copy()
 	if n := o.GracePeriodSeconds; n != nil && *n < 0 {
@@ -192,8 +192,9 @@ func (r *Registry) beginDelete(q *Request, item *resource.Item, obj object.Objec
 	return r.finishDelete(q, item, obj, before, graceful, o)
 }
 
-// checkEmptied refuses a deletion that has a resourceVersion as a precondition and itself removes the last finalizers. The real
-// server then compares the precondition with the modified object, which has no resourceVersion.
+// checkEmptied returns a conflict if the deletion has a resourceVersion precondition. It is called for a deletion that itself
+// removes the last finalizers: the real server then compares the precondition with the modified object, which has no
+// resourceVersion.
 func (r *Registry) checkEmptied(q *Request, before object.Object, o *DeleteOptions) *status.Status {
 	d := q.Definition
 	if o.ResourceVersion == nil {
@@ -202,7 +203,7 @@ func (r *Registry) checkEmptied(q *Request, before object.Object, o *DeleteOptio
 	return status.Conflict(d.GroupResource(), q.Name, status.InvalidObject(r.preconditionKey(q), status.VersionDiffers("", before.ResourceVersion())))
 }
 
-// deletionFinalizers returns the finalizers of obj with the garbage collector's finalizers of the propagation policy.
+// deletionFinalizers returns the finalizers of obj, with those of the garbage collector set according to the propagation policy.
 func (r *Registry) deletionFinalizers(q *Request, obj object.Object, o DeleteOptions) []string {
 	names := obj.Finalizers()
 	orphan, foreground := propagation(q.Definition, names, o)
@@ -219,12 +220,12 @@ func (r *Registry) deletionFinalizers(q *Request, obj object.Object, o DeleteOpt
 		kept = append(kept, FinalizerForeground)
 	}
 	if slices.Equal(distinct(names), distinct(kept)) {
-		return names // in their order
+		return names // in their original order
 	}
 	return kept
 }
 
-// distinct returns the names in sorted order, each once.
+// distinct returns the names in sorted order, without duplicates.
 func distinct(names []string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(names)))
 }
@@ -249,8 +250,8 @@ func propagation(d *resource.Definition, finalizers []string, o DeleteOptions) (
 	return d.Hub.Strategy.OrphansByDefault, false
 }
 
-// beginGraceful starts or shortens the grace period of an object that has one. pending reports that it runs already, and that the
-// options do not request a shorter one.
+// beginGraceful starts the grace period of an object whose kind has one, or shortens it. It returns pending if a grace period is
+// already running and the options do not request a shorter one.
 func (r *Registry) beginGraceful(strategy *resource.Strategy, obj object.Object, o *DeleteOptions) (graceful, pending bool) {
 	if strategy.GracePeriod == nil {
 		return false, false
@@ -273,7 +274,7 @@ func (r *Registry) beginGraceful(strategy *resource.Strategy, obj object.Object,
 	return true, false
 }
 
-// shorten moves a running grace period's end to when the shorter period would have ended it, not into the past.
+// shorten moves the end of a running grace period to the time at which the shorter period would have ended, but not into the past.
 func (r *Registry) shorten(obj object.Object, ts string, running, period int64) {
 	now := r.Backend.Now()
 	end, err := time.Parse(time.RFC3339, ts)
@@ -291,7 +292,7 @@ func (r *Registry) shorten(obj object.Object, ts string, running, period int64) 
 	obj.Set(period, "metadata", "deletionGracePeriodSeconds")
 }
 
-// setDeletion begins a grace period of so many seconds.
+// setDeletion starts a grace period of that many seconds.
 func (r *Registry) setDeletion(obj object.Object, period int64) {
 	end := r.Backend.Now().Add(time.Duration(period) * time.Second)
 	obj.Set(object.Time(end), "metadata", "deletionTimestamp")
@@ -299,7 +300,7 @@ func (r *Registry) setDeletion(obj object.Object, period int64) {
 	bumpGeneration(obj)
 }
 
-// markDeleting begins a deletion that waits for finalizers.
+// markDeleting starts a deletion that waits for finalizers.
 func (r *Registry) markDeleting(obj object.Object) {
 	now := object.Time(r.Backend.Now())
 	if ts := obj.DeletionTimestamp(); ts == "" {
@@ -317,10 +318,11 @@ func bumpGeneration(obj object.Object) {
 	}
 }
 
-// storePending stores an object whose deletion is pending.
+// storePending stores an object whose deletion is pending and returns it as a Result with Pending. It writes nothing in a dry run,
+// or if the deletion changed neither the object nor the version in which it is stored.
 func (r *Registry) storePending(q *Request, item *resource.Item, obj, before object.Object) (*Result, *status.Status) {
 	if object.Equal(map[string]any(obj), map[string]any(before)) {
-		if q.Definition.StorageCodec != nil { // stored in another version than before, it is written
+		if q.Definition.StorageCodec != nil { // it is written if it was stored in another version
 			result, s := r.commitCustom(q, item, obj)
 			if s == nil {
 				result.Pending = true
@@ -339,8 +341,8 @@ func (r *Registry) storePending(q *Request, item *resource.Item, obj, before obj
 	return &Result{Item: it, Pending: true}, s
 }
 
-// finishDelete removes the object. One with grace periods is first written with a period of zero, as in the real server: watchers
-// see MODIFIED, then DELETED. Admission, which ran for the update, runs again for the removal.
+// finishDelete removes the object. If its kind has grace periods, it is first written with a grace period of zero, as in the real
+// server: watches receive MODIFIED, then DELETED. Admission runs again for the removal.
 func (r *Registry) finishDelete(q *Request, item *resource.Item, obj, before object.Object, graceful bool, o *DeleteOptions) (*Result, *status.Status) {
 	d := q.Definition
 	if !q.DryRun {
@@ -357,7 +359,7 @@ func (r *Registry) finishDelete(q *Request, item *resource.Item, obj, before obj
 				return nil, s
 			}
 			r.Backend.Pause()
-			if left := r.stored(q.Asker, d, q.Namespace, q.Name); left != nil { // as another write may have left it; nil if it removed it
+			if left := r.stored(q.Asker, d, q.Namespace, q.Name); left != nil { // another write may have changed it meanwhile, or removed it
 				item = left
 				if s := r.admitDelete(q, item, item.Object(), o); s != nil {
 					return nil, s
@@ -368,14 +370,14 @@ func (r *Registry) finishDelete(q *Request, item *resource.Item, obj, before obj
 	if !q.DryRun {
 		item = r.remove(q.By, d, item)
 	}
-	if d.Hub.Strategy.ReturnDeletedObject {
+	if d.ReturnsDeleted() {
 		return &Result{Item: decorate(d, item)}, nil
 	}
 	return &Result{Status: status.Success(d.GroupResource(), item.Name, obj.UID())}, nil
 }
 
-// empty returns the answer of a dry run that removes the last finalizers and so deletes at once: the real server stops before it
-// writes, and answers with the empty object that it would have decoded the result into.
+// empty returns the response to a dry run that removes the last finalizers and would therefore delete the object. The real server
+// stops before it writes, and returns the empty object into which it would have decoded the result.
 func empty(d *resource.Definition) object.Object {
 	obj := object.Object{"apiVersion": d.GV(), "kind": d.Kind, "metadata": map[string]any{}}
 	if d.Strategy.Blank != nil {

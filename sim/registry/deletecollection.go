@@ -5,11 +5,11 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// collectionPage is the page size of a deletecollection's lists.
+// collectionPage is the page size with which a deletecollection lists the objects.
 const collectionPage = 10000
 
-// DeleteCollection deletes the objects that a list with the same options returns, one after the other, and answers with that list
-// as it was before. The first failure ends it; objects deleted by then stay deleted.
+// DeleteCollection lists the objects that match the options, deletes them one by one, and calls done with the list as it was
+// before. It stops at the first error other than 404; objects that are already deleted stay deleted.
 func (r *Registry) DeleteCollection(q *Request, o ListOptions, del DeleteOptions, done func(*Page, *status.Status)) {
 	if del.Unsafe {
 		done(nil, invalidDeleteOptions(field.Invalid(unsafeOption, true, "is not allowed with DELETECOLLECTION, try again after removing the option")))
@@ -27,7 +27,7 @@ func (r *Registry) DeleteCollection(q *Request, o ListOptions, del DeleteOptions
 			return
 		}
 		if len(p.Items) > 0 && q.Definition.Namespaced && q.Namespace == "" {
-			// A path with an empty namespace lists all of them, and then has no key for what it finds.
+			// A path with an empty namespace lists all namespaces, but then has no key for the objects found.
 			done(nil, status.BadRequest("Namespace parameter required."))
 			return
 		}
@@ -42,5 +42,5 @@ func (r *Registry) DeleteCollection(q *Request, o ListOptions, del DeleteOptions
 		}
 		done(p, nil)
 	})
-	asker = nil // if the list waits now, it ends within the commit of another request
+	asker = nil // a list that is still waiting calls back within the commit of another request, which must not wait for a webhook
 }

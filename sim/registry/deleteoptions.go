@@ -6,12 +6,13 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// UnsafeOption is the option that deletes what cannot be decoded: see corrupt.go.
+// UnsafeOption is the option for deleting objects that cannot be decoded. See corrupt.go.
 const UnsafeOption = "ignoreStoreReadErrorWithClusterBreakingPotential"
 
 var unsafeOption = field.Root(UnsafeOption)
 
-// ReadDeleteOptions validates options and turns them into their Go form.
+// ReadDeleteOptions validates options and converts them to DeleteOptions. It returns 422 Invalid for unknown or contradictory
+// values.
 func (r *Registry) ReadDeleteOptions(options object.Object) (o DeleteOptions, dryRun bool, s *status.Status) {
 	var errs field.ErrorList
 	if b, ok := options.Bool("orphanDependents"); ok {
@@ -54,8 +55,8 @@ func (r *Registry) ReadDeleteOptions(options object.Object) (o DeleteOptions, dr
 	return o, dryRun, nil
 }
 
-// sent returns the options as admission sees them: as the client sent them, with the grace period and the uid that the
-// deletion has set by then. The options of a deletecollection stay as they were sent.
+// sent returns the options for admission: the options that the client sent, with the grace period and the uid that the deletion has
+// set since. The options of a deletecollection are returned unchanged.
 func (o *DeleteOptions) sent(q *Request) object.Object {
 	if q.collected {
 		return q.Options
@@ -82,7 +83,7 @@ func (o *DeleteOptions) sent(q *Request) object.Object {
 	return options
 }
 
-// checkUnsafe returns what cannot be said of a deletion that ignores what it cannot read.
+// checkUnsafe returns an error for each option that cannot be combined with an unsafe deletion.
 func (r *Registry) checkUnsafe(options object.Object, dryRun bool) (errs field.ErrorList) {
 	if dryRun && !r.Server.Since(37) {
 		errs = append(errs, field.Invalid(unsafeOption, true, "cannot be set together with .dryRun"))
@@ -99,7 +100,7 @@ func invalidDeleteOptions(errs ...*field.Error) *status.Status {
 	return status.Invalid(status.Resource{Group: "meta.k8s.io", Resource: "DeleteOptions"}, "", errs)
 }
 
-// ParseDryRun parses the values of dryRun: the only valid one is All.
+// ParseDryRun parses the values of dryRun. The only valid value is All.
 func ParseDryRun(values []string) (bool, field.ErrorList) {
 	for _, v := range values {
 		if v != "All" {

@@ -5,8 +5,9 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Get reads one object (API concepts, "Semantics for get and list"). Without a resourceVersion it comes from the store;
-// "0" takes whatever this replica has, any other one waits until the replica has caught up with it.
+// Get reads one object and calls done with it or with an error (API concepts, "Semantics for get and list"). If rv is empty, it
+// reads from the store. If rv is "0", it reads the current state of this replica's cache. For any other resourceVersion it waits
+// until the cache has reached it.
 func (r *Registry) Get(q *Request, rv string, done func(*resource.Item, *status.Status)) {
 	d := q.Definition
 	if s := checkName(q.Name); s != nil {
@@ -20,7 +21,7 @@ func (r *Registry) Get(q *Request, rv string, done func(*resource.Item, *status.
 	rev, ok := ParseRev(rv)
 	if !ok {
 		if d.Hub.Strategy.Uncached || r.checkReady(d) != nil {
-			done(nil, invalidListVersion(rv)) // the store, unlike the cache, has words for it
+			done(nil, invalidListVersion(rv)) // the store and the cache have different messages
 			return
 		}
 		done(nil, status.InvalidVersion(rv))
@@ -59,7 +60,7 @@ func (r *Registry) found(q *Request, it *resource.Item) (*resource.Item, *status
 	return inAnswer(q, it), r.corrupt(q.Definition, it)
 }
 
-// checkName refuses names that cannot be a segment of a path.
+// checkName rejects names that cannot be a path segment.
 func checkName(name string) *status.Status {
 	if name == "" {
 		return status.BadRequest("name must be provided")

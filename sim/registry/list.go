@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
-// Page is the answer of a list.
+// Page is the result of a list.
 type Page struct {
 	Rev       uint64 // 0 if the objects have no revision
 	Items     []*resource.Item
@@ -19,20 +19,20 @@ type Page struct {
 	Remaining *int64 // remainingItemCount
 
 	broken []*resource.Item // items that cannot be decoded: the whole list fails
-	failed *status.Status   // why it does, nil if it does not
+	failed *status.Status   // the error of the list, or nil
 }
 
-// reading describes which state a list reads (API concepts, "Semantics for get and list").
+// reading describes the state that a list reads (API concepts, "Semantics for get and list").
 type reading struct {
-	exact  bool   // the state at rev; otherwise any state not older than rev
-	newest bool   // not older than the store's revision now
-	rev    uint64 // 0 with neither exact nor newest: whatever the cache has
+	exact  bool   // the state at rev; otherwise any state that is not older than rev
+	newest bool   // not older than the store's current revision
+	rev    uint64 // if 0 and neither exact nor newest is set: any state of the cache
 	token  bool   // the revision comes from a continue token
 	store  bool   // read from the store, not from the cache
 	from   string // first key
 }
 
-// List reads a collection, or a page of it, and calls answer when it has it.
+// List reads a collection, or a page of it, and calls answer with the result.
 func (r *Registry) List(q *Request, o ListOptions, answer func(*Page, *status.Status)) {
 	done := func(p *Page, s *status.Status) {
 		if s == nil && len(p.broken) > 0 && p.failed == nil {
@@ -59,11 +59,11 @@ func (r *Registry) List(q *Request, o ListOptions, answer func(*Page, *status.St
 		return
 	}
 	if s := r.checkReady(l.d); s != nil {
-		if !l.light(read) {
+		if !l.servedFromStore(read) {
 			done(nil, s)
 			return
 		}
-		l.limit = o.Limit // which the store obeys, and the cache does not always
+		l.limit = o.Limit // the store always applies the limit, unlike the cache
 		done(l.fromStore(read))
 		return
 	}
@@ -80,33 +80,32 @@ func (r *Registry) List(q *Request, o ListOptions, answer func(*Page, *status.St
 		switch {
 		case fresh:
 			p, s := l.fromCache(cache, read)
-			if s == nil && len(p.broken) > 0 && !l.light(read) {
+			if s == nil && len(p.broken) > 0 && !l.servedFromStore(read) {
 				p.failed = r.cannotFill(l.d, p.broken)
 			}
 			done(p, s)
-		case read.newest: // the cache lags: the store answers instead
+		case read.newest: // the cache lags: read from the store instead
 			done(l.fromStore(read))
 		default:
 			done(nil, status.TooLargeResourceVersion(want, cache.Rev(), 1))
 		}
 	})
-	l.asker = nil // if it waits now, it reads within the commit of another request
+	l.asker = nil // if it waits, it reads within the commit of another request
 }
 
-// lister is one list on its way.
+// lister is a list in progress.
 type lister struct {
 	r      *Registry
 	d      *resource.Definition
 	o      ListOptions
 	limit  int64
 	asker  resource.Asker // waits for conversion webhooks; it may be nil
-	prefix string         // of the keys of the collection
-	single string         // the only key, when a field selector names one object
+	prefix string         // of the keys in the collection
+	single string         // the only key, if a field selector names one object
 }
 
-// scope returns the keys that a list reads: field selectors for one namespace or one name narrow it. They do not if there is a
-// continue token: its key then counts from the beginning of the collection that the path names, even if it comes from a list that
-// was narrowed.
+// scope sets the keys that a list reads. Field selectors for one namespace or one name narrow them, unless there is a continue
+// token: its key is relative to the collection of the path, even if the token comes from a narrowed list.
 func (l *lister) scope(namespace string) {
 	if l.d.Namespaced && namespace == "" && l.o.Continue == "" {
 		namespace, _ = l.o.Fields.RequiresExact("metadata.namespace")
@@ -122,7 +121,7 @@ func (l *lister) scope(namespace string) {
 	}
 }
 
-// reading decides from resourceVersion, resourceVersionMatch, limit and continue which state to read.
+// reading determines the state to read from resourceVersion, resourceVersionMatch, limit and continue.
 func (l *lister) reading() (reading, *status.Status) {
 	read := reading{from: l.prefix}
 	if l.o.Continue != "" {
@@ -139,16 +138,17 @@ func (l *lister) reading() (reading, *status.Status) {
 	case l.o.Match == "NotOlderThan":
 	case l.o.ResourceVersion == "":
 		read.newest = true
-	case rev > 0 && l.limit > 0: // the legacy meaning of a limit without a match, which one object does not have
+	case rev > 0 && l.limit > 0: // the legacy meaning of a limit without a match; it does not apply to a single object
 		read.exact, read.store = l.single == "", l.single != ""
 	}
 	if rev == 0 && !read.newest && !l.d.Hub.Strategy.Uncached {
-		l.limit = 0 // whatever the cache has is never cut into pages
+		l.limit = 0 // an arbitrary state of the cache is never divided into pages
 	}
 	return read, nil
 }
 
-// continueFrom reads on where a token points.
+// continueFrom returns the state and the first key for the page that a continue token requests. It returns 400 if the token is
+// invalid, or if the client also specified a resourceVersion other than 0.
 func (l *lister) continueFrom() (reading, *status.Status) {
 	from, rev, err := decodeContinue(l.o.Continue, l.prefix)
 	if err != nil {
@@ -202,7 +202,7 @@ func (l *lister) fromStore(read reading) (*Page, *status.Status) {
 	return l.page(view, view.Rev(), read, false), nil
 }
 
-// past returns the store's state at the revision, or 410 Expired when it has been compacted.
+// past returns the store's state at the revision, or 410 Expired if it has been compacted.
 func (l *lister) past(read reading) (*mvcc.View, *status.Status) {
 	if s := l.r.unreachable(l.d, "list"); s != nil {
 		return nil, s
@@ -222,7 +222,7 @@ func (l *lister) past(read reading) (*mvcc.View, *status.Status) {
 	return nil, s
 }
 
-// page collects the matching objects of the view from read.from on.
+// page returns the matching objects of the view, beginning at read.from.
 func (l *lister) page(view *mvcc.View, rev uint64, read reading, cached bool) *Page {
 	p := &Page{Rev: rev}
 	if l.single != "" {
@@ -231,13 +231,9 @@ func (l *lister) page(view *mvcc.View, rev uint64, read reading, cached bool) *P
 		}
 		return p
 	}
-	indexed := l.indexed(read, cached)
 	var last string
-	view = view.Made() // it is counted, too
-	view.Range(l.prefix, read.from, func(kv *mvcc.KV) bool {
-		if indexed != nil && !indexed(kv) {
-			return true
-		}
+	view = view.Made() // Made makes the Count below cheap
+	l.each(view, read, cached, func(kv *mvcc.KV) bool {
 		if l.limit > 0 && int64(len(p.Items)) == l.limit {
 			p.Continue = encodeContinue(l.prefix, last, int64(rev), cached)
 			return false
@@ -253,23 +249,31 @@ func (l *lister) page(view *mvcc.View, rev uint64, read reading, cached bool) *P
 	return p
 }
 
-// indexed returns which objects an index of the cache finds for the field selector, or nil if the list uses none: only
-// lists of the newest state that the cache has do, and only their first page.
-func (l *lister) indexed(read reading, cached bool) func(kv *mvcc.KV) bool {
-	label := l.d.Hub.Strategy.Index
-	if label == "" || l.limit == 0 || !cached || read.exact || l.o.Continue != "" {
-		return nil
+// each calls yield with the objects of the collection in key order, beginning at read.from, until it returns false. For the first
+// page of a list of the cache's newest state, it uses the cache's index if the field selector requires a value of the indexed
+// field.
+func (l *lister) each(view *mvcc.View, read reading, cached bool, yield func(*mvcc.KV) bool) {
+	if value := l.indexed(); value != nil && cached && !read.exact && l.o.Continue == "" {
+		l.r.Backend.Cache(l.d.Hub).Select(l.d.Hub, *value, l.prefix, yield)
+		return
 	}
-	value, ok := l.o.Fields.RequiresExact(label)
-	if !ok {
-		return nil
+	view.Range(l.prefix, read.from, yield)
+}
+
+// indexed returns the value that the field selector requires for the kind's indexed field, or nil if it requires none or no field
+// is indexed.
+func (l *lister) indexed() *string {
+	if field := l.d.Hub.Strategy.Index; field != "" {
+		if value, ok := l.o.Fields.RequiresExact(field); ok {
+			return &value
+		}
 	}
-	return func(kv *mvcc.KV) bool { return resource.ItemFor(l.asker, l.d.Hub, kv).Field(label) == value }
+	return nil
 }
 
 func (l *lister) add(p *Page, kv *mvcc.KV) {
 	it := resource.ItemFor(l.asker, l.d.Hub, kv)
-	if it.Err != nil {
+	if it.Err() != nil {
 		p.broken = append(p.broken, it)
 	}
 	if l.o.Matches(it) {

@@ -1,18 +1,18 @@
 package registry
 
 const (
-	// generateNameMax is the length to which a generateName is cut before the suffix.
+	// generateNameMax is the length to which a generateName is truncated before the suffix is added.
 	generateNameMax = 58
 	suffixLen       = 5
-	// suffixLetters are the characters of generated suffixes: no vowels, no digits that look like letters.
+	// suffixLetters are the characters of generated suffixes: no vowels, and no digits that look like letters.
 	suffixLetters = "bcdfghjklmnpqrstvwxz2456789"
 	hexDigits     = "0123456789abcdef"
 
-	// generateNameAttempts is how many names are tried (KEP-4420, RetryGenerateName).
+	// generateNameAttempts is the number of names that are tried (KEP-4420, RetryGenerateName).
 	generateNameAttempts = 8
 )
 
-// generateName returns base with a suffix of five characters from the Cluster's seed.
+// generateName returns base with a random suffix of five characters.
 func (r *Registry) generateName(base string) string {
 	if len(base) > generateNameMax {
 		base = base[:generateNameMax]
@@ -24,7 +24,7 @@ func (r *Registry) generateName(base string) string {
 	return string(name)
 }
 
-// newUID returns a random uid (RFC 9562, version 4) from the Cluster's seed.
+// newUID returns a random uid (RFC 9562, version 4).
 func (r *Registry) newUID() string { return r.newID("uids") }
 
 func (r *Registry) newID(purpose string) string {

@@ -9,8 +9,8 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// observed returns the objects of a resource that is not stored but looked at when it is read, and whether it is one
-// (registry/core/componentstatus).
+// observed returns the objects of a resource that is computed on each read instead of being stored (registry/core/componentstatus).
+// It returns false for all other resources.
 func observed(d *resource.Definition) ([]*resource.Item, bool) {
 	if d.Hub.Strategy.Observe == nil {
 		return nil, false
@@ -26,7 +26,8 @@ func observed(d *resource.Definition) ([]*resource.Item, bool) {
 	return items, true
 }
 
-// getObserved is Get for such a resource. Its objects are always current, whatever revision is requested.
+// getObserved implements Get for a resource that is computed on each read. Its objects are always current, whatever revision is
+// requested. If the object does not exist, it returns 404.
 func getObserved(q *Request, items []*resource.Item) (*resource.Item, *status.Status) {
 	for _, it := range items {
 		if it.Name == q.Name {
@@ -37,7 +38,7 @@ func getObserved(q *Request, items []*resource.Item) (*resource.Item, *status.St
 	return nil, status.NotFound(kind, q.Name)
 }
 
-// listObserved is List for such a resource. It has neither revisions nor pages.
+// listObserved implements List for a resource that is computed on each read. The result has no revision and is a single page.
 func listObserved(o ListOptions, items []*resource.Item) *Page {
 	p := &Page{}
 	for _, it := range items {

@@ -13,7 +13,7 @@ import (
 
 // ListOptions is meta/v1 ListOptions: the query of a list or watch.
 type ListOptions struct {
-	Name              string // name of the only selected object; "" for all
+	Name              string // name of the only selected object, or "" for all
 	Labels            selector.Labels
 	Fields            selector.Fields
 	ResourceVersion   string
@@ -25,19 +25,19 @@ type ListOptions struct {
 	SendInitialEvents *bool // nil if not set
 	TimeoutSeconds    int64 // 0 if not set
 
-	paged bool // the list of a deletecollection, which is read in pages as a list with a limit is
+	paged bool // the list belongs to a deletecollection and is read in pages, like a list with a limit
 }
 
-// Matches reports whether the selectors let an object through.
+// Matches reports whether an object matches the label and field selectors.
 func (o *ListOptions) Matches(it *resource.Item) bool {
 	return (o.Labels.Empty() || o.Labels.Match(it.Label)) && (o.Fields.Empty() || o.Fields.Matches(it.Field))
 }
 
-// SelectName narrows the selection to the object with the name.
+// SelectName restricts the selection to the object with the name.
 func (o *ListOptions) SelectName(name string) { o.Name = name }
 
-// ParseListOptions reads the options of a list or watch of d: first what cannot be read (400), then defaults, then what
-// may not be combined (422), then field labels that the kind does not have (400).
+// ParseListOptions parses the options of a list or watch of d. It reports malformed values first (400), then, after applying
+// defaults, invalid combinations (422), and then field labels that the kind does not have (400).
 func ParseListOptions(query url.Values, d *resource.Definition) (ListOptions, *status.Status) {
 	var o ListOptions
 	if s := o.decode(query); s != nil {
@@ -83,7 +83,7 @@ func (o *ListOptions) decode(query url.Values) *status.Status {
 	return nil
 }
 
-// setDefaults requests the initial events if a watch names no revision, as servers with WatchList do (KEP-3157).
+// setDefaults requests initial events if a watch specifies no revision, like servers with WatchList (KEP-3157).
 func (o *ListOptions) setDefaults() {
 	if o.Watch && o.SendInitialEvents == nil && o.Match == "" && (o.ResourceVersion == "" || o.ResourceVersion == "0") {
 		send := true
@@ -91,7 +91,7 @@ func (o *ListOptions) setDefaults() {
 	}
 }
 
-// ListsFirst reports whether a watch begins with a list, whose end is marked for the client (API concepts, "Streaming lists").
+// ListsFirst reports whether a watch begins with a list and a bookmark that marks its end (API concepts, "Streaming lists").
 func (o *ListOptions) ListsFirst() bool {
 	return o.SendInitialEvents != nil && *o.SendInitialEvents && o.Bookmarks
 }
@@ -144,8 +144,8 @@ func (o *ListOptions) validateWatch(match field.Path) field.ErrorList {
 	return errs
 }
 
-// fieldLabel returns the key of Strategy.Fields for a label of d. A kind without a namespace has the label metadata.namespace
-// nevertheless, if it is built in and has no labels beside those of metadata.
+// fieldLabel returns the key in Strategy.Fields for a field label of d. A cluster-scoped built-in kind supports metadata.namespace
+// only if it defines no field labels of its own.
 func fieldLabel(d *resource.Definition, label string) (string, error) {
 	if label == "metadata.name" || label == "metadata.namespace" && (d.Namespaced || !d.Custom && d.FieldLabels == nil) {
 		return label, nil
@@ -163,8 +163,8 @@ type badLabel string
 
 func (b badLabel) Error() string { return string(b) }
 
-// ParseBool reads a boolean parameter as conversion from a query does: absent, 0 and false are false, everything else
-// is true. Only the first value counts.
+// ParseBool parses a boolean parameter like the conversion of queries in apimachinery: it is false if it is absent, 0 or false, and
+// true otherwise. Only the first value counts.
 func ParseBool(query url.Values, name string) bool {
 	values, ok := query[name]
 	if !ok || len(values) == 0 {

@@ -7,8 +7,8 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// FuzzListOptions reads the parameters of lists, watches and dry runs: they are taken, or refused with a Status that is an
-// error of the client's.
+// FuzzListOptions parses the parameters of lists, watches and dry runs. They are either accepted, or rejected with a Status that is
+// a client error.
 func FuzzListOptions(f *testing.F) {
 	for _, seed := range []string{"", "watch=1&resourceVersion=0&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&allowWatchBookmarks=1",
 		"limit=-1&continue=x", "limit=9999999999999999999", "labelSelector=a%20in%20(b,c)&fieldSelector=metadata.name=x", "resourceVersion=+1&timeoutSeconds=-0",

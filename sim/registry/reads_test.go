@@ -6,6 +6,7 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/kubesim/kubesim/sim/admission"
+	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/registry"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -21,7 +22,8 @@ var (
 	filling = step{"cache is filled", func(_ *testing.T, x *trial) { x.Filling = true }, "storage is (re)initializing"}
 )
 
-// meanwhile returns a mutating plugin during whose first call another client writes the object of the request.
+// meanwhile returns a mutating plugin that lets another client write the object of the request the first time it is called. The
+// plugin counts its calls in asked.
 func (x *trial) meanwhile(t *testing.T, asked *int) func(*admission.Attributes) *status.Status {
 	return func(*admission.Attributes) *status.Status {
 		if *asked++; *asked > 1 {
@@ -47,8 +49,7 @@ func get(_ *testing.T, x *trial) (s *status.Status) {
 	return s
 }
 
-// A get without a resourceVersion is answered by the store, any other one by the cache, which does not mind that the store is
-// out of reach.
+// A get without a resourceVersion reads from the store. Any other get reads from the cache, even if the store cannot be reached.
 func TestGetInOrder(t *testing.T) {
 	t.Parallel()
 	missing := step{"object is there", func(*testing.T, *trial) {}, `configmaps "a" not found`}
@@ -63,7 +64,7 @@ func TestGetInOrder(t *testing.T) {
 	x.present(t)
 	x.version, x.Unreachable, x.Filling = "0", true, false
 	is.True(get(t, x) == nil)
-	x.Filling = true // then the store has to answer
+	x.Filling = true // the store has to serve it then
 	is.Equal(get(t, x).Reason, status.ReasonServerTimeout)
 }
 
@@ -73,7 +74,7 @@ func list(_ *testing.T, x *trial) (s *status.Status) {
 	return s
 }
 
-// A list looks at the token, then at the resourceVersion, then whether it can be answered now.
+// A list checks the token first, then the resourceVersion, and then whether it can be served now.
 func TestListInOrder(t *testing.T) {
 	t.Parallel()
 	inOrder(t, list, []step{badToken, badVersion, filling, unreachable})
@@ -81,9 +82,9 @@ func TestListInOrder(t *testing.T) {
 	is := is.New(t)
 	x := newTrial(t)
 	x.list.Limit, x.Filling = 1, true
-	is.True(list(t, x) == nil) // a page is cheap: the store answers
+	is.True(list(t, x) == nil) // a page is cheap: the store serves it
 	x.list.ResourceVersion, x.Filling, x.Unreachable = "0", false, true
-	is.True(list(t, x) == nil) // whatever the cache has
+	is.True(list(t, x) == nil) // any state of the cache
 }
 
 // Invalid parameters, or a cache that is being filled, are an error before a watch begins. Any other error is the only event of a
@@ -97,11 +98,11 @@ func TestWatchInOrder(t *testing.T) {
 	})
 }
 
-// watch answers why there is no stream, or with the error that the stream begins with.
+// watch opens a watch and returns its error: that of opening it, or else the first error event of the stream.
 func watch(_ *testing.T, x *trial) *status.Status {
 	var event *status.Status
-	x.list.SendInitialEvents = new(true) // as where nothing is said
-	_, s := x.reg.Watch(x.q, x.list, watchcache.Encoder{Encode: func(n watchcache.Notice) []byte {
+	x.list.SendInitialEvents = new(true) // as if the client did not set it
+	_, s := x.reg.Watch(x.q, x.list, watchcache.Encoder{Encode: func(n watchcache.Notice) codec.Text {
 		if n.Type == watchcache.Error {
 			event = status.BadRequest("event: %s", n.Status.Message)
 		}

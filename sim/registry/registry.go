@@ -1,5 +1,5 @@
-// Package registry reads and writes objects: a file per verb. It is generic; the resource.Definition provides the specific
-// behaviour of a resource.
+// Package registry reads and writes objects, with a file for each verb. It is generic: the resource.Definition provides the
+// behaviour that is specific to a resource.
 //
 //	Create: system fields ─▶ managed fields ─▶ admission ─▶ names, uid, time ─▶ strategy ─▶ validation ─▶ admission ─▶ put
 //	Update: read ─▶ change ─▶ managed fields ─▶ admission ─▶ resourceVersion ─▶ strategy ─▶ validation ─▶ admission ─▶ put
@@ -7,9 +7,9 @@
 //	List:   which revision? ─▶ wait for the cache ─▶ view ─▶ selectors, page
 //	Watch:  which revision? ─▶ wait for the cache ─▶ state, then events
 //
-// The order of the steps is that of kube-apiserver: it decides which of two errors a client sees. Every function runs
-// under the Cluster's lock and never blocks: List and Watch, which may have to wait until a replica's cache is fresh
-// enough, call back when it is or when 3 s of the Cluster's time have passed.
+// The order of the steps is that of kube-apiserver, because it decides which of two errors a client sees. Every function runs under
+// the Cluster's lock and never blocks. List and Watch may have to wait until a replica's cache is fresh enough. They call back when
+// it is, or when 3 s of the Cluster's time have passed.
 package registry
 
 import (
@@ -24,53 +24,54 @@ import (
 	"github.com/kubesim/kubesim/sim/fieldmanager"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/pack"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
-// Backend is the environment of a registry: the Cluster as one of its replicas sees it.
+// Backend is the environment of a registry: the Cluster from the point of view of one replica.
 type Backend interface {
-	// Store is the store that all replicas share.
+	// Store returns the store that all replicas share.
 	Store() *mvcc.Store
-	// Reachable reports whether this replica reaches the store. While it does not, only the watch caches answer.
+	// Reachable reports whether this replica can reach the store. While it cannot, only its watch caches serve requests.
 	Reachable() bool
-	// Committed notifies all listeners of a commit, and of its author.
+	// Committed notifies all listeners of a commit and its author.
 	Committed(by resource.Author, e *mvcc.Event)
 	// Cache returns this replica's cache of a resource.
 	Cache(d *resource.Definition) *watchcache.Cache
-	// Unready reports whether the cache of a resource is being filled, and for how long it has not been served from.
+	// Unready reports whether the cache of a resource is being filled, and for how long it has been unavailable.
 	Unready(d *resource.Definition) (downtime time.Duration, unready bool)
-	// Await calls done(true) as soon as the cache has reached the revision, at once if it has, or done(false) after
-	// FreshnessTimeout.
+	// Await calls done(true) as soon as the cache has reached the revision, which may be at once. It calls done(false) if that takes
+	// longer than FreshnessTimeout.
 	Await(c *watchcache.Cache, rev uint64, done func(fresh bool))
-	// After calls f after d of the Cluster's time, under its lock. stop takes the call back.
+	// After calls f under the Cluster's lock when d of the Cluster's time has passed. stop cancels the call.
 	After(d time.Duration, f func()) (stop func())
-	// Pause lets the time pass that the store takes between two writes of one request. Others may write meanwhile.
+	// Pause waits as long as the store takes between two writes of one request. Other requests may write meanwhile.
 	Pause()
 	// Grant deletes the object at a key after its time to live, unless it was written again after the revision.
 	Grant(ttl time.Duration, key string, rev uint64)
-	// Now is the Cluster's time.
+	// Now returns the Cluster's time.
 	Now() time.Time
-	// Random returns a number in [0, n) from the stream of one purpose.
+	// Random returns a number in [0, n) from the random stream of a purpose.
 	Random(purpose string, n int) int
-	// RandomID returns 16 numbers in [0, 256) from the stream of one purpose.
+	// RandomID returns 16 random bytes from the random stream of a purpose.
 	RandomID(purpose string) [16]byte
 	// Definition returns the hub definition of a storage name, or nil.
 	Definition(storage string) *resource.Definition
 }
 
-// Authorizer decides what the senders of requests may do beside the request itself. objects reads the currently stored objects.
+// Authorizer decides what the sender of a request may do in addition to the request itself. objects reads the stored objects.
 type Authorizer interface {
-	// Escalation refuses a write that would grant more rights than its sender has. old is nil for a create.
+	// Escalation rejects a write that would grant more rights than its sender has. For a create, old is nil.
 	Escalation(q *Request, obj, old object.Object, objects resource.Reader) *status.Status
-	// May refuses the sender of a request something beside it.
+	// May returns an error if the sender of a request lacks an additional right.
 	May(q *Request, what resource.Access, objects resource.Reader) *status.Status
-	// Review answers a review of a user's rights or token, in place.
+	// Review fills in the status of a review of a user's rights or token.
 	Review(kind string, ctx *resource.Context, obj object.Object) *status.Status
 }
 
-// FreshnessTimeout is how long a read waits for a cache that is behind (blockTimeout of kube-apiserver's watch cache).
+// FreshnessTimeout is the time that a read waits for a cache to catch up (blockTimeout of kube-apiserver's watch cache).
 const FreshnessTimeout = 3 * time.Second
 
 // Registry serves the objects of one replica.
@@ -80,21 +81,21 @@ type Registry struct {
 	Admission admission.Chain
 	Fields    *fieldmanager.Manager
 
-	// Authorizer decides about rights, if it is not nil.
+	// Authorizer, if it is not nil, authorizes additional rights.
 	Authorizer Authorizer
 
 	// Tokens signs the tokens of service accounts.
 	Tokens *token.Authority
 
-	// Server describes the server (resource.Context).
+	// Server describes the simulated server (resource.Context).
 	Server resource.Server
-	// NoPrivileged refuses privileged containers (resource.Context).
+	// NoPrivileged rejects privileged containers (resource.Context).
 	NoPrivileged bool
 
-	scratch []byte // where objects are printed before they get memory of their own
+	scratch []byte // buffer for encoding objects
 }
 
-// decode turns the object of a request into the hub version, with the defaults of the request's version.
+// decode converts the object of a request to the hub version, with the defaults of the request's version.
 func decode(d *resource.Definition, obj object.Object) (object.Object, *status.Status) {
 	if d.ToHub == nil {
 		if d.Hub != d {
@@ -104,7 +105,7 @@ func decode(d *resource.Definition, obj object.Object) (object.Object, *status.S
 	}
 	hub, err := d.ToHub(obj)
 	switch {
-	case err != nil && d.Hub == d: // cannot be kept in memory
+	case err != nil && d.Hub == d: // it does not fit the Go type
 		return nil, status.BadRequest("%s in version %q cannot be handled as a %s: %v", d.Kind, d.Version, d.Kind, err)
 	case err != nil:
 		return nil, status.Internal(err)
@@ -112,8 +113,8 @@ func decode(d *resource.Definition, obj object.Object) (object.Object, *status.S
 	return hub, nil
 }
 
-// Hold converts an object of a request, in the version of the request, like decoding it into a Go type: text in a numeric field is
-// parsed. It changes obj, and does nothing to an object of another version than the hub's.
+// Hold converts an object of a request, in the version of the request, as decoding it into a Go type would: strings in numeric
+// fields are parsed. It changes obj. It does nothing if the version is not the hub version.
 func Hold(d *resource.Definition, obj object.Object) error {
 	if d.ToHub == nil || d.Hub != d {
 		return nil
@@ -122,56 +123,56 @@ func Hold(d *resource.Definition, obj object.Object) error {
 	return err
 }
 
-// Convert returns an object of the hub version in the version d, with its defaults. It may change obj.
+// Convert converts an object of the hub version to the version of d and sets its defaults. It may change obj.
 func Convert(d *resource.Definition, obj object.Object) object.Object { return d.FromStored(obj) }
 
-// encode prints obj, in the hub version, as the item of revision rev; revision 0 leaves resourceVersion out.
+// encode encodes obj, which is in the hub version, as an item at revision rev. If rev is 0, the item has no resourceVersion.
 func (r *Registry) encode(d *resource.Definition, obj object.Object, rev uint64) *resource.Item {
-	return written(d, obj, resource.NewLine(d.Hub, obj, rev, bytes.Clone(r.print(d, obj, rev, nil))))
+	return written(d, obj, resource.NewItem(d.Hub, obj, rev, bytes.Clone(r.print(d, obj, rev, nil))))
 }
 
-// encodeUnstored prints a new object that a dry run does not store: it keeps the resourceVersion that was sent.
+// encodeUnstored encodes an object that is not stored, such as the result of a dry run. It keeps the resourceVersion that was sent.
 func (r *Registry) encodeUnstored(d *resource.Definition, obj object.Object) *resource.Item {
 	return written(d, obj, resource.NewItem(d.Hub, obj, 0, codec.Append(nil, obj, d.Hub.Layout())))
 }
 
-// encodeSent prints an object that an update takes out of the store: it is answered as it was sent, not as it would have
-// been stored.
+// encodeSent encodes an object that an update removes from the store. The response has its fields as they were sent, not as they
+// would have been stored.
 func (r *Registry) encodeSent(d *resource.Definition, obj object.Object) *resource.Item {
 	it := resource.NewItem(d.Hub, obj, 0, codec.AppendSent(nil, obj, d.Hub.Layout()))
 	it.Decorated = false
 	return it
 }
 
-// written sets it.Stored if the stored form of obj differs from the printed one, as with raw values.
+// written sets it.Stored if the JSON to store differs from the JSON that clients see, for example because raw values keep their
+// spaces, and returns it.
 func written(d *resource.Definition, obj object.Object, it *resource.Item) *resource.Item {
 	if d.Hub.Places() != nil || d.NilBytes(obj) {
-		if text := codec.AppendStored(nil, obj, d.Hub.Layout()); !bytes.Equal(text, it.Bytes) {
-			it.Stored = text
+		if text := codec.AppendStored(nil, obj, d.Hub.Layout()); !bytes.Equal(text, it.Bytes()) {
+			it.SetStored(text)
 		}
 	}
 	return it
 }
 
-// print prints obj and a newline into r.scratch. before is the parsed state before, or nil if it is not known.
+// print encodes obj and a newline into r.scratch. before is the previous parsed state, or nil if it is not known.
 func (r *Registry) print(d *resource.Definition, obj object.Object, rev uint64, before *resource.Parsed) []byte {
 	if rev == 0 {
 		obj.Remove("metadata", "resourceVersion")
 	} else {
 		obj.Set(FormatRev(rev), "metadata", "resourceVersion")
 	}
-	r.scratch = append(codec.AppendAfter(r.scratch[:0], obj, d.Hub.Layout(), before), '\n')
+	r.scratch = codec.AppendAfter(r.scratch[:0], obj, d.Hub.Layout(), before)
 	return r.scratch
 }
 
-// put stores obj and returns its item. If an object is too large for the store, put tries again without its managedFields, like the
-// real server.
+// put stores obj and returns its item. If obj is too large for the store, put tries again without managedFields, like the real
+// server.
 func (r *Registry) put(q *Request, obj object.Object) (*resource.Item, *status.Status) {
 	return r.putAt(q, obj, q.Definition.Key(obj.Namespace(), obj.Name()))
 }
 
-// putAt is put for an object that the store has, or is to have, under a key. An apply keeps its managedFields: it fails if there
-// is no room for them.
+// putAt is put with an explicit key. An apply keeps its managedFields: it fails if the object is too large with them.
 func (r *Registry) putAt(q *Request, obj object.Object, key string) (*resource.Item, *status.Status) {
 	d, applies := q.Definition, q.applies
 	if d.StorageCodec != nil {
@@ -194,21 +195,22 @@ func (r *Registry) putAt(q *Request, obj object.Object, key string) (*resource.I
 	return it, nil
 }
 
-// store puts an item into the store at its revision, the next one.
+// store writes an item at its revision, which must be the store's next one.
 func (r *Registry) store(q *Request, it *resource.Item, key string) {
 	d := q.Definition
 	it.StoredAt(key)
-	value := d.Value(it)
-	if !bytes.Equal(value, it.Bytes) {
-		it.Stored = value
+	text := it.Text()
+	if value := d.Value(it); !bytes.Equal(value, it.Bytes()) {
+		it.SetStored(value)
+		text = pack.New(value)
 	}
-	r.Backend.Committed(q.By, r.Backend.Store().Put(key, value, it))
+	r.Backend.Committed(q.By, r.Backend.Store().Put(key, text, it))
 	if ttl := d.Hub.Strategy.TTL; ttl > 0 {
 		r.Backend.Grant(ttl, key, it.Rev)
 	}
 }
 
-// remove deletes the object from the store and returns its last state at the revision of the deletion.
+// remove deletes the object from the store and returns its last state with the revision of the deletion.
 func (r *Registry) remove(by resource.Author, d *resource.Definition, it *resource.Item) *resource.Item {
 	event, ok := r.Backend.Store().Delete(d.KeyOf(it))
 	if !ok {
@@ -226,8 +228,8 @@ func (r *Registry) remove(by resource.Author, d *resource.Definition, it *resour
 	return it.At(event.Rev)
 }
 
-// stored returns the item of an object as it is in the store now, or nil. A replica that does not reach the store takes
-// its cache for it.
+// stored returns the item that is currently in the store, or nil. If the replica cannot reach the store, stored returns the item in
+// its cache.
 func (r *Registry) stored(by resource.Asker, d *resource.Definition, namespace, name string) *resource.Item {
 	if !r.Backend.Reachable() {
 		if kv := r.Backend.Cache(d.Hub).View().Get(d.Key(namespace, name)); kv != nil {
@@ -242,7 +244,7 @@ func (r *Registry) stored(by resource.Asker, d *resource.Definition, namespace, 
 	return resource.ItemFor(by, d.Hub, kv)
 }
 
-// storedForGet is stored for a get, which calls the webhook that converts the object.
+// storedForGet is like stored, but if a webhook converts the object, it always calls the webhook, as a get does.
 func (r *Registry) storedForGet(by resource.Asker, d *resource.Definition, namespace, name string) *resource.Item {
 	if d.StorageCodec == nil || d.StorageCodec.Ask == nil || !r.Backend.Reachable() {
 		return r.stored(by, d, namespace, name)
@@ -261,10 +263,10 @@ func (r *Registry) WithoutAdmission() *Registry {
 	return &made
 }
 
-// FormatRev prints a revision as a resourceVersion.
+// FormatRev formats a revision as a resourceVersion.
 func FormatRev(rev uint64) string { return strconv.FormatUint(rev, 10) }
 
-// ParseRev parses a resourceVersion as a revision; "" is 0.
+// ParseRev parses a resourceVersion and reports whether it is valid. It returns revision 0 and true for "".
 func ParseRev(rv string) (uint64, bool) {
 	if rv == "" {
 		return 0, true
@@ -276,16 +278,16 @@ func ParseRev(rv string) (uint64, bool) {
 // Reader returns a reader of the currently stored objects.
 func (r *Registry) Reader() Reader { return Reader{registry: r} }
 
-// NewAuditID returns the id of a request that names none of its own.
+// NewAuditID returns an audit ID for a request that specifies none.
 func (r *Registry) NewAuditID() string { return r.newID("audit ids") }
 
 // Reader reads stored objects for strategies and admission plugins.
 type Reader struct {
 	registry *Registry
-	asker    resource.Asker // the request that it reads for; it may be nil
+	asker    resource.Asker // the request that it reads for, or nil
 }
 
-// Get returns a copy of the object, or nil.
+// Get returns a copy of the object, or nil if it does not exist.
 func (r Reader) Get(storage, namespace, name string) object.Object {
 	if it := r.Item(storage, namespace, name); it != nil {
 		return it.Object()
@@ -293,7 +295,7 @@ func (r Reader) Get(storage, namespace, name string) object.Object {
 	return nil
 }
 
-// Field returns the value that a field selector compares, and whether the object exists.
+// Field returns the value of the object's field label, and whether the object exists.
 func (r Reader) Field(storage, namespace, name, label string) (value string, exists bool) {
 	if it := r.Item(storage, namespace, name); it != nil {
 		return it.Field(label), true
@@ -301,7 +303,7 @@ func (r Reader) Field(storage, namespace, name, label string) (value string, exi
 	return "", false
 }
 
-// Item returns the object as it is stored, or nil.
+// Item returns the stored item, or nil if the object does not exist.
 func (r Reader) Item(storage, namespace, name string) *resource.Item {
 	backend := r.registry.Backend
 	d := backend.Definition(storage)
@@ -315,7 +317,7 @@ func (r Reader) Item(storage, namespace, name string) *resource.Item {
 	return resource.ItemFor(r.asker, d, kv)
 }
 
-// All returns copies of the objects, in key order.
+// All returns copies of the objects, sorted by key.
 func (r Reader) All(storage, namespace string) []object.Object {
 	d, kvs := r.list(storage, namespace)
 	if len(kvs) == 0 {
@@ -328,7 +330,7 @@ func (r Reader) All(storage, namespace string) []object.Object {
 	return objects
 }
 
-// Items calls yield with each object as it is stored, in key order, until it returns false.
+// Items calls yield with each stored item, sorted by key, until it returns false.
 func (r Reader) Items(storage, namespace string, yield func(*resource.Item) bool) {
 	d, kvs := r.list(storage, namespace)
 	for _, kv := range kvs {

@@ -10,15 +10,17 @@ import (
 
 // Caller is the party that a Request serves, such as an HTTP request.
 type Caller interface {
-	// Warn adds a warning to the answer.
+	// Warn adds a warning to the response.
 	Warn(text string)
-	// Watching is called with a watch before its first event.
+	// Annotate adds an annotation to the audit event of the request.
+	Annotate(key, value string)
+	// Watching is called with a watch before the watch sends its first event.
 	Watching(*watchcache.Watch)
 	// Gate decides which events of the watch are sent.
 	watchcache.Gate
-	// Ready is called with the object that is about to be stored, or removed, in place of old. A Status refuses the write.
+	// Ready is called before an object is stored or removed, with the new object and the old item. A Status rejects the write.
 	Ready(obj object.Object, old *resource.Item) *status.Status
-	// MayCreate returns why the user may not create the object, which an update of a missing one does.
+	// MayCreate returns an error if the user may not create the object. It is called if an update creates a missing object.
 	MayCreate() *status.Status
 }
 
@@ -29,41 +31,41 @@ type Request struct {
 	Namespace   string
 	Name        string
 	User        resource.User
-	Verb        string // as authorization calls what the request does
+	Verb        string // the verb for authorization
 	Manager     string // field manager
 	DryRun      bool
 	Options     object.Object // CreateOptions, UpdateOptions or DeleteOptions as sent, without kind and apiVersion
-	// Deadline ends the request: nothing is committed after it. A nil Deadline never ends.
+	// Deadline ends the request: nothing is committed after it has passed. If it is nil, the request has no deadline.
 	Deadline *deadline.Deadline
-	// By is the author that the request and its effects are attributed to.
+	// By is the author to whom the request and its effects are attributed.
 	By resource.Author
 	// Asker waits for conversion webhooks. It may be nil.
 	Asker resource.Asker
-	// Caller is notified of the request's progress and consulted for rights. If it is nil, the server itself sends the request, and
-	// nothing is notified or consulted.
+	// Caller is notified of the request's progress and asked for additional rights. It is nil if the server itself sends the
+	// request.
 	Caller Caller
 
-	// Unversioned reports that the body of an update has no apiVersion, and is not of the kind of Definition.
+	// Unversioned reports that the body of an update has no apiVersion and is not of the Definition's kind.
 	Unversioned bool
 
 	applies   bool // the request is an apply
-	creates   bool // the request is an update that creates: Caller.MayCreate decides
-	collected bool // the request deletes a collection, of which this object is one
+	creates   bool // the request is an update that creates an object: Caller.MayCreate decides
+	collected bool // the request deletes one object of a collection
 
-	// show converts an object to the one that admission sees, for a subresource with a kind of its own whose mutation was admitted
-	// already. If it is nil, admission sees the object itself.
+	// show converts an object to the one that admission sees. It is set for a subresource that has its own kind and whose mutating
+	// admission has already run. If it is nil, admission sees the object itself.
 	show func(object.Object) object.Object
 }
 
 // Result is the result of a write.
 type Result struct {
 	Item    *resource.Item // the object as stored, or as it would be stored
-	Status  *status.Status // instead of an object
+	Status  *status.Status // set instead of Item if the response is a Status
 	Created bool
-	Pending bool // a deletion that is not done yet
+	Pending bool // the deletion is not complete yet
 }
 
-// ready returns why the object of the request may not be stored, or nil if it may.
+// ready returns an error if the object of the request may not be stored.
 func (q *Request) ready(obj object.Object, old *resource.Item) *status.Status {
 	if s := q.ended(); s != nil {
 		return s
@@ -74,15 +76,22 @@ func (q *Request) ready(obj object.Object, old *resource.Item) *status.Status {
 	return q.Caller.Ready(obj, old)
 }
 
-// warn adds a warning to the answer.
+// warn adds a warning to the response.
 func (q *Request) warn(text string) {
 	if q.Caller != nil {
 		q.Caller.Warn(text)
 	}
 }
 
-// ended returns why the request may not commit anything any more, because its client is gone or its time is over. It returns nil if the
-// request may still commit.
+// annotate adds an annotation to the audit event of the request.
+func (q *Request) annotate(key, value string) {
+	if q.Caller != nil {
+		q.Caller.Annotate(key, value)
+	}
+}
+
+// ended returns an error if the request may no longer commit anything because its client has disconnected or its deadline has
+// passed.
 func (q *Request) ended() *status.Status {
 	if err := q.Deadline.Err(); err != nil {
 		return status.Timeout("request did not complete within requested timeout - "+err.Error(), 0)
@@ -90,11 +99,11 @@ func (q *Request) ended() *status.Status {
 	return nil
 }
 
-// context returns the strategy's view of the request.
+// context returns the resource.Context of the request, which strategies receive.
 func (r *Registry) context(q *Request) *resource.Context {
 	ctx := &resource.Context{
 		Now: r.Backend.Now(), Definition: q.Definition, Subresource: q.Subresource, Namespace: q.Namespace, Name: q.Name,
-		DryRun: q.DryRun, Options: q.Options, Deadline: q.Deadline, User: q.User, Verb: q.Verb, By: q.By, Asker: q.Asker, Server: r.Server, NoPrivileged: r.NoPrivileged, ServiceCIDR: r.Config.ServicePrefix(), Warn: q.warn, Objects: Reader{r, q.Asker},
+		DryRun: q.DryRun, Options: q.Options, Deadline: q.Deadline, User: q.User, Verb: q.Verb, By: q.By, Asker: q.Asker, Server: r.Server, NoPrivileged: r.NoPrivileged, ServiceCIDR: r.Config.ServicePrefix(), Warn: q.warn, Audit: q.annotate, Objects: Reader{r, q.Asker},
 		Random: func(n int) int { return r.Backend.Random("allocation", n) },
 		UID:    r.newUID,
 		Tokens: r.Tokens,

@@ -6,9 +6,9 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// reservations are the reservations of one write. It is nil if the kind reserves nothing, or the write is a dry run.
+// reservations holds the reservations of one write. It is nil if the kind reserves nothing or the write is a dry run.
 //
-//	allocate ─ Reserve: commit ─▶ validation, admission ─┬─ refused ─▶ revert: deletes the reservations
+//	allocate ─ Reserve: commit ─▶ validation, admission ─┬─ error ─▶ revert: deletes the reservations
 //	                                                    └─ commit: deletes the released ones ─▶ the object itself
 type reservations struct {
 	r           *Registry
@@ -16,7 +16,7 @@ type reservations struct {
 	made, freed []resource.Reservation
 }
 
-// reserving gives the strategy of a write what it reserves through.
+// reserving creates the reservations of a write and sets them in its context.
 func (r *Registry) reserving(ctx *resource.Context) *reservations {
 	if ctx.Definition.Hub.Strategy.Allocate == nil || ctx.DryRun {
 		return nil
@@ -43,7 +43,7 @@ func (t *reservations) Reserve(storage string, obj object.Object) *status.Status
 // Release implements resource.Reservations.
 func (t *reservations) Release(of resource.Reservation) { t.freed = append(t.freed, of) }
 
-// commit deletes what the write has released.
+// commit deletes the reservations that the write has released.
 func (t *reservations) commit() {
 	if t == nil {
 		return
@@ -53,7 +53,7 @@ func (t *reservations) commit() {
 	t.r.release(t.by, freed)
 }
 
-// revert deletes the reservations of a write that fails. After a commit it does nothing.
+// revert deletes the reservations made by a write that fails. It does nothing after commit.
 func (t *reservations) revert() {
 	if t == nil {
 		return
@@ -63,7 +63,7 @@ func (t *reservations) revert() {
 	t.r.release(t.by, made)
 }
 
-// release deletes reservations. It ignores failures: a reservation that cannot be deleted stays.
+// release deletes reservations. It ignores failures.
 func (r *Registry) release(by resource.Author, all []resource.Reservation) {
 	for _, of := range all {
 		if d := r.Backend.Definition(of.Storage); d != nil {
@@ -72,7 +72,7 @@ func (r *Registry) release(by resource.Author, all []resource.Reservation) {
 	}
 }
 
-// Loopback is a request that the server sends to itself, on behalf of an author if by is not nil.
+// Loopback returns a request that the server sends to itself. by is its author; it may be nil.
 func Loopback(by resource.Author, d *resource.Definition, namespace, name string) *Request {
 	return &Request{By: by, Definition: d, Namespace: namespace, Name: name, Manager: serverManager,
 		User: resource.User{Name: "system:apiserver", Groups: []string{"system:masters", "system:authenticated"}}}

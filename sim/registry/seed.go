@@ -6,13 +6,14 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Seed stores an object, given in the version of the request with its defaults, as it is: one commit. The object keeps its uid,
-// times, generation, deletion, status and derived fields, which no client could set. Fields that the server sets in every object
-// are set as in a create if they are missing. If an object of the same name exists, Seed merges the two, lists as a whole. No
+// Seed stores an object, given in the version of the request with its defaults, in one commit. Unlike a create, it keeps the uid,
+// times, generation, deletion, status and derived fields, which a client cannot set. Fields that the server sets in every object
+// are set as in a create if they are missing. If an object of the same name exists, Seed merges the two; lists are replaced. No
 // admission plugin runs.
 //
-// The object is validated like an update that changes nothing: fields that a create must not have, such as the selector of a
-// running Job, are valid. An object that is being deleted and waits for nothing is refused, because a real server has none.
+// The object is validated like an update that changes nothing. Fields that a create must not have, such as the selector of a
+// running Job, are therefore valid. An object that is being deleted and waits for nothing is rejected, because it cannot exist on a
+// real server.
 func (r *Registry) Seed(q *Request, obj object.Object) *status.Status {
 	d := q.Definition
 	if d.Hub.Strategy.Virtual {
@@ -53,7 +54,7 @@ func (r *Registry) Seed(q *Request, obj object.Object) *status.Status {
 		return nil
 	}
 	if _, ok := given.Get("metadata", "managedFields"); !ok {
-		shape := d.Hub // the version that live is in
+		shape := d.Hub // the version of live
 		if d.Custom {
 			shape = d
 		}
@@ -69,7 +70,7 @@ func (r *Registry) Seed(q *Request, obj object.Object) *status.Status {
 	return nil
 }
 
-// mergeBase returns the object that given is merged into: the stored one, or the one that a create would make.
+// mergeBase returns the object into which given is merged: a copy of the stored object, or the object that a create would store.
 func (r *Registry) mergeBase(ctx *resource.Context, given, old object.Object) object.Object {
 	if old != nil {
 		return old.Copy()
@@ -82,9 +83,9 @@ func (r *Registry) mergeBase(ctx *resource.Context, given, old object.Object) ob
 	return fresh
 }
 
-// merged returns base with the values of given in it, maps key by key. It uses both.
+// merged sets the values of given in base and returns base. It merges maps recursively. The caller must not use given afterwards.
 func merged(base, given map[string]any) object.Object {
-	for name, v := range given { // order does not matter: each is looked at alone
+	for name, v := range given { // order does not matter: each key is handled independently
 		m, isMap := v.(map[string]any)
 		old, wasMap := base[name].(map[string]any)
 		if isMap && wasMap {
@@ -98,7 +99,7 @@ func merged(base, given map[string]any) object.Object {
 	return base
 }
 
-// checkDeletion refuses an object that a real server would have removed already.
+// checkDeletion rejects an object that a real server would have removed already.
 func checkDeletion(d *resource.Definition, live object.Object) *status.Status {
 	if live.DeletionTimestamp() == "" {
 		return nil

@@ -9,26 +9,26 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// The real server writes an object as a transaction of etcd, and two limits are about its size, not about the object's:
+// The real server writes an object as an etcd transaction. Two limits apply to the size of the transaction, not of the object:
 //
 //	compare  the key has the revision
 //	success  put key, value            1.5 MiB as etcd replicates it (--max-request-bytes)
-//	failure  get key, but for a POST   2 MiB as a message to etcd (the client's own limit), looked at first
+//	failure  get key, but for a POST   2 MiB as a message to etcd (the client's own limit), checked first
 const (
 	requestMax = 1536 << 10
 	messageMax = 2 << 20
 
 	// replicated is the size that etcd adds to a transaction before it replicates it: a header with an ID.
 	replicated = 14
-	// small is a size of a printed object below which neither limit is near.
+	// small is the size of an encoded object below which neither limit can be reached.
 	small = requestMax - 8<<10
 )
 
-// tooLarge returns the store's error for an object that is too large, and otherwise nil. stored is the object as the store would
-// have it, and rev the revision that it replaces, 0 for a new one. get reports that the transaction reads the object if it has
-// changed.
+// tooLarge returns the error of etcd or its client if an object is too large, and nil otherwise. stored is the object in its
+// storage version. rev is the revision that it replaces, or 0 for a new object. get reports whether the transaction reads the
+// object if it has changed.
 func tooLarge(d *resource.Definition, it *resource.Item, stored object.Object, rev uint64, get bool) *status.Status {
-	if len(it.Bytes) <= small {
+	if len(it.Bytes()) <= small {
 		return nil
 	}
 	size := transactionSize(d.ServerKey(it.Namespace, it.Name, false), valueSize(d, stored), rev, get)
@@ -41,8 +41,8 @@ func tooLarge(d *resource.Definition, it *resource.Item, stored object.Object, r
 	return nil
 }
 
-// valueSize returns the size of what the real server stores of an object, which has no resourceVersion: protobuf in an envelope
-// (runtime.Unknown), or JSON with a line break.
+// valueSize returns the size of the value that the real server stores for an object, without resourceVersion: protobuf in an
+// envelope (runtime.Unknown), or JSON with a newline.
 func valueSize(d *resource.Definition, obj object.Object) int {
 	obj = obj.Copy()
 	obj.Remove("metadata", "resourceVersion")
@@ -53,7 +53,7 @@ func valueSize(d *resource.Definition, obj object.Object) int {
 	return len(codec.Append(nil, obj, d.Hub.Layout())) + 1
 }
 
-// transactionSize returns the size of the transaction that writes a value, in protobuf.
+// transactionSize returns the size of the transaction that writes a value, encoded in protobuf.
 func transactionSize(key string, value int, rev uint64, get bool) int {
 	compare := 2 + fieldSize(len(key)) + 1 + varintSize(rev)
 	size := fieldSize(compare) + fieldSize(fieldSize(fieldSize(len(key))+fieldSize(value)))
@@ -63,7 +63,7 @@ func transactionSize(key string, value int, rev uint64, get bool) int {
 	return size
 }
 
-// fieldSize returns the size of a field with a number up to 15 and n bytes.
+// fieldSize returns the size of a protobuf field of n bytes whose number is at most 15.
 func fieldSize(n int) int { return 1 + varintSize(uint64(n)) + n }
 
 func varintSize(n uint64) int { return max(1, (bits.Len64(n)+6)/7) }

@@ -5,14 +5,14 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// staleAttempts is how often a write is retried because its object was written while an admission webhook was called.
+// staleAttempts is the number of attempts for a write whose object is written by another request while a webhook is called.
 const staleAttempts = 5
 
-// stale reports that a write has to be retried. It is never an answer.
+// stale reports that a write has to be retried. It is never sent to a client.
 var stale = &status.Status{Message: "the object was written by somebody else"}
 
-// hasChanged reports whether an object has changed since item was read: admission webhooks are called without the Cluster's lock, and
-// others may write meanwhile.
+// hasChanged reports whether an object has changed since item was read. Admission webhooks are called without the Cluster's lock,
+// so other requests may write meanwhile.
 func (r *Registry) hasChanged(d *resource.Definition, item *resource.Item) bool {
 	if !r.Backend.Reachable() {
 		return false // nothing will be written
@@ -21,7 +21,8 @@ func (r *Registry) hasChanged(d *resource.Definition, item *resource.Item) bool 
 	return err != nil || kv == nil || kv.ModRev != item.Rev
 }
 
-// retryOnConflict calls write until it is not stale. If a write must not be retried, or does not succeed in time, it is a conflict.
+// retryOnConflict calls write until it returns something other than stale, at most staleAttempts times. If may is false, it calls
+// write only once. If write still returns stale, the result is a conflict.
 func retryOnConflict(q *Request, may bool, write func() (*Result, *status.Status)) (*Result, *status.Status) {
 	for range staleAttempts {
 		result, s := write()
@@ -35,7 +36,7 @@ func retryOnConflict(q *Request, may bool, write func() (*Result, *status.Status
 	return nil, status.Conflict(q.Definition.GroupResource(), q.Name, status.OptimisticLock)
 }
 
-// Objects returns the stored objects as a part of the server that acts by itself sees them.
+// Objects returns access to the stored objects for components of the server that act without a request.
 func (r *Registry) Objects() resource.Objects {
 	return objects{r.Reader(), r, &Request{Manager: serverManager}}
 }

@@ -17,7 +17,7 @@ func create(_ *testing.T, x *trial) *status.Status {
 	return s
 }
 
-// updating is an update of the object a, which is there.
+// updating returns a request that updates the existing object a.
 func updating(kind registry.ChangeKind) func(*testing.T, *trial) *status.Status {
 	return func(t *testing.T, x *trial) *status.Status {
 		x.present(t)
@@ -49,7 +49,7 @@ func remove(t *testing.T, x *trial) *status.Status {
 	return s
 }
 
-// Create (registry/generic/registry.Store.Create and what the handler does before it).
+// createSteps are the steps of a create (registry/generic/registry.Store.Create, and those of the handler before it).
 var createSteps = []step{
 	otherNamespace,
 	unconvertible,
@@ -72,8 +72,8 @@ func TestCreateInOrder(t *testing.T) {
 	inOrder(t, create, createSteps)
 }
 
-// Update by PUT (registry/generic/registry.Store.Update): the optimistic lock comes after mutating admission, and before
-// anything is validated.
+// updateSteps are the steps of an update by PUT (registry/generic/registry.Store.Update): the optimistic lock follows mutating
+// admission and precedes validation.
 var updateSteps = []step{
 	noName,
 	unmade,
@@ -97,7 +97,7 @@ func TestUpdateInOrder(t *testing.T) {
 	inOrder(t, updating(registry.Put), updateSteps)
 }
 
-// A patch has the same steps, but a uid in it is no precondition: it is a change, which is invalid.
+// A patch has the same steps, but a uid in it is not a precondition: it is an invalid change.
 func TestPatchInOrder(t *testing.T) {
 	t.Parallel()
 	steps := without(updateSteps, uid.name)
@@ -112,8 +112,8 @@ func TestPatchInOrder(t *testing.T) {
 	is.True(strings.Contains(s.Message, "metadata.uid: Invalid value: \"other\": field is immutable"))
 }
 
-// An object that is not there is created by an apply, and by a PUT where the strategy allows it: what an update looks at
-// first comes first, then the steps of a create, among them whether the user may create.
+// updateMissingSteps are the steps of an update that creates a missing object: an apply, or a PUT if the strategy allows it. The
+// first checks are those of an update. The steps of a create follow, including the check whether the user may create the object.
 var updateMissingSteps = []step{
 	noName,
 	unreachable,
@@ -141,13 +141,13 @@ func TestUpdateOfMissingInOrder(t *testing.T) {
 		return x.update(registry.Put)
 	}, updateMissingSteps)
 	missing := step{"object is there", func(*testing.T, *trial) {}, `configmaps "a" not found`}
-	for _, kind := range []registry.ChangeKind{registry.Put, registry.Patch, registry.Internal} { // and nothing else is looked at
+	for _, kind := range []registry.ChangeKind{registry.Put, registry.Patch, registry.Internal} { // these updates do not check anything else
 		inOrder(t, func(_ *testing.T, x *trial) *status.Status { return x.update(kind) },
 			[]step{noName, unreachable, missing}, updateMissingSteps[2:]...)
 	}
 }
 
-// Delete (registry/generic/registry.Store.Delete): preconditions come before admission.
+// deleteSteps are the steps of a delete (registry/generic/registry.Store.Delete): preconditions are checked before admission.
 var deleteSteps = []step{
 	noName,
 	refuses("strategy allows deletion"),
@@ -169,8 +169,8 @@ func TestDeleteInOrder(t *testing.T) {
 	}, []step{noName, refuses("strategy allows deletion"), unreachable, missing}, deleteSteps[2:6]...)
 }
 
-// A deletecollection lists, then deletes each object as a request for it would, except that the strategy is not asked whether the
-// name may be deleted.
+// A deletecollection lists, and then deletes each object like a separate request, except that the strategy is not called to check
+// whether the name may be deleted.
 func TestDeleteCollectionInOrder(t *testing.T) {
 	t.Parallel()
 	steps := append([]step{badToken, badVersion, {unreachable.name, unreachable.fail, unreachable.want}}, without(deleteSteps, noName.name, unreachable.name, "strategy allows deletion")...)
@@ -187,7 +187,7 @@ func collection(t *testing.T, x *trial) (s *status.Status) {
 	return s
 }
 
-// The steps that run, in order, for a request that succeeds.
+// TestWhoIsAsked checks which steps run, in order, for a request that succeeds.
 func TestWhoIsAsked(t *testing.T) {
 	t.Parallel()
 	written := []string{"mutating admission", "escalation", "strategy prepares", "allocation", "validation", "strategy warns"}
@@ -220,8 +220,8 @@ func TestWhoIsAsked(t *testing.T) {
 	}
 }
 
-// Admission webhooks are called without the lock. When another client writes the object meanwhile, a PUT, which must not overwrite
-// an unknown state, is a conflict, and every other verb starts over.
+// Admission webhooks are called without the lock. If another client writes the object meanwhile, a PUT, which must not overwrite an
+// unknown state, fails with a conflict, and every other verb starts again.
 func TestWrittenDuringAdmission(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[registry.ChangeKind]int{registry.Put: 1, registry.Patch: 2, registry.Apply: 2} {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim/admission"
+	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
@@ -17,14 +18,14 @@ import (
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
-// trial is one request for a config map in an environment of its own. Each step (admission, the strategy, …) records that it was
-// called, and refuses if it is configured to. A test may change the stored object, the request and its object at will.
+// trial is one request for a config map in its own environment. Each step (admission, the strategy, …) records that it was called,
+// and returns an error if it is configured to. A test may change the stored object, the request and its object.
 type trial struct {
 	*registrytest.Backend
 	reg      *registry.Registry
 	def      *resource.Definition // of config maps, whose strategy belongs to the trial
 	q        *registry.Request
-	obj      object.Object        // that is sent
+	obj      object.Object        // object in the request
 	list     registry.ListOptions // of list, watch, deletecollection
 	del      registry.DeleteOptions
 	version  string // resourceVersion of a get
@@ -48,7 +49,7 @@ func newTrial(t *testing.T) *trial {
 	x.reg.Authorizer = authorizer{x}
 	x.q = &registry.Request{Caller: caller{x}, Definition: x.def, Namespace: "ns", Name: "a", Manager: "test"}
 	x.obj = config("a")
-	x.obj.Set("v", "data", "k") // which the stored object does not have
+	x.obj.Set("v", "data", "k") // the stored object does not have it
 	return x
 }
 
@@ -57,9 +58,13 @@ type caller struct{ *trial }
 
 func (caller) Warn(string) {}
 
+func (caller) Annotate(string, string) {}
+
 func (caller) Watching(*watchcache.Watch) {}
 
-func (caller) Pass(*watchcache.Watch, watchcache.Notice, []byte) bool { return true }
+func (caller) Ended(*watchcache.Watch) {}
+
+func (caller) Pass(*watchcache.Watch, watchcache.Notice, codec.Text) bool { return true }
 
 func (c caller) Ready(object.Object, *resource.Item) *status.Status {
 	return c.ask("hook before the store")
@@ -78,7 +83,7 @@ func (authorizer) May(*registry.Request, resource.Access, resource.Reader) *stat
 
 func (authorizer) Review(string, *resource.Context, object.Object) *status.Status { return nil }
 
-// config is a config map as a client sends it.
+// config returns a config map as clients send it.
 func config(name string) object.Object {
 	return object.Object{"kind": "ConfigMap", "apiVersion": "v1", "metadata": map[string]any{"name": name}}
 }
@@ -129,20 +134,20 @@ func (x *trial) stored(t *testing.T, name string) {
 	}
 }
 
-// step is a step of a verb, how it is made to fail, and a part of what the client then reads.
+// step is a step of a verb, a function that makes it fail, and a part of the client's error message.
 type step struct {
 	name string
 	fail func(*testing.T, *trial)
 	want string
 }
 
-// refuses returns a step that fails because it refuses the request.
+// refuses returns a step that fails because it rejects the request.
 func refuses(name string) step {
 	return step{name, func(_ *testing.T, x *trial) { x.refusing[name] = true }, "refused: " + name}
 }
 
-// inOrder checks that each step fails with its error, and that if two steps fail, the client gets the error of the earlier one.
-// unseen are steps that come after the last one, which always fails.
+// inOrder checks that each step fails with its error, and that if two steps fail, the client gets the error of the earlier step.
+// unseen are steps that come after the last of steps; because that one always fails, they are never reached.
 func inOrder(t *testing.T, do func(*testing.T, *trial) *status.Status, steps []step, unseen ...step) {
 	t.Helper()
 	for i, first := range steps {
@@ -164,7 +169,7 @@ func without(steps []step, names ...string) []step {
 	return slices.DeleteFunc(slices.Clone(steps), func(s step) bool { return slices.Contains(names, s.name) })
 }
 
-// Steps that are made to fail in more than one verb.
+// Steps of several verbs.
 var (
 	noName = step{"name of the path", func(_ *testing.T, x *trial) { x.q.Name = ".." }, `Name parameter invalid: "..": may not be '..'`}
 

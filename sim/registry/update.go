@@ -15,36 +15,36 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Change makes the new object of an update.
+// Change describes how an update creates the new object from the current one.
 type Change struct {
-	// Make returns the new object from the current one, which is nil if there is none. Both are in the version of the request, with
+	// Make returns the new object for the current one, which is nil if there is none. Both are in the version of the request, with
 	// its defaults. Make may change current, except in a Put or an Apply.
 	Make func(current object.Object) (object.Object, *status.Status)
 
-	// Edit is Make for callers that begin with the printed form of the current object: item is the current one, or nil if it is
-	// printed in another version. If Edit is nil, Make is called.
+	// Edit replaces Make for callers that start from the JSON of the current object. item is the current item, or nil if printed is
+	// in another version. If Edit is nil, Make is called.
 	Edit func(printed []byte, item *resource.Item) (object.Object, *status.Status)
 
 	Kind ChangeKind
 }
 
-// ChangeKind is the source of the new object of an update.
+// ChangeKind describes how the new object of an update is created.
 type ChangeKind int
 
 const (
-	// Put means that the client sent the whole object. Its uid is a precondition; a missing object may be created.
+	// Put means that the client sent the whole object. Its uid is a precondition. A missing object may be created.
 	Put ChangeKind = iota
-	// Patch means that the client sent a difference. A missing object is 404.
+	// Patch means that the client sent a patch. If the object is missing, the response is 404.
 	Patch
-	// Apply means that the client sent the fields that it manages. A missing object is created, and managedFields are in the
-	// result.
+	// Apply means that the client sent the fields that it manages. A missing object is created. The new object already has its
+	// managedFields.
 	Apply
-	// Internal means that a handler changes the object for a request that is not about it. A missing object is 404, and
-	// managedFields are in the result.
+	// Internal means that a handler changes the object as a side effect of a request. If the object is missing, the response is 404.
+	// The new object already has its managedFields.
 	Internal
 )
 
-// Update changes one object, or creates it where the resource and the kind of change allow that.
+// Update changes one object. If the resource and the kind of change allow it, Update creates a missing object.
 func (r *Registry) Update(q *Request, change Change) (*Result, *status.Status) {
 	if s := checkName(q.Name); s != nil {
 		return nil, s
@@ -53,15 +53,15 @@ func (r *Registry) Update(q *Request, change Change) (*Result, *status.Status) {
 	return retryOnConflict(q, change.Kind != Put, func() (*Result, *status.Status) { return r.update(q, change) })
 }
 
-// Current returns the item of the object that a PUT is about, for decoding its body (codec.Decoder.Changed), or nil if the object
-// is not stored in the version of the request.
+// Current returns the item that a PUT will replace, for decoding its body (codec.Decoder.Changed). It returns nil if the object
+// does not exist or is not stored in the version of the request.
 func (r *Registry) Current(q *Request) *resource.Item {
 	d := q.Definition
 	if d.Hub != d || d.Layout() == nil || !r.Backend.Reachable() {
 		return nil
 	}
 	it := r.stored(q.Asker, d, q.Namespace, q.Name)
-	if it != nil && it.Err == nil {
+	if it != nil && it.Err() == nil {
 		it.Shared()
 	}
 	return it
@@ -109,11 +109,11 @@ func (r *Registry) update(q *Request, change Change) (*Result, *status.Status) {
 	return r.replace(q, item, old, obj)
 }
 
-// make returns the new object. live is the current one, which stays as it is.
+// make returns the new object. live is the current object; make does not change it.
 func (c Change) make(d *resource.Definition, item *resource.Item, live object.Object) (object.Object, *status.Status) {
 	switch {
 	case c.Edit != nil && d.Hub == d:
-		return c.Edit(item.Bytes, item)
+		return c.Edit(item.Bytes(), item)
 	case c.Edit != nil:
 		return c.Edit(codec.Append(nil, live, d.Layout()), nil)
 	case c.Kind == Put || c.Kind == Apply:
@@ -122,7 +122,7 @@ func (c Change) make(d *resource.Definition, item *resource.Item, live object.Ob
 	return c.Make(Convert(d, item.Shared().Copy()))
 }
 
-// CheckIdentity refuses an object that is not the one of the request, and fills in its namespace.
+// CheckIdentity sets the namespace of obj, and rejects it if its name or namespace does not match the request.
 func CheckIdentity(q *Request, obj object.Object) *status.Status {
 	if s := placeInNamespace(q.Definition, q.Namespace, obj); s != nil {
 		return s
@@ -135,12 +135,12 @@ func CheckIdentity(q *Request, obj object.Object) *status.Status {
 	return nil
 }
 
-// preconditionKey is the storage key in the text of a failed precondition.
+// preconditionKey returns the storage key for the error message of a failed precondition.
 func (r *Registry) preconditionKey(q *Request) string {
 	return q.Definition.ServerKey(q.Namespace, q.Name, q.DryRun)
 }
 
-// updateMissing creates the object that an update did not find.
+// updateMissing handles an update of a missing object: it creates the object or returns 404.
 func (r *Registry) updateMissing(q *Request, change Change) (*Result, *status.Status) {
 	d := q.Definition
 	notFound := status.NotFound(d.GroupResource(), q.Name)
@@ -169,7 +169,7 @@ func (r *Registry) updateMissing(q *Request, change Change) (*Result, *status.St
 	return r.create(&create, obj, change.Kind)
 }
 
-// warnOwners gives the warning about repeated owner references that a PUT gets before anything is looked up.
+// warnOwners adds the warning about repeated owner references in a PUT. The real server adds it before it looks up the object.
 func warnOwners(q *Request, change Change) {
 	if obj, s := change.Make(nil); s == nil {
 		if uids := metadata.DedupOwnerReferences(obj); len(uids) > 0 {
@@ -187,7 +187,7 @@ func (r *Registry) uidOfMissing(q *Request, kind ChangeKind, uid string) *status
 	return status.Conflict(d.GroupResource(), q.Name, status.InvalidObject(r.preconditionKey(q), status.UIDDiffers(uid, "")))
 }
 
-// replace replaces old, whose stored form is item, by obj. Both are in the hub version.
+// replace replaces old, whose stored form is item, with obj. Both are in the hub version.
 func (r *Registry) replace(q *Request, item *resource.Item, old, obj object.Object) (*Result, *status.Status) {
 	d := q.Definition
 	ctx := r.context(q)
@@ -201,7 +201,7 @@ func (r *Registry) replace(q *Request, item *resource.Item, old, obj object.Obje
 	if r.hasChanged(d, item) {
 		return nil, stale
 	}
-	if s := placeInNamespace(d, q.Namespace, obj); s != nil { // admission may have moved it
+	if s := placeInNamespace(d, q.Namespace, obj); s != nil { // admission may have changed the namespace
 		return nil, s
 	}
 	if r.Authorizer != nil {
@@ -251,7 +251,8 @@ func (r *Registry) replace(q *Request, item *resource.Item, old, obj object.Obje
 	return result, s
 }
 
-// commit stores obj unless nothing changed. An object whose deletion was waiting for its last finalizer goes away.
+// commit stores obj unless it equals the stored object. If obj is being deleted and has nothing left to wait for, commit removes it
+// instead.
 func (r *Registry) commit(q *Request, item *resource.Item, obj object.Object) (*Result, *status.Status) {
 	d := q.Definition
 	if isReleased(d, obj) {
@@ -266,7 +267,7 @@ func (r *Registry) commit(q *Request, item *resource.Item, obj object.Object) (*
 		return &Result{Item: sent}, nil
 	}
 	if !q.DryRun {
-		obj.Remove("metadata", "selfLink") // which the store drops
+		obj.Remove("metadata", "selfLink") // the store drops it
 	}
 	if d.StorageCodec != nil {
 		return r.commitCustom(q, item, obj)
@@ -274,10 +275,10 @@ func (r *Registry) commit(q *Request, item *resource.Item, obj object.Object) (*
 	same := r.line(d, obj, item)
 	unchanged := bytes.Equal(d.Value(same), item.Raw()) && !r.storedLess(d, obj) && !d.NilBytes(obj)
 	if d.DefaultsLate(obj) {
-		stored := bytes.Clone(same.Bytes)
+		stored := bytes.Clone(same.Bytes())
 		d.Hub.Default(obj)
 		same = r.line(d, obj, item)
-		same.Stored = stored
+		same.SetStored(stored)
 	}
 	if q.DryRun || unchanged {
 		return &Result{Item: r.encode(d, obj, item.Rev)}, nil
@@ -290,17 +291,19 @@ func (r *Registry) commit(q *Request, item *resource.Item, obj object.Object) (*
 		return &Result{Item: it}, s
 	}
 	it := same.At(r.Backend.Store().Rev() + 1)
-	it.SharedAfter(item) // while the object before is there to help
+	it.SharedAfter(item) // reuses unchanged values of the previous object
 	r.store(q, it, d.KeyOf(item))
 	return &Result{Item: it}, nil
 }
 
-// line prints obj, the next state of item, into memory that is valid until the next object is printed.
+// line encodes obj, the next state of item, and returns an item whose JSON is in a buffer that is valid only until the next object
+// is encoded.
 func (r *Registry) line(d *resource.Definition, obj object.Object, item *resource.Item) *resource.Item {
-	return written(d, obj, resource.NewLine(d.Hub, obj, item.Rev, r.print(d, obj, item.Rev, item.Parsed())))
+	return written(d, obj, resource.NewItem(d.Hub, obj, item.Rev, r.print(d, obj, item.Rev, item.Parsed())))
 }
 
-// storedLess reports whether the object is as its create stored it, which is less than its readers see.
+// storedLess reports whether the stored form of the object still lacks fields that readers see because it was not updated since its
+// create (Strategy.ReadsMore).
 func (r *Registry) storedLess(d *resource.Definition, obj object.Object) bool {
 	if more := d.Hub.Strategy.ReadsMore; more == nil || !more(obj) {
 		return false
@@ -309,7 +312,7 @@ func (r *Registry) storedLess(d *resource.Definition, obj object.Object) bool {
 	return err == nil && kv != nil && kv.CreateRev == kv.ModRev
 }
 
-// isReleased reports whether a deletion has nothing left to wait for.
+// isReleased reports whether an object is being deleted and has nothing left to wait for.
 func isReleased(d *resource.Definition, obj object.Object) bool {
 	if obj.DeletionTimestamp() == "" || len(obj.List("metadata", "finalizers")) > 0 {
 		return false
@@ -321,8 +324,8 @@ func isReleased(d *resource.Definition, obj object.Object) bool {
 	return held == nil || !held(obj)
 }
 
-// checkVersion is the optimistic lock: the resourceVersion of the new object must be that of the stored one. Errors have the name that the
-// request has, which admission may have changed in the object when it was created.
+// checkVersion implements the optimistic lock: the resourceVersion of the new object must be that of the stored one. Errors contain
+// the name in the request. The name in the object may differ, because admission may have changed it on create.
 func checkVersion(q *Request, item *resource.Item, obj object.Object) *status.Status {
 	d := q.Definition
 	rv := obj.ResourceVersion()
@@ -330,7 +333,7 @@ func checkVersion(q *Request, item *resource.Item, obj object.Object) *status.St
 	switch {
 	case !ok:
 		return badVersion(rv)
-	case rev == 0 && d.Hub.Strategy.DenyUnconditionalUpdate:
+	case rev == 0 && d.DeniesUnconditionalUpdate():
 		return status.Invalid(d.GroupResource(), q.Name, field.ErrorList{
 			field.Invalid(field.Root("metadata").Child("resourceVersion"), int64(0), "must be specified for an update")})
 	case rev != 0 && rev != item.Rev:

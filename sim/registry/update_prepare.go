@@ -7,7 +7,7 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// prepareUpdate keeps what an update may not touch and lets the strategy do the same.
+// prepareUpdate restores the metadata fields that an update must not change, and calls the strategy's PrepareForUpdate.
 func prepareUpdate(ctx *resource.Context, obj, old object.Object) {
 	strategy := ctx.Definition.Hub.Strategy
 	keep := func(name string) {
@@ -43,18 +43,18 @@ func prepareUpdate(ctx *resource.Context, obj, old object.Object) {
 	}
 }
 
-// share replaces fields of obj that are equal in old by old's. They are not written from here on, and comparing and printing them
-// takes no time (codec.AppendAfter). Without it an update of a pod takes 9 % more CPU, including that of its client.
+// share replaces fields of obj with those of old if they are equal. Such fields are not written from here on, and comparing and
+// encoding them takes no time (codec.AppendAfter). Without it, an update of a pod takes 9 % more CPU, including that of its client.
 func share(obj, old object.Object) {
-	for name, v := range obj { // order does not matter: each is looked at alone
+	for name, v := range obj { // order does not matter: each key is handled independently
 		if m, ok := v.(map[string]any); ok && name != "metadata" && object.Equal(m, old[name]) {
 			obj[name] = old[name]
 		}
 	}
 }
 
-// isolateStatus makes a write of the main resource keep the old status, and a write of the status subresource keep all but status
-// and metadata, or all but status if CustomStatus is set.
+// isolateStatus restores the old status in a write of the main resource. In a write of the status subresource, it restores
+// everything except status and metadata. If CustomStatus is set, it also restores metadata, except managedFields.
 func isolateStatus(ctx *resource.Context, obj, old object.Object) {
 	switch ctx.Subresource {
 	case "":
@@ -97,8 +97,8 @@ func keepField(obj, old object.Object, name string) {
 	}
 }
 
-// validateChanged returns everything wrong with a changed object. Metadata is checked several times, as the real
-// server does: the causes repeat, the message does not.
+// validateChanged returns all errors of a changed object. Metadata is validated several times, as in the real server: the causes
+// are repeated, the message is not.
 func validateChanged(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	found := metaErrorsOf(ctx, obj, old)
 	errs := append(metadata.Names(obj.Metadata(), field.NamePathSegment, field.Root("metadata")), found.rest...)

@@ -15,7 +15,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// with returns do with a change of the trial before it.
+// with returns do preceded by a change of the trial.
 func with(do func(*testing.T, *trial) *status.Status, change func(*trial)) func(*testing.T, *trial) *status.Status {
 	return func(t *testing.T, x *trial) *status.Status {
 		change(x)
@@ -23,7 +23,7 @@ func with(do func(*testing.T, *trial) *status.Status, change func(*trial)) func(
 	}
 }
 
-// count returns how often a step was called.
+// count returns the number of calls of a step.
 func (x *trial) count(step string) (n int) {
 	for _, asked := range x.asked {
 		if asked == step {
@@ -33,7 +33,7 @@ func (x *trial) count(step string) (n int) {
 	return n
 }
 
-// A dry run calls all steps but the hook before the store, and stores nothing.
+// A dry run calls all steps except the hook before the store, and stores nothing.
 func TestDryRunInOrder(t *testing.T) {
 	t.Parallel()
 	const hook = "hook before the store"
@@ -63,7 +63,7 @@ func TestDryRunInOrder(t *testing.T) {
 			is.True(do(t, x) == nil)
 			is.Equal(x.count(hook), 0)
 			is.Equal(x.asked, slices.DeleteFunc(wet.asked, func(step string) bool { return step == hook })) // all other steps
-			is.Equal(x.Store().Rev()+1, wet.Store().Rev())                                                  // nothing is written
+			is.Equal(x.Store().Rev()+1, wet.Store().Rev())                                                  // only the real request writes
 		})
 	}
 }
@@ -79,8 +79,8 @@ func TestNoNamespace(t *testing.T) {
 	is.Equal(x.obj.Namespace(), "")
 }
 
-// Kinds that something else than finalizers keeps check preconditions by themselves, in words of their own, also when they are
-// on their way out.
+// Kinds that are kept by something other than finalizers check preconditions themselves, with their own messages, even if they are
+// already being deleted.
 func TestDeleteOfHeldInOrder(t *testing.T) {
 	t.Parallel()
 	held := func(x *trial) { x.def.Strategy.Held = func(object.Object) bool { return true } }
@@ -101,7 +101,7 @@ func TestDeleteOfHeldInOrder(t *testing.T) {
 		return s
 	}
 	inOrder(t, with(leaving, held), own[2:4])
-	inOrder(t, with(remove, func(x *trial) { x.del.Unsafe = true }), deleteSteps[:2]) // an unsafe deletion is not safe from the strategy
+	inOrder(t, with(remove, func(x *trial) { x.del.Unsafe = true }), deleteSteps[:2]) // the strategy also protects against an unsafe deletion
 }
 
 // The store answers reads that the cache cannot serve, even while the cache is being filled.
@@ -172,7 +172,7 @@ func TestWrittenMeanwhileInOrder(t *testing.T) {
 
 	x, s := began(true, patch)
 	is.True(s == nil)
-	is.Equal(x.count("escalation"), 1) // not of an object that is old
+	is.Equal(x.count("escalation"), 1) // not called for an outdated object
 	x, s = began(false, put)
 	is.Equal(s.Reason, status.ReasonConflict)
 	is.Equal(x.count("hook before the store"), 0)
@@ -180,6 +180,6 @@ func TestWrittenMeanwhileInOrder(t *testing.T) {
 		x, s = began(false, do)
 		is.True(s == nil)
 		is.Equal(x.count("validating admission"), 2)  // the whole request was retried
-		is.Equal(x.count("hook before the store"), 1) // and the outdated object did not get that far
+		is.Equal(x.count("hook before the store"), 1) // the outdated object did not reach it
 	}
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
-// watchTimeoutMin is config.Cluster.MinRequestTimeout where that is 0.
+// watchTimeoutMin is the default of config.Cluster.MinRequestTimeout.
 const watchTimeoutMin = 1800 * time.Second
 
-// Watch begins a watch. It returns the stream at once; its first events may have to wait for the cache. If the parameters are
-// invalid, it returns a Status and no stream.
+// Watch starts a watch and returns it at once; its first events may have to wait for the cache. If the parameters are invalid,
+// Watch returns a Status and no watch.
 func (r *Registry) Watch(q *Request, o ListOptions, encoder watchcache.Encoder) (*watchcache.Watch, *status.Status) {
 	d := q.Definition
 	if s := r.CheckWatch(q, o); s != nil {
@@ -25,14 +25,15 @@ func (r *Registry) Watch(q *Request, o ListOptions, encoder watchcache.Encoder) 
 	l.o.Continue = ""
 	l.scope(q.Namespace)
 	w := watchcache.NewWatch(watchcache.Options{
-		Definition: d.Hub, Prefix: l.prefix, Key: l.single, Match: o.Matches, Encoder: encoder, Bookmarks: o.Bookmarks, Gate: q.Caller,
+		Definition: d.Hub, Prefix: l.prefix, Key: l.single, Value: l.indexed(), Match: o.Matches, Encoder: encoder, Bookmarks: o.Bookmarks,
+		Gate:     q.Caller,
 		Decorate: func(it *resource.Item) *resource.Item { return decorate(d, it) },
 	})
 	if q.Caller != nil {
 		q.Caller.Watching(w)
 	}
 	timeout := time.Duration(o.TimeoutSeconds) * time.Second
-	if timeout < 0 { // or so long that it overflows: over before anything is read
+	if timeout < 0 { // or it overflows because it is so long: the watch then ends before anything is read
 		w.End()
 		return w, nil
 	}
@@ -44,7 +45,7 @@ func (r *Registry) Watch(q *Request, o ListOptions, encoder watchcache.Encoder) 
 	return w, nil
 }
 
-// CheckWatch returns why a watch cannot be opened. The real server checks this before it looks for an encoding that can stream.
+// CheckWatch returns an error if a watch cannot be opened. The real server checks this before it selects a streaming encoding.
 func (r *Registry) CheckWatch(q *Request, o ListOptions) *status.Status {
 	d := q.Definition
 	if _, ok := ParseRev(o.ResourceVersion); !ok {
@@ -59,7 +60,7 @@ func (r *Registry) CheckWatch(q *Request, o ListOptions) *status.Status {
 	return r.checkFillable(d, q.Namespace)
 }
 
-// starter decides how a watch begins (API concepts, "Semantics for watch", KEP-3157):
+// starter determines the first events of a watch (API concepts, "Semantics for watch", KEP-3157):
 //
 //	resourceVersion   sendInitialEvents   begins with
 //	"" or "0"         true                the state, once it is fresh ("") or as it is ("0"), then the end bookmark
@@ -82,7 +83,7 @@ func (s *starter) start() {
 	case s.o.SendInitialEvents != nil && *s.o.SendInitialEvents:
 		s.state()
 	case fromNow && s.o.SendInitialEvents == nil:
-		s.w.SendState(s.cache.View())
+		s.w.SendState(s.cache)
 		s.connect(s.cache.Rev())
 	case s.o.ResourceVersion == "" && !s.r.Backend.Reachable():
 		s.w.Fail(status.Internal(errUnreachable))
@@ -95,7 +96,7 @@ func (s *starter) start() {
 	}
 }
 
-// state sends the objects there are, when the cache is fresh enough, and the bookmark that ends them.
+// state sends the current objects as soon as the cache is fresh enough, and then the bookmark that marks their end.
 func (s *starter) state() {
 	want := s.rev
 	if s.o.ResourceVersion == "" {
@@ -110,13 +111,13 @@ func (s *starter) state() {
 			s.w.Fail(status.TooLargeResourceVersion(want, s.cache.Rev(), 1))
 			return
 		}
-		s.w.SendState(s.cache.View())
+		s.w.SendState(s.cache)
 		s.connect(s.cache.Rev())
 		s.w.Bookmark(true)
 	})
 }
 
-// connect sends the past events after a revision, and the ones to come.
+// connect sends the past events after a revision, followed by future events.
 func (s *starter) connect(after uint64) {
 	if !s.uncached {
 		s.cache.Start(s.w, after)
@@ -136,7 +137,8 @@ func (s *starter) connect(after uint64) {
 	})
 }
 
-// watchTimeout returns after which time a watch ends, or 0 if it does not end by itself. requested is 0 if the client names no time.
+// watchTimeout returns the duration after which a watch ends, or 0 if it does not time out. requested is 0 if the client specifies
+// none.
 func (r *Registry) watchTimeout(requested time.Duration) time.Duration {
 	least := cmp.Or(r.Config.MinRequestTimeout, watchTimeoutMin)
 	if requested != 0 || least < 0 {

@@ -9,29 +9,30 @@ import (
 	"github.com/kubesim/kubesim/sim/webhook"
 )
 
-// Webhooks are what answers admission webhooks.
+// Webhooks manages the functions that handle admission webhooks, and the settings for calling all others.
 type Webhooks struct {
-	functions map[string]admission.Handler // by name of the webhook
+	functions map[string]admission.Handler // by webhook name
 	Calls
 }
 
-// Calls are how webhooks are called, without the Cluster's lock.
+// Calls configures how webhooks are called. They are called without the Cluster's lock.
 type Calls struct {
-	// Send sends a review to a webhook that no function answers. If it is nil, such webhooks are not called.
+	// Send sends a review to a webhook that has no registered function. If it is nil, such webhooks are not called.
 	Send webhook.Call
-	// Concurrently calls the functions that send reviews to several validating webhooks, and returns when they have returned. If it is
-	// nil, they are called one after the other, as a Cluster that has to be replayed needs. Functions that answer webhooks are called
-	// one after the other in any case.
+	// Concurrently runs functions, each of which sends a review to a validating webhook, and returns when all of them have
+	// returned. If it is nil, they run one after the other, which a Cluster must do if it is to be replayed. Registered functions
+	// always run one after the other.
 	Concurrently func(calls []func())
-	// Until runs a function that answers a webhook: it returns when the function does, or when the context ends, with the context's
-	// cause. If it is nil, a function that exceeds the timeout of its webhook or of the request is still waited for, and fails then.
+	// Until runs the registered function of a webhook. It returns when the function returns, or with the cause of the context when
+	// the context is done. If Until is nil, a call waits for the function even beyond the timeout of the webhook or of the request,
+	// and then fails.
 	Until func(ctx context.Context, f func()) error
-	// MayWait says that admission plugins may wait, as ServiceAccount does for an account that a controller is about to create. It is
-	// for a Cluster whose time passes by itself, and which serves several goroutines. Without it they decide at once.
+	// MayWait allows admission plugins to wait, as ServiceAccount does for an account that a controller is about to create. It is
+	// for a Cluster whose clock advances by itself and which serves several goroutines. Otherwise plugins decide at once.
 	MayWait bool
 }
 
-// Register sets what answers the admission webhook with the name; nil takes it back.
+// Register sets the function that handles the named webhook. If f is nil, it removes the function.
 func (w *Webhooks) Register(webhook string, f admission.Handler) {
 	if w.functions == nil {
 		w.functions = map[string]admission.Handler{}

@@ -8,7 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
-// backend is the replica as its registry sees it.
+// backend implements registry.Backend for a replica.
 type backend struct{ r *Server }
 
 func (b backend) Store() *mvcc.Store { return b.r.set.Log().Store }
@@ -44,7 +44,7 @@ func (b backend) Definition(storage string) *resource.Definition { return b.r.De
 
 func (b backend) Committed(by resource.Author, e *mvcc.Event) { b.r.set.Log().Committed(by, e) }
 
-// ownBackend is a server as its own controllers see it: the store is always within reach.
+// ownBackend is the backend for a server's own controllers. The store is always reachable for them.
 type ownBackend struct{ backend }
 
 // Reachable implements registry.Backend.

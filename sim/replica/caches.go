@@ -12,7 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
-// waiter is a read that waits for a cache to reach a revision.
+// waiter is a read that waits until a cache reaches a revision.
 type waiter struct {
 	cache *watchcache.Cache
 	rev   uint64
@@ -20,7 +20,7 @@ type waiter struct {
 	stop  func() // cancels the timeout
 }
 
-// end answers the waiting reads, as if they had timed out, and ends all watches.
+// end makes all waiting reads continue as if they had timed out, and ends all watches.
 func (r *Server) end() {
 	waiting := r.waiting
 	r.waiting = nil
@@ -33,7 +33,7 @@ func (r *Server) end() {
 	}
 }
 
-// restartAt fills the caches again, with the store as it was in view. Watches end, and reads that wait for a revision are answered.
+// restartAt refills the caches from view. It makes waiting reads continue as if they had timed out, and ends all watches.
 func (r *Server) restartAt(view *mvcc.View) {
 	r.end()
 	r.lagsAll, r.unreachable, r.lagging, r.unready = false, false, map[string]bool{}, map[string]Window{}
@@ -45,7 +45,7 @@ func (r *Server) restartAt(view *mvcc.View) {
 
 func (r *Server) cacheNames() []string { return object.SortedKeys(r.caches) }
 
-// cache returns the cache of a storage name.
+// cache returns the cache of a resource. If there is none, it creates one.
 func (r *Server) cache(storage string) *watchcache.Cache {
 	c, ok := r.caches[storage]
 	if !ok {
@@ -55,19 +55,19 @@ func (r *Server) cache(storage string) *watchcache.Cache {
 	return c
 }
 
-// Apply applies a commit, unless the server lags.
+// Apply applies a commit, unless the server lags or is cut off from the store.
 func (r *Server) Apply(e *commit.Commit) {
 	if r.lagsAll || r.unreachable {
 		return
 	}
-	r.cache(e.Storage) // made before the position moves on: it has this event to come
+	r.cache(e.Storage) // created before the position advances, because the cache has not seen this event
 	r.position.View = e.View
 	if !r.lagging[e.Storage] {
 		r.take(e)
 	}
 }
 
-// take applies a commit that the position of its cache has reached.
+// take applies a commit to the cache of its resource. The position of that cache must already have advanced to the commit.
 func (r *Server) take(e *commit.Commit) {
 	cache := r.cache(e.Storage)
 	r.set.Listener().Applied(r.n, e)
@@ -80,7 +80,7 @@ func (r *Server) take(e *commit.Commit) {
 	}
 }
 
-// wake answers the reads whose revision has been reached.
+// wake resumes the reads that were waiting for a revision which the caches have reached.
 func (r *Server) wake() {
 	if len(r.waiting) == 0 {
 		return
@@ -111,7 +111,7 @@ func (r *Server) await(cache *watchcache.Cache, rev uint64, done func(fresh bool
 	r.waiting = append(r.waiting, w)
 }
 
-// forget drops the history of every cache.
+// forget discards the history in all caches.
 func (r *Server) forget() {
 	r.filled = r.position.Rev()
 	for _, name := range r.cacheNames() {
@@ -119,7 +119,7 @@ func (r *Server) forget() {
 	}
 }
 
-// compacted notifies every cache that the store has been compacted to a revision.
+// compacted notifies all caches of the revision to which the store was compacted.
 func (r *Server) compacted(rev uint64) {
 	for _, name := range r.cacheNames() {
 		r.caches[name].Compacted(rev)

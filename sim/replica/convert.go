@@ -12,14 +12,14 @@ import (
 
 var errNoCall = errors.New("kubesim: nothing carries requests to conversion webhooks: register a conversion function, or set a transport")
 
-// Conversions are what turns custom resources from one version into another.
+// Conversions convert custom resources between versions.
 type Conversions struct {
 	functions map[string]crd.Converter // by name of the definition
 	call      webhook.Call             // calls webhooks
-	memory    crd.Memory               // of what webhooks have answered
+	memory    crd.Memory               // results of webhook calls
 }
 
-// Register sets what converts the objects of the definition with the name; nil takes it back.
+// Register sets the function that converts the objects of the named definition. If f is nil, it removes the function.
 func (c *Conversions) Register(definition string, f crd.Converter) {
 	if c.functions == nil {
 		c.functions = map[string]crd.Converter{}

@@ -8,7 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// withDefinitions returns defs with the specific behaviour of CustomResourceDefinitions.
+// withDefinitions returns a copy of defs in which CustomResourceDefinition has the strategy and the defaults of package crd.
 func withDefinitions(set *schema.Set, defs []*resource.Definition) []*resource.Definition {
 	meta := reader(set)
 	out := make([]*resource.Definition, len(defs))
@@ -23,10 +23,10 @@ func withDefinitions(set *schema.Set, defs []*resource.Definition) []*resource.D
 	return out
 }
 
-// reader returns what reads metadata of any kind.
+// reader returns a decoder for the metadata of any kind.
 func reader(set *schema.Set) *codec.Decoder { return &codec.Decoder{Meta: set.Named(crd.ObjectMeta)} }
 
-// applyDefinition applies a commit of a CustomResourceDefinition.
+// applyDefinition applies a commit that concerns a CustomResourceDefinition.
 func (r *Server) applyDefinition(e *mvcc.Event) {
 	if e.KV == nil {
 		name := resource.ItemOf(r.profile.hubs[crd.Storage], e.Prev).Name
@@ -35,11 +35,11 @@ func (r *Server) applyDefinition(e *mvcc.Event) {
 	}
 	item := resource.ItemOf(r.profile.hubs[crd.Storage], e.KV)
 	change := r.custom.Define(item.Object())
-	change.Restarted = change.Restarted || len(change.Old) == 0 // newly served: it has no watches yet
+	change.Restarted = change.Restarted || len(change.Old) == 0 // a newly served resource has no watches yet
 	r.serveInstead(item.Name, change)
 }
 
-// serveInstead puts new resources in the place of old ones.
+// serveInstead replaces the old resources of a definition with the new ones, and restarts their cache if necessary.
 func (r *Server) serveInstead(name string, change crd.Change) {
 	if len(change.Old)+len(change.New) == 0 {
 		return
@@ -59,7 +59,7 @@ func (r *Server) serveInstead(name string, change crd.Change) {
 	r.api.Discovery.Changed()
 }
 
-// redefine reads all definitions again.
+// redefine reloads all CustomResourceDefinitions.
 func (r *Server) redefine() {
 	for _, d := range r.custom.Reset() {
 		r.api.Table.Remove(d)

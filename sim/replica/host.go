@@ -9,10 +9,11 @@ import (
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/auth/token"
 	levels "github.com/kubesim/kubesim/sim/builtin/flowcontrol"
-	"github.com/kubesim/kubesim/sim/cel"
+	"github.com/kubesim/kubesim/sim/cel/expr"
 	"github.com/kubesim/kubesim/sim/discovery"
 	"github.com/kubesim/kubesim/sim/fieldmanager"
 	"github.com/kubesim/kubesim/sim/flowcontrol"
+	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/registry"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -23,6 +24,8 @@ import (
 type apiHost struct{ *Server }
 
 func (r apiHost) Hook() apiserver.Hook { return r.set.Listener().Hook(r.n) }
+
+func (r apiHost) Auditor() apiserver.Auditor { return r.set.auditor }
 
 func (r apiHost) Aggregated(path string) apiserver.Forward {
 	return r.set.Aggregator().Aggregated(path)
@@ -37,7 +40,7 @@ func (r apiHost) Flow() *flowcontrol.Config {
 
 func (r apiHost) Unlocked(f func()) { r.set.Lock.Unlocked(f) }
 
-// Peer returns any other replica that serves the resource, by a draw.
+// Peer returns a random other replica that serves the resource. If there is none, it returns nil.
 func (r apiHost) Peer(group, version, name string) *apiserver.Server {
 	if !r.profile.proxies {
 		return nil
@@ -63,9 +66,14 @@ func (r authHost) Account(text string, wanted []string) (*token.Holder, error) {
 	return h, err
 }
 
+func (r authHost) Indexed(storage, value string, yield func(*resource.Item) bool) {
+	d := r.Definition(storage)
+	r.cache(storage).Select(d, value, "", func(kv *mvcc.KV) bool { return yield(resource.ItemOf(d, kv)) })
+}
+
 func (r authHost) Asked(at auth.Attributes, allowed bool) { r.set.Listener().Asked(r.n, at, allowed) }
 
-// authorizer implements registry.Authorizer by an auth.Auth.
+// authorizer implements registry.Authorizer with an auth.Auth.
 type authorizer struct{ *auth.Auth }
 
 func (a authorizer) May(q *registry.Request, access resource.Access, objects resource.Reader) *status.Status {
@@ -80,7 +88,7 @@ func (a authorizer) May(q *registry.Request, access resource.Access, objects res
 func (a authorizer) Escalation(q *registry.Request, obj, old object.Object, objects resource.Reader) *status.Status {
 	d := q.Definition
 	at := auth.Attributes{By: q.By, User: q.User, Verb: "update", IsResource: true, Group: d.Group, Version: d.Version,
-		Resource: d.Resource, Subresource: q.Subresource, Namespace: q.Namespace, Name: q.Name} // of the path: a create has none
+		Resource: d.Resource, Subresource: q.Subresource, Namespace: q.Namespace, Name: q.Name} // Name is that of the path, which is empty for a create
 	if old == nil {
 		at.Verb = "create"
 	}
@@ -90,23 +98,24 @@ func (a authorizer) Escalation(q *registry.Request, obj, old object.Object, obje
 // pluginHost implements admission.Host for a server.
 type pluginHost struct {
 	r      *Server
-	who    *auth.Auth
+	auth   *auth.Auth
 	fields *fieldmanager.Manager
 	*Webhooks
 }
 
-func (h pluginHost) May(user resource.User, a cel.Access, objects resource.Reader) (allowed bool, reason string) {
-	return h.who.May(auth.Attributes{User: user, Verb: a.Verb, IsResource: a.Path == "", Path: a.Path, Group: a.Group,
+func (h pluginHost) May(user resource.User, a expr.Access, objects resource.Reader) (allowed bool, reason string) {
+	return h.auth.May(auth.Attributes{User: user, Verb: a.Verb, IsResource: a.Path == "", Path: a.Path, Group: a.Group,
 		Version: "*", Resource: a.Resource, Subresource: a.Subresource, Namespace: a.Namespace, Name: a.Name}, objects)
 }
 
 func (h pluginHost) Authorize(by resource.Author, user resource.User, verb, group, name, called string, objects resource.Reader) bool {
-	allowed, _ := h.who.Authorize(auth.Attributes{By: by, User: user, Verb: verb, IsResource: true, Group: group, Version: "*",
+	allowed, _ := h.auth.Authorize(auth.Attributes{By: by, User: user, Verb: verb, IsResource: true, Group: group, Version: "*",
 		Resource: name, Name: called}, objects)
 	return allowed
 }
 
-// Write sends a request of the server to itself.
+// Write implements admission.Host. It applies change to the status of the stored object as the user system:apiserver, without
+// further admission.
 func (h pluginHost) Write(by resource.Author, storage, namespace, name string, change func(object.Object) *status.Status) (object.Object, *status.Status) {
 	q := registry.Loopback(by, h.r.Definition(storage), namespace, name)
 	q.Subresource = "status"
@@ -158,6 +167,21 @@ func (h discoveryHost) Remotes() []discovery.Remote { return h.r.set.Aggregator(
 func (h discoveryHost) Priorities() map[string]int64 { return h.r.set.Aggregator().Priorities() }
 
 func (h discoveryHost) Seats() map[string]int { return levels.NominalSeats(h.r.Reader()) }
+
+func (h discoveryHost) Metrics() string {
+	meter, ok := h.r.set.auditor.(apiserver.Meter)
+	if !ok {
+		return ""
+	}
+	return meter.Metrics(func(yield func(*resource.Definition, int) bool) {
+		view := h.r.set.Log().Newest()
+		for _, d := range h.r.api.Table.All() {
+			if d.Hub == d && d.Allows("list") && !d.Strategy.Virtual && !yield(d, view.Count(d.Key("", ""), "")) {
+				return
+			}
+		}
+	})
+}
 
 func (h discoveryHost) CustomSchema(d *resource.Definition) object.Object {
 	return h.r.custom.Published(d)

@@ -9,10 +9,10 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Leading is the leader as controllers see it: their store is always within reach.
+// Leading implements controller.Server with the leader, for which the store is always reachable.
 type Leading struct{ *Set }
 
-// Registry implements controller.Server: its writes skip admission.
+// Registry implements controller.Server. Its writes skip admission.
 func (x Leading) Registry() *registry.Registry { return x.Leader().own }
 
 // Admitted implements controller.Server.
@@ -44,14 +44,14 @@ func (x Leading) OfKind(kind schema.GVK) *resource.Definition {
 // Resources implements controller.Server.
 func (x Leading) Resources() []*resource.Definition { return x.Leader().api.Discovery.Preferred() }
 
-// Serves is aggregator.Servers': whether the leader itself serves a version.
+// Serves implements aggregator.Servers. It reports whether the leader itself serves a version.
 func (s *Set) Serves(group, version string) bool { return s.Leader().api.Table.Serves(group, version) }
 
-// Reader implements aggregator.Servers: it reads the currently stored objects.
+// Reader implements aggregator.Servers.
 func (s *Set) Reader() registry.Reader { return s.Leader().own.Reader() }
 
-// labelTokenUse labels the Secret of a token with the day of its use, as the API server does before it carries out the request
-// (pkg/serviceaccount.legacyValidator). It ignores errors.
+// labelTokenUse adds the date on which a token was used to the labels of its Secret. Like the real API server, it does so before
+// the request is executed, and it ignores errors (pkg/serviceaccount.legacyValidator).
 func (s *Set) labelTokenUse(use token.Use) {
 	if use == (token.Use{}) {
 		return

@@ -16,11 +16,11 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// options are the options of one API server.
+// options is a config.Server, with methods that derive a Profile from it.
 type options config.Server
 
-// Profile contains the definitions and settings of an API server that follow from its config.Server. Replicas with equal profiles
-// share one, and read each other's stored objects without conversion.
+// Profile contains the definitions and settings of an API server that derive from its config.Server. Replicas with equal
+// configurations share one Profile. They can read each other's stored objects without conversion.
 //
 //	Options ─▶ schema.Set of the minor ─▶ builtin definitions with its gates ─▶ all, hubs
 //	                                                                                    └─ Serve ─▶ served
@@ -28,28 +28,29 @@ type Profile struct {
 	name    string
 	release string
 	set     *schema.Set
-	hubs    map[string]*resource.Definition // of everything known, by storage name
+	hubs    map[string]*resource.Definition // of all known resources, by storage name
 	served  []*resource.Definition
 	proxies bool // PeerProxy
 	refuses bool // NoPrivileged
 
 	server resource.Server
-	flags  map[string]string // that are not the defaults
+	flags  map[string]string // that do not have their default values
 }
 
-// serves reports whether the server has built-in resources of a group. It serves no custom resources of such a group, in any
-// version: requests for them are routed to the built-in ones.
+// serves reports whether the server has built-in resources of a group. It does not serve any custom resources in such a group,
+// because requests for them are routed to the built-in resources.
 func (p *Profile) serves(group string) bool {
 	return slices.ContainsFunc(p.served, func(d *resource.Definition) bool { return d.Group == group })
 }
 
-// KnowsGate reports whether a feature gate decides something here: others are no error of config.Server.FeatureGates.
+// KnowsGate reports whether a feature gate affects the simulator, so that config.Server.FeatureGates may contain it.
 func KnowsGate(name string) bool {
 	_, err := kind.Server(schema.Default, map[string]bool{name: true})
 	return err == nil
 }
 
-// Profiles returns the profile of each server; of none, that of one server with all defaults.
+// Profiles returns the profile of each server. If there are no servers, it returns the profile of one default server. Profiles
+// returns an error if an option of a server is invalid.
 func Profiles(replicas []config.Server) ([]*Profile, error) {
 	if len(replicas) == 0 {
 		replicas = make([]config.Server, 1)
@@ -74,7 +75,7 @@ func Profiles(replicas []config.Server) ([]*Profile, error) {
 	return out, nil
 }
 
-// minor returns the minor version in the options.
+// minor returns the minor version that the options specify.
 func (o options) minor() (string, error) {
 	r, ok := schema.ReleaseOf(cmp.Or(o.Version, schema.Default))
 	if !ok {
@@ -83,7 +84,7 @@ func (o options) minor() (string, error) {
 	return r.Minor, nil
 }
 
-// name is equal for equal servers.
+// name returns a string that is the same for servers with equal options.
 func (o options) name() (string, error) {
 	m, err := o.minor()
 	if err != nil {
@@ -96,10 +97,10 @@ func (o options) name() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprint(m, " ", o.release(m), " ", server.Gates, " ", o.Serve, " ", o.StorageVersions, " ", o.PeerProxy, " ", o.NoPrivileged, " ", o.Flags), nil // maps are printed sorted
+	return fmt.Sprint(m, " ", o.release(m), " ", server.Gates, " ", o.Serve, " ", o.StorageVersions, " ", o.PeerProxy, " ", o.NoPrivileged, " ", o.Flags), nil // maps are printed sorted by key
 }
 
-// flags returns the flags of kube-apiserver that correspond to the options.
+// flags returns the kube-apiserver flags to which the options correspond.
 func (o options) flags() map[string]string {
 	set := func(of map[string]bool) string {
 		var parts []string
@@ -113,7 +114,7 @@ func (o options) flags() map[string]string {
 	return all
 }
 
-// release is the whole version.
+// release returns the full version, such as v1.36.3.
 func (o options) release(minor string) string {
 	if v := strings.TrimPrefix(o.Version, "v"); strings.Count(v, ".") > 1 {
 		return "v" + v
@@ -128,6 +129,9 @@ func (o options) profile(name string, skewed bool) (*Profile, error) {
 		return nil, err
 	}
 	set, err := schema.Load(m)
+	if err == nil && o.servesMore(set) {
+		set, err = schema.LoadAll(m)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +160,20 @@ func (o options) profile(name string, skewed bool) (*Profile, error) {
 	return p, err
 }
 
-// serve returns the definitions that are not turned off.
+// servesMore reports whether Serve contains APIs that set, with the API of a default server, does not have.
+func (o options) servesMore(set *schema.Set) bool {
+	for name, on := range o.Serve { // order does not matter
+		known := slices.ContainsFunc(set.Resources(), func(r schema.Resource) bool {
+			return name == r.GV() || strings.HasPrefix(name, r.GV()+"/")
+		})
+		if !known && (on || !strings.HasPrefix(name, "api/")) && name != "api/ga" && name != "api/legacy" {
+			return true
+		}
+	}
+	return false
+}
+
+// serve returns the definitions that the options enable, and the definitions enabled by default that they do not disable.
 func (o options) serve(defs []*resource.Definition) ([]*resource.Definition, error) {
 	if len(o.Serve) == 0 {
 		return defs, nil
@@ -164,13 +181,13 @@ func (o options) serve(defs []*resource.Definition) ([]*resource.Definition, err
 	known := map[string]bool{"api/ga": true, "api/beta": true, "api/alpha": true, "api/legacy": true}
 	var out []*resource.Definition
 	for _, d := range defs {
-		on, named := true, false
+		on, named := false, false
 		for _, name := range []string{d.GV() + "/" + d.Resource, d.GV(), "api/" + stability(d.Version), "api/all"} {
 			if known[name] = true; !named {
 				on, named = o.Serve[name]
 			}
 		}
-		if on || !named {
+		if on || !named && !d.Off {
 			out = append(out, d)
 		}
 	}
@@ -182,7 +199,7 @@ func (o options) serve(defs []*resource.Definition) ([]*resource.Definition, err
 	return out, nil
 }
 
-// stability is the word of --runtime-config for versions such as v1beta1.
+// stability returns the stability level of a version such as v1beta1, in the spelling that --runtime-config uses.
 func stability(version string) string {
 	switch {
 	case strings.Contains(version, "alpha"):
@@ -193,9 +210,8 @@ func stability(version string) string {
 	return "ga"
 }
 
-// KnowsAPI reports whether a name may be one of config.Server.Serve for a server of that version: others are served by
-// none.
-func KnowsAPI(version, name string) bool {
-	_, err := options{Version: version, Serve: map[string]bool{name: true}}.profile("", false)
+// KnowsAPI reports whether config.Server.Serve may contain name for a server with the given version and feature gates.
+func KnowsAPI(version string, gates map[string]bool, name string) bool {
+	_, err := options{Version: version, FeatureGates: gates, Serve: map[string]bool{name: true}}.profile("", false)
 	return err == nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/boot"
 	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/config"
 	"github.com/kubesim/kubesim/sim/crd"
 	"github.com/kubesim/kubesim/sim/discovery"
 	"github.com/kubesim/kubesim/sim/fieldmanager"
@@ -19,14 +20,14 @@ import (
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
-// Server is one API server of a cluster, with watch caches of its own.
+// Server is an API server of a cluster. It has its own watch caches.
 type Server struct {
 	set      *Set
 	n        int // counted from 1
 	api      *apiserver.Server
-	inner    *registry.Registry // for writes by admission plugins; no plugin runs for them
-	own      *registry.Registry // through which the server itself writes: the store is always within reach
-	admitted *registry.Registry // the same with admission: through which controllers write
+	inner    *registry.Registry // for writes by admission plugins; does not run admission plugins
+	own      *registry.Registry // for the server's own writes; its store is always reachable
+	admitted *registry.Registry // like own, but with admission; for writes by controllers
 	position *watchcache.Position
 	caches   map[string]*watchcache.Cache // by storage name
 	filled   uint64                       // revision at which the caches were filled
@@ -34,25 +35,25 @@ type Server struct {
 	custom   *crd.Server
 	profile  *Profile
 
-	lagsAll     bool            // nothing is applied
-	lagging     map[string]bool // storage names whose commits are not applied; their caches have positions of their own
-	unreachable bool            // the store cannot be reached, and sends nothing
+	lagsAll     bool            // no commits are applied
+	lagging     map[string]bool // storage names of resources whose commits are not applied; their caches have their own positions
+	unreachable bool            // the store is unreachable and sends no commits
 
-	flow *flowcontrol.Config // nil if it has changed since its last use
+	flow *flowcontrol.Config // nil if it has changed since it was last used
 
-	unready map[string]Window // caches that are being filled, by storage name; everything: all of them
+	unready map[string]Window // caches that are being filled, by storage name; the key everything stands for all of them
 
-	open  []OpenWatch // watches that are not over, and some that are
-	prune int         // how many of them are too many
+	open  []OpenWatch // open watches, and some that have ended
+	prune int         // length of open at which ended watches are removed
 }
 
-// OpenWatch is a watch and the request that has opened it.
+// OpenWatch is a watch and the request that opened it.
 type OpenWatch struct {
 	*watchcache.Watch
 	Exchange *apiserver.Exchange
 }
 
-// newServer returns a server that has to be restarted, or loaded, before it serves.
+// newServer returns a server. It must be restarted or loaded before it can serve requests.
 func newServer(set *Set, n int, p *Profile) *Server {
 	r := &Server{set: set, n: n, profile: p}
 	r.custom = &crd.Server{Schema: p.set, Minor: p.server.Minor, Meta: reader(p.set).ReadMeta, Host: customHost{r, &set.Conversions}}
@@ -70,14 +71,22 @@ func newServer(set *Set, n int, p *Profile) *Server {
 	return r
 }
 
-// decoder returns what reads the bodies of requests.
+// decoder returns the decoder for request bodies.
 func (r *Server) decoder() *codec.Decoder {
 	set := r.profile.set
-	return &codec.Decoder{Kinds: set.Kind, Unserved: set.Release().CanRead, Meta: set.Named(crd.ObjectMeta),
+	return &codec.Decoder{Schema: set, Meta: set.Named(crd.ObjectMeta), CBOR: r.cbor(),
 		Unstructured: r.custom.Known, Prune: r.custom.Prune}
 }
 
-// auth returns the authenticator and authorizer of the server.
+// cbor returns the codec of CBOR, or nil if its feature gate is disabled.
+func (r *Server) cbor() codec.CBORCodec {
+	if r.profile.server.Gates[config.GateCBOR] {
+		return r.set.Config.CBOR
+	}
+	return nil
+}
+
+// auth returns the object that authenticates and authorizes requests to the server.
 func (r *Server) auth() *auth.Auth {
 	o := r.set.Auth
 	o.Named, o.Host = r.profile.server.Since(37), authHost{r}
@@ -90,22 +99,22 @@ func (r *Server) discovery(table *resource.Table) discovery.Options {
 	return discovery.Options{Table: table, Schema: p.set, Version: discovery.Release(p.release),
 		Address: "127.0.0.1:" + strconv.Itoa(cmp.Or(set.Config.Port, boot.Port)), Keys: set.Tokens,
 		Statusz: p.server.Gates["ComponentStatusz"], Flagz: p.server.Gates["ComponentFlagz"], Flags: p.flags,
-		Host: discoveryHost{r}}
+		CBOR: r.cbor(), Host: discoveryHost{r}}
 }
 
-// API returns the apiserver.Server, which answers requests.
+// API returns the apiserver.Server, which handles requests.
 func (r *Server) API() *apiserver.Server { return r.api }
 
-// Release is the version of the server, such as v1.36.3.
+// Release returns the version of the server, such as v1.36.3.
 func (r *Server) Release() string { return r.profile.release }
 
-// Minor is the first two numbers of the version, such as 1.36.
+// Minor returns the minor version of the server, such as 1.36.
 func (r *Server) Minor() string { return r.profile.set.Minor() }
 
 // Profile returns the server's profile.
 func (r *Server) Profile() *Profile { return r.profile }
 
-// Reader returns a reader of the currently stored objects.
+// Reader returns a reader for the stored objects.
 func (r *Server) Reader() registry.Reader { return r.api.Registry.Reader() }
 
 // Definition returns the hub definition of a storage name, or nil.
@@ -116,13 +125,14 @@ func (r *Server) Definition(storage string) *resource.Definition {
 	return r.custom.Hub(storage)
 }
 
-// registry returns a registry over a backend. A nil chain means no admission.
+// registry returns a registry that uses the given backend. If chain is nil, it does not run admission plugins.
 func (r *Server) registry(b registry.Backend, who *auth.Auth, fields *fieldmanager.Manager, chain admission.Chain) *registry.Registry {
 	return &registry.Registry{Backend: b, Authorizer: authorizer{who}, Admission: chain, Fields: fields, Server: r.profile.server,
 		NoPrivileged: r.profile.refuses, Config: r.set.Config, Tokens: r.set.Tokens}
 }
 
-// versions implements fieldmanager.Versions for a server of table and of custom resources, of which it knows all versions, served or not.
+// versions implements fieldmanager.Versions. It provides the resources of a table, and all versions of custom resources, whether
+// served or not.
 type versions struct {
 	table  *resource.Table
 	custom *crd.Server

@@ -1,18 +1,19 @@
-// Package replica has the API servers of a cluster: each is one apiserver.Server with watch caches of its own, over the store that
-// all of them share.
+// Package replica contains the API servers of a cluster. Each of them is an apiserver.Server with its own watch caches; all of them
+// share one store.
 //
 //	         Set ─ Host: log, history, clock, random numbers, authentication
 //	          ├─ Server 1: apiserver ─▶ registry ─▶ Log.Store
 //	commit ─▶ │            watch caches ◀─ Committed: all apply a commit, then waiting requests resume
-//	          └─ Server 2: …    lags: its caches stand still
-//	                            cut: it does not reach the store
+//	          └─ Server 2: …    lags: its caches are not updated
+//	                            cut: it cannot reach the store
 //
-// A Server of an older release, or with other gates, has a Profile of its own and reads what the others have stored. The
-// Cluster's lock guards everything here.
+// A Server of an older release, or with other feature gates, has its own Profile and converts objects that other servers have
+// stored. The Cluster's lock guards everything in this package.
 package replica
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -31,9 +32,10 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/random"
 	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// Host provides the parts of the cluster that the API servers need.
+// Host connects the API servers to the other parts of the cluster.
 type Host struct {
 	Cluster
 	Schedule *clock.Schedule
@@ -43,53 +45,55 @@ type Host struct {
 
 	Config *config.Cluster
 	Auth   auth.Options
-	Tokens *token.Authority // of service accounts
+	Tokens *token.Authority // for service accounts
 }
 
-// Cluster provides the parts that themselves need the API servers. New does not ask for them.
+// Cluster provides those parts of the cluster that depend on the API servers themselves. New does not access them.
 type Cluster interface {
 	Log() *commit.Log
 	History() *history.History
 	Aggregator() *aggregator.Aggregator
-	// Listener observes the servers.
+	// Listener returns the object that observes the servers.
 	Listener() Listener
 }
 
-// Lock is the Cluster's lock as its servers use it.
+// Lock is the Cluster's lock.
 type Lock interface {
 	sync.Locker
-	// Unlocked calls f without the lock, in the middle of a request.
+	// Unlocked calls f without the lock during a request.
 	Unlocked(f func())
-	// Wait returns when d of the Cluster's time has passed, or ctx ends. It is called without the lock.
+	// Wait waits until d has passed on the Cluster's clock or ctx is done. It is called without the lock.
 	Wait(ctx context.Context, d time.Duration)
-	// Pause lets the time between two writes of one request pass.
+	// Pause waits for the configured time between two writes of one request.
 	Pause()
 }
 
-// Listener observes the servers, which are counted from 1.
+// Listener observes the servers. Servers are counted from 1.
 type Listener interface {
-	// Applied is called when a server has applied a commit, before its watches are notified.
+	// Applied is called after a server has applied a commit and before it notifies its watches.
 	Applied(server int, c *commit.Commit)
-	// Hook returns what observes the requests of a server, or nil if nothing does.
+	// Hook returns the observer of a server's requests, or nil if there is none.
 	Hook(server int) apiserver.Hook
-	// Asked is called with each decision of a server about what a user may do.
+	// Asked is called for each authorization decision of a server.
 	Asked(server int, at auth.Attributes, allowed bool)
 }
 
-// Set is all API servers of a cluster.
+// Set contains all API servers of a cluster.
 type Set struct {
 	Host
 	Conversions Conversions
 	Webhooks    Webhooks
 
 	list   []*Server
-	held   map[string]bool // clients whose watch events are kept back
-	routes map[string]int  // servers that clients reach, by the beginning of their User-Agent
+	held   map[string]bool // clients whose watch events are held
+	routes map[string]int  // server numbers by prefix of the User-Agent
 
-	started []*Server // since the last TakeStarted
+	auditor apiserver.Auditor // nil if requests are not audited
+
+	started []*Server // servers restarted since the last TakeStarted
 }
 
-// New returns API servers, one of each profile. They serve nothing before they were restarted or loaded.
+// New returns an API server for each profile. The servers must be restarted or loaded before they can serve requests.
 func New(h Host, profiles []*Profile) *Set {
 	s := &Set{Host: h, held: map[string]bool{}, routes: map[string]int{}}
 	for i, p := range profiles {
@@ -98,10 +102,13 @@ func New(h Host, profiles []*Profile) *Set {
 	return s
 }
 
-// Len returns how many servers there are.
+// Audit sets the auditor of requests to all servers.
+func (s *Set) Audit(a apiserver.Auditor) { s.auditor = a }
+
+// Len returns the number of servers.
 func (s *Set) Len() int { return len(s.list) }
 
-// At returns server n, counted from 1, or nil.
+// At returns the server with number n, counted from 1, or nil.
 func (s *Set) At(n int) *Server {
 	if n < 1 || n > len(s.list) {
 		return nil
@@ -109,10 +116,10 @@ func (s *Set) At(n int) *Server {
 	return s.list[n-1]
 }
 
-// First is the first server.
+// First returns the first server.
 func (s *Set) First() *Server { return s.list[0] }
 
-// Leader returns the server whose controllers do the work: the first one that has applied all commits, otherwise the first.
+// Leader returns the server that controllers use: the first server that has applied all commits, or else the first server.
 func (s *Set) Leader() *Server {
 	for _, r := range s.list {
 		if !r.lagsAll && !r.unreachable && len(r.lagging) == 0 {
@@ -122,8 +129,26 @@ func (s *Set) Leader() *Server {
 	return s.list[0]
 }
 
-// Definition implements commit.Definitions: it returns the first server's hub definition of a storage name, or nil.
+// Definition implements commit.Definitions. It returns the hub definition of a storage name on the first server, or nil.
 func (s *Set) Definition(storage string) *resource.Definition { return s.list[0].Definition(storage) }
+
+// GroupVersions returns the group versions of built-in resources that the servers serve. If all of them have the default API, it
+// returns nil.
+func (s *Set) GroupVersions() (all []schema.GVK) {
+	changed := false
+	for _, r := range s.list {
+		changed = changed || r.profile.flags["runtime-config"] != ""
+		for _, d := range r.profile.served {
+			if gv := (schema.GVK{Group: d.Group, Version: d.Version}); !slices.Contains(all, gv) {
+				all = append(all, gv)
+			}
+		}
+	}
+	if !changed {
+		return nil
+	}
+	return all
+}
 
 // Committed implements commit.Listener.
 func (s *Set) Committed(c *commit.Commit) {
@@ -131,11 +156,11 @@ func (s *Set) Committed(c *commit.Commit) {
 		r.Apply(c)
 	}
 	for _, r := range s.list {
-		r.wake() // a resumed request may write: all servers apply this commit before the next
+		r.wake() // a resumed request may write: all servers must apply this commit before that write
 	}
 }
 
-// Compacted implements history.Caches. A server that is cut learns of the compaction when it resumes.
+// Compacted implements history.Caches. A server that is cut off is not notified of the compaction until Resume.
 func (s *Set) Compacted(rev uint64) {
 	for _, r := range s.list {
 		if !r.unreachable {
@@ -151,20 +176,20 @@ func (s *Set) Forget() {
 	}
 }
 
-// Reset forgets which clients are held and routed, and what webhooks have converted.
+// Reset ends all holds and routes of clients, and clears the cached results of conversion webhooks.
 func (s *Set) Reset() {
 	s.Conversions.memory.Forget()
 	s.held, s.routes = map[string]bool{}, map[string]int{}
 }
 
-// End answers the waiting reads, as if they had timed out, and ends all watches.
+// End makes all waiting reads continue as if they had timed out, and ends all watches.
 func (s *Set) End() {
 	for _, r := range s.list {
 		r.end()
 	}
 }
 
-// Restart restarts all servers when the store was as view.
+// Restart restarts all servers. Their caches are filled from view.
 func (s *Set) Restart(view *mvcc.View) {
 	s.started = nil
 	for _, r := range s.list {
@@ -172,17 +197,22 @@ func (s *Set) Restart(view *mvcc.View) {
 	}
 }
 
-// restarted notes that a server has been started over existing data.
+// restarted records that a server was started with existing data.
 func (s *Set) restarted(r *Server) { s.started = append(s.started, r) }
 
-// TakeStarted returns the servers that have been started over existing data since the last call, in this order.
+// TakeStarted returns the servers that were started with existing data since the last call, in order.
 func (s *Set) TakeStarted() []*Server {
 	started := s.started
 	s.started = nil
 	return started
 }
 
-// Reread makes every server read stored custom resources again, because their conversion may have changed.
+// CallWebhooksToConvert reports whether a definition of a server specifies a webhook that converts its objects.
+func (s *Set) CallWebhooksToConvert() bool {
+	return slices.ContainsFunc(s.list, func(r *Server) bool { return r.custom.CallsWebhook() })
+}
+
+// Reread makes all servers read the stored custom resources again. It is called when their conversion may have changed.
 func (s *Set) Reread() {
 	s.Conversions.memory.Forget()
 	for _, r := range s.list {
@@ -190,20 +220,20 @@ func (s *Set) Reread() {
 	}
 }
 
-// Adopt copies the registered functions of other servers, before these are loaded.
+// Adopt copies the registered functions from another Set. It must be called before the servers are loaded.
 func (s *Set) Adopt(other *Set) {
 	s.Webhooks.adopt(&other.Webhooks)
 	s.Conversions.adopt(&other.Conversions)
 }
 
-// Rediscover implements aggregator.Servers: it notifies the servers that discovery has changed.
+// Rediscover implements aggregator.Servers. It notifies the servers that discovery has changed.
 func (s *Set) Rediscover() {
 	for _, r := range s.list {
 		r.api.Discovery.Changed()
 	}
 }
 
-// documents are the discovery documents of all servers.
+// documents returns the discovery documents of all servers.
 func (s *Set) documents() []*discovery.Documents {
 	var all []*discovery.Documents
 	for _, r := range s.list {
@@ -212,8 +242,8 @@ func (s *Set) documents() []*discovery.Documents {
 	return all
 }
 
-// Hold keeps back the watch events, and the ends of watches, of clients whose User-Agent begins with client, on every
-// server and for watches to come, until Release.
+// Hold delays the events and the end of every watch whose User-Agent begins with client, on all servers, until Release. It also
+// applies to watches opened later.
 func (s *Set) Hold(client string) {
 	s.held[client] = true
 	for _, r := range s.list {
@@ -223,7 +253,7 @@ func (s *Set) Hold(client string) {
 	}
 }
 
-// Release sends, all at once, the events that Hold of the same client keeps back.
+// Release sends the events that an earlier Hold of the same client has delayed.
 func (s *Set) Release(client string) {
 	delete(s.held, client)
 	for _, r := range s.list {
@@ -233,10 +263,11 @@ func (s *Set) Release(client string) {
 	}
 }
 
-// Route leads the requests of clients whose User-Agent begins with client to server n from now on.
+// Route directs further requests of clients whose User-Agent begins with client to server n.
 func (s *Set) Route(client string, n int) { s.routes[client] = n }
 
-// APIServerFor returns the API server that a client with the User-Agent reaches.
+// APIServerFor returns the API server to which requests with this User-Agent are routed. If several routes match, the longest one
+// applies.
 func (s *Set) APIServerFor(userAgent string) *apiserver.Server {
 	best, n := "", 1
 	for _, client := range object.SortedKeys(s.routes) {

@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// readingSkew returns copies of the definitions that read what servers of other profiles have stored.
+// readingSkew returns copies of the definitions. The copies can also read objects that servers with other profiles have stored.
 func (o options) readingSkew(set *schema.Set, defs []*resource.Definition) ([]*resource.Definition, error) {
 	l := &skewCodec{decoder: decoder(set), versions: map[schema.GVK]*resource.Definition{},
 		stored: map[string]*resource.Definition{}}
@@ -42,16 +42,16 @@ func (o options) readingSkew(set *schema.Set, defs []*resource.Definition) ([]*r
 	return out, nil
 }
 
-// decoder reads the bodies that built-in kinds have in a minor.
+// decoder returns a decoder for the built-in kinds of a minor version.
 func decoder(set *schema.Set) *codec.Decoder {
-	return &codec.Decoder{Kinds: set.Kind, Unserved: set.Release().CanRead}
+	return &codec.Decoder{Schema: set}
 }
 
-// skewCodec is how the servers of one profile read and write.
+// skewCodec reads and writes stored objects for servers that share a profile.
 type skewCodec struct {
 	decoder  *codec.Decoder
 	versions map[schema.GVK]*resource.Definition
-	stored   map[string]*resource.Definition // resources that are stored in another version than the hub's, by storage name
+	stored   map[string]*resource.Definition // resources whose storage version is not the hub version, by storage name
 }
 
 // read implements resource.SkewCodec.Read.

@@ -12,25 +12,25 @@ import (
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
-// State is all servers at rest.
+// State is the state of all servers while no request is being processed.
 type State struct {
-	Held    []string       // clients
-	Routes  map[string]int // of clients to servers, counted from 1
+	Held    []string       // held clients
+	Routes  map[string]int // server numbers, counted from 1, by client
 	Servers []ServerState  // if nil, each server is newly started
 }
 
-// ServerState is one server.
+// ServerState is the state of one server.
 type ServerState struct {
-	Position     *mvcc.View            // applied up to here
-	LaggingViews map[string]*mvcc.View // of resources that lag on their own, by storage name
-	Lags         bool                  // it applies nothing
-	Cut          bool                  // it does not reach the store
+	Position     *mvcc.View            // state of the store up to which commits were applied
+	LaggingViews map[string]*mvcc.View // positions of resources that lag individually, by storage name
+	Lags         bool                  // no commits are applied
+	Cut          bool                  // the store is unreachable
 	Filled       uint64                // revision at which the caches were filled
 	Caches       map[string]watchcache.State
-	Unready      map[string]Window // caches that are being filled, by storage name; "*": all
+	Unready      map[string]Window // caches that are being filled, by storage name; "*" stands for all of them
 }
 
-// State returns the current state of the servers. It shares nothing that changes with them.
+// State returns the current state of the servers. It does not share mutable data with them.
 func (s *Set) State() State {
 	state := State{Held: object.SortedKeys(s.held), Routes: maps.Clone(s.routes)}
 	for _, r := range s.list {
@@ -51,12 +51,13 @@ func (r *Server) state() ServerState {
 	return s
 }
 
-// Load makes the servers continue from a State. If unread is set, the values of the store have not been parsed yet.
+// Load makes the servers continue from a State. unread reports whether the values in the store have not been parsed yet. Load
+// returns an error if the State is inconsistent.
 func (s *Set) Load(state State, unread bool) error {
 	for _, client := range state.Held {
 		s.held[client] = true
 	}
-	for client, n := range state.Routes { // order does not matter: a map again
+	for client, n := range state.Routes { // order does not matter: the result is a map
 		s.routes[client] = n
 	}
 	if unread {
@@ -70,7 +71,7 @@ func (s *Set) Load(state State, unread bool) error {
 			return fmt.Errorf("replica %d: %w", i+1, err)
 		}
 	}
-	if unread { // definitions are known now
+	if unread { // the definitions have been loaded
 		s.read(s.list[0].custom.Hub)
 	}
 	return nil
@@ -100,7 +101,7 @@ func (r *Server) load(s ServerState) error {
 	return nil
 }
 
-// read parses the values of objects that were loaded from a file, unless they are parsed already. It skips resources without a hub
+// read parses those values of objects loaded from a file that have not been parsed yet. It skips resources without a hub
 // definition.
 func (s *Set) read(hub func(storage string) *resource.Definition) {
 	store := s.Log().Store
@@ -117,10 +118,10 @@ func (s *Set) read(hub func(storage string) *resource.Definition) {
 		return true
 	}
 	oldest.Range("", "", take)
-	_ = store.Events(oldest.Rev(), func(e *mvcc.Event) bool { return take(e.KV) }) // cannot be compacted: the oldest
+	_ = store.Events(oldest.Rev(), func(e *mvcc.Event) bool { return take(e.KV) }) // no error: the oldest revision is not compacted
 }
 
-// Matches returns an error if a State is of other servers.
+// Matches returns an error if the servers differ from those of another Set in number or configuration.
 func (s *Set) Matches(other *Set) error {
 	for i, r := range other.list {
 		if len(other.list) != len(s.list) || r.profile.name != s.list[i].profile.name {
@@ -130,7 +131,7 @@ func (s *Set) Matches(other *Set) error {
 	return nil
 }
 
-// String names the servers by their releases.
+// String describes the servers by their number and their releases.
 func (s *Set) String() string {
 	var names []string
 	for _, r := range s.list {

@@ -14,27 +14,27 @@ import (
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
-// The faults of a replica, and their effects on clients:
+// The disturbances of a replica, and their effects on clients:
 //
 //	          caches        reads of the newest state       writes
-//	Lag       stand still   3 s, then the store (lists)      as ever
+//	Lag       not updated   3 s, then the store (lists)      unaffected
 //	                        or 504 (watch-list)
-//	Cut       stand still   500 at once                      500
-//	Restart   refilled      as ever; watches end             as ever
-//	Resume    catch up      as ever                          as ever
-//	Unready   being filled  429, or the store                as ever; watches end
+//	Cut       not updated   500 at once                      500
+//	Restart   refilled      unaffected; watches end          unaffected
+//	Resume    catch up      unaffected                       unaffected
+//	Unready   being filled  429, or the store                unaffected; watches end
 //
-// A get without a resourceVersion asks the store, so Lag does not concern it. Reads that ask for "0", or for a revision
-// that the caches have, are answered all the time.
+// A get without a resourceVersion reads from the store, so Lag does not affect it. Reads with resourceVersion "0", or a revision
+// that the caches have reached, always succeed.
 
-// Status is the state of a replica and its current faults.
+// Status is the state of a replica and its current disturbances.
 type Status struct {
 	Version  string   `json:"version"`
-	Revision uint64   `json:"revision"` // applied up to here, except for resources that lag on their own
+	Revision uint64   `json:"revision"` // last applied revision, except for resources that lag individually
 	Cut      bool     `json:"cut"`
-	Lagging  []string `json:"lagging"` // storage names of resources; "*" is everything
+	Lagging  []string `json:"lagging"` // storage names of resources; "*" stands for all of them
 	Watches  int      `json:"watches"`
-	Unready  []string `json:"unready"` // storage names of resources whose caches are being filled; "*" is everything
+	Unready  []string `json:"unready"` // storage names of resources whose caches are being filled; "*" stands for all of them
 }
 
 // Status returns the current state of the server.
@@ -53,8 +53,9 @@ func (r *Server) Status() Status {
 	return s
 }
 
-// Lag stops the replica from applying commits to the resources, named as "pods" or "deployments.apps", or to all. Its
-// watches fall silent, and its caches stay as they are.
+// Lag stops the replica from applying commits to the given resources, such as "pods" or "deployments.apps", or to all resources.
+// Its watches send no events, and its caches do not change. Lag returns an error if the replica does not serve one of the
+// resources.
 func (r *Server) Lag(resources ...string) error {
 	if len(resources) == 0 {
 		r.lagsAll = true
@@ -73,7 +74,7 @@ func (r *Server) Lag(resources ...string) error {
 	return nil
 }
 
-// storageNames returns where resources are stored.
+// storageNames returns the storage names of resources, or an error if the server does not serve one of them.
 func (r *Server) storageNames(resources []string) ([]string, error) {
 	var names []string
 	for _, text := range resources {
@@ -90,15 +91,15 @@ func (r *Server) storageNames(resources []string) ([]string, error) {
 	return names, nil
 }
 
-// Cut disconnects the replica from the store. Watches stay open, and the contents of the caches are still served.
+// Cut disconnects the replica from the store. Watches stay open, and the caches can still be read.
 func (r *Server) Cut() { r.unreachable = true }
 
-// Resume ends Lag and Cut: the replica applies all missed commits, in order, and sends them to its watches. If the store has
-// compacted some of them, the caches are filled again and the watches end.
+// Resume ends Lag and Cut: the replica applies all missed commits in order and sends the events to its watches. If the store has
+// compacted some of these commits, the caches are refilled and the watches end.
 func (r *Server) Resume() {
 	alone := object.SortedKeys(r.lagging)
 	r.lagsAll, r.unreachable, r.lagging = false, false, map[string]bool{}
-	for _, name := range alone { // these caches first catch up with the others
+	for _, name := range alone { // these caches first catch up with the replica's position
 		own := &watchcache.Position{View: r.caches[name].View()}
 		r.caches[name].Follow(own)
 		whole := r.replay(own, r.position.Rev(), func(storage string) bool { return storage == name })
@@ -110,14 +111,14 @@ func (r *Server) Resume() {
 	if !r.replay(r.position, r.set.Log().Store.Rev(), func(string) bool { return true }) {
 		r.refillAll()
 	}
-	if floor, known := r.set.History().Floor(); known { // a replica that was cut has not heard of compactions
+	if floor, known := r.set.History().Floor(); known { // a replica that was cut off has not been notified of compactions
 		r.compacted(floor)
 	}
 	r.wake()
 }
 
-// replay applies the commits from a position up to a revision for which concerns returns true. It returns false if the store has
-// compacted some of them.
+// replay applies the commits after a position and up to a revision. It applies only those for whose storage name concerns returns
+// true. If the store has compacted some of the commits, it returns false.
 func (r *Server) replay(p *watchcache.Position, until uint64, concerns func(storage string) bool) bool {
 	store, now := r.set.Log().Store, r.set.Schedule.Now()
 	var events []*mvcc.Event
@@ -143,7 +144,7 @@ func (r *Server) replay(p *watchcache.Position, until uint64, concerns func(stor
 	return true
 }
 
-// refill fills the cache of a resource again at the replica's position; its watches end.
+// refill refills the cache of a resource at the replica's position. Its watches end.
 func (r *Server) refill(name string) {
 	r.caches[name].Refill()
 	r.flow = nil
@@ -152,7 +153,7 @@ func (r *Server) refill(name string) {
 	}
 }
 
-// refillAll fills all caches again at the newest revision; all watches end.
+// refillAll refills all caches at the newest revision. All watches end.
 func (r *Server) refillAll() {
 	r.position.View = r.set.Log().Newest()
 	r.filled, r.flow = r.position.Rev(), nil
@@ -162,14 +163,14 @@ func (r *Server) refillAll() {
 	r.redefine()
 }
 
-// Restart restarts the replica: its watches end, and its caches are filled again. Afterwards it reaches the store.
+// Restart restarts the replica: its watches end, its caches are refilled, and it can reach the store.
 func (r *Server) Restart() {
 	r.restartAt(r.set.Log().Newest())
 	r.set.restarted(r)
 }
 
-// Stall silences the replica's open watches: their connections stay open and carry nothing any more. After d they break,
-// as a client notices that pings get no answer (client-go: 30 s and 15 s); d of 0 is never.
+// Stall silences the replica's open watches: their connections stay open but carry no more data. After d they break, as if the
+// client had noticed that pings remain unanswered (client-go: after 30 s and 15 s). If d is 0, they never break.
 func (r *Server) Stall(d time.Duration) {
 	for _, w := range r.Watches("") {
 		w.Stall()
@@ -179,14 +180,14 @@ func (r *Server) Stall(d time.Duration) {
 	}
 }
 
-// CloseWatches ends the replica's open watches in an orderly way.
+// CloseWatches ends the replica's open watches gracefully, after the events that are already queued.
 func (r *Server) CloseWatches() {
 	for _, w := range r.Watches("") {
 		w.End()
 	}
 }
 
-// Watching implements apiserver.Host: it keeps the watches that are open.
+// Watching implements apiserver.Host. It records an open watch.
 func (r apiHost) Watching(e *apiserver.Exchange, w *watchcache.Watch) {
 	if len(r.open) >= r.prune {
 		r.open = slices.DeleteFunc(r.open, OpenWatch.Over)
@@ -200,7 +201,8 @@ func (r apiHost) Watching(e *apiserver.Exchange, w *watchcache.Watch) {
 	}
 }
 
-// Watches returns the open watches of clients whose User-Agent begins with client, including watches whose end is held back.
+// Watches returns the open watches of clients whose User-Agent begins with client. It includes watches that have ended but whose
+// end Hold delays.
 func (r *Server) Watches(client string) []OpenWatch {
 	var out []OpenWatch
 	for _, w := range r.open {

@@ -7,15 +7,15 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Window is a time for which something is not there.
+// Window is the period in which a cache is not ready.
 type Window struct{ Since, Until time.Time }
 
 // everything stands for all resources.
 const everything = "*"
 
-// Unready makes the replica refill the watch caches of the resources, or all of them, which takes d: their watches end, and until
-// then no watch of them begins and most lists are refused, with 429. Clients see this from an API server in the first seconds after
-// a restart, and for a resource whose definition is new.
+// Unready makes the replica refill the watch caches of the given resources, or all of its caches. That takes the time d. Their
+// watches end. Until the caches are ready, new watches and most lists are rejected with 429. Clients observe this in the first
+// seconds after an API server restarts, and for a resource whose definition is new.
 func (r *Server) Unready(d time.Duration, resources ...string) error {
 	if d <= 0 {
 		return fmt.Errorf("a cache cannot be unready for %v: use a duration such as 30s", d)
@@ -42,7 +42,7 @@ func (r *Server) Unready(d time.Duration, resources ...string) error {
 	return nil
 }
 
-// readyAfter ends a window when it has not become longer by then.
+// readyAfter ends a window after d, unless the window was extended in the meantime.
 func (r *Server) readyAfter(name string, d time.Duration) {
 	until := r.unready[name].Until
 	r.set.Schedule.After(d, func() {
@@ -56,7 +56,7 @@ func (r *Server) readyAfter(name string, d time.Duration) {
 	})
 }
 
-// cachesOf returns the caches that a window is about.
+// cachesOf returns the storage names of the caches to which a window applies.
 func (r *Server) cachesOf(name string) []string {
 	if name == everything {
 		return r.cacheNames()
@@ -65,7 +65,7 @@ func (r *Server) cachesOf(name string) []string {
 	return []string{name}
 }
 
-// downtime reports whether a cache is unready, and since when.
+// downtime returns the time for which a cache has not been ready. If the cache is ready, it returns false.
 func (r *Server) downtime(storage string) (time.Duration, bool) {
 	for _, name := range []string{storage, everything} {
 		if w, ok := r.unready[name]; ok {
@@ -75,7 +75,7 @@ func (r *Server) downtime(storage string) (time.Duration, bool) {
 	return 0, false
 }
 
-// notReady returns the names of the unready caches.
+// notReady returns the storage names of the caches that are not ready, or "*" for all caches.
 func (r *Server) notReady() []string {
 	return append([]string{}, object.SortedKeys(r.unready)...)
 }

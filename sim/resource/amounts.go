@@ -8,10 +8,11 @@ import (
 	"github.com/kubesim/kubesim/sim/quantity"
 )
 
-// Amounts are quantities by the name of their resource: cpu, memory, …
+// Amounts maps names of resources (cpu, memory, …) to quantities.
 type Amounts map[string]quantity.Quantity
 
-// AmountsAt reads a resource list; quantities that cannot be read count as absent.
+// AmountsAt returns the resource list at a path of obj, such as spec.hard. It ignores invalid quantities. If there is no list, the
+// result is empty.
 func AmountsAt(obj object.Object, path ...string) Amounts {
 	list := obj.Map(path...)
 	out := make(Amounts, len(list))
@@ -25,14 +26,14 @@ func AmountsAt(obj object.Object, path ...string) Amounts {
 	return out
 }
 
-// Add adds the amounts of b.
+// Add adds the amounts of b to a.
 func (a Amounts) Add(b Amounts) {
 	for name, q := range b {
 		a[name] = a[name].Add(q)
 	}
 }
 
-// Raise makes every amount at least that of b.
+// Raise sets each amount of a to that of b if a does not contain the resource or b's amount is greater.
 func (a Amounts) Raise(b Amounts) {
 	for name, q := range b {
 		if have, ok := a[name]; !ok || q.Cmp(have) > 0 {
@@ -41,7 +42,7 @@ func (a Amounts) Raise(b Amounts) {
 	}
 }
 
-// Names returns the names of the resources in order.
+// Names returns the names of the resources in sorted order.
 func (a Amounts) Names() []string { return object.SortedKeys(a) }
 
 // JSON returns the amounts as a JSON object.
@@ -53,7 +54,7 @@ func (a Amounts) JSON() map[string]any {
 	return out
 }
 
-// Less returns the amounts of a that exceed those of b.
+// Less returns a with the amounts of b subtracted. It ignores resources that a does not contain.
 func (a Amounts) Less(b Amounts) Amounts {
 	rest := maps.Clone(a)
 	for name, q := range b { // order does not matter
@@ -64,7 +65,7 @@ func (a Amounts) Less(b Amounts) Amounts {
 	return rest
 }
 
-// Text prints some of the amounts: cpu=1,memory=1Gi.
+// Text formats the amounts of the named resources in the given order: cpu=1,memory=1Gi.
 func (a Amounts) Text(names []string) string {
 	parts := make([]string, len(names))
 	for i, name := range names {
@@ -73,5 +74,5 @@ func (a Amounts) Text(names []string) string {
 	return strings.Join(parts, ",")
 }
 
-// Count returns a number as a quantity.
+// Count returns n as a quantity in decimal notation.
 func Count(n int) quantity.Quantity { return quantity.New(int64(n), quantity.DecimalSI) }

@@ -2,30 +2,30 @@ package resource
 
 // Check is one step of the validation of a kind's objects.
 //
-// Before an update, every object's metadata is checked as that of a new object with any name, then as that of an update;
-// the kind's own steps come on top, so causes repeat. After a create without errors, metadata is checked as that of an
-// object with any name.
+// Before an update, every object's metadata is first validated like that of a new object with an arbitrary name, and then like that
+// of an update. The kind's own steps follow, so causes are repeated. After a create without errors, metadata is validated again,
+// like that of an object with an arbitrary name.
 type Check uint8
 
 const (
-	// CheckMeta checks metadata as that of a new object, with the kind's rule for names (validation.ValidateObjectMeta).
+	// CheckMeta validates metadata as for a new object, with the kind's rule for names (validation.ValidateObjectMeta).
 	CheckMeta Check = iota
-	// CheckMetaUpdate checks metadata as that of an update (validation.ValidateObjectMetaUpdate).
+	// CheckMetaUpdate validates metadata as for an update (validation.ValidateObjectMetaUpdate).
 	CheckMetaUpdate
-	// CheckFirst runs Strategy.ValidateFirst, which kinds use before a further check of metadata.
+	// CheckFirst runs Strategy.ValidateFirst, which some kinds need before metadata is validated again.
 	CheckFirst
 	// CheckKind runs Strategy.Validate or Strategy.ValidateUpdate.
 	CheckKind
 )
 
-// Checks are the steps of validation in their order, which decides which of two errors comes first. Its zero value is the order of
-// most kinds.
+// Checks lists the steps of validation in order. The order determines which of two errors comes first. The zero value is the order
+// of most kinds.
 type Checks struct {
 	Create []Check // default: CheckMeta, CheckKind
 	Update []Check // of the main resource; default: CheckMetaUpdate, CheckKind
-	// Subresources are the steps of updates of subresources, by name. Others: CheckMetaUpdate, CheckKind.
+	// Subresources holds the steps of updates of subresources, by name. The default is CheckMetaUpdate, CheckKind.
 	Subresources map[string][]Check
-	// Groups are the steps of requests to another API group than that of the hub, by group.
+	// Groups holds the steps of requests to API groups other than the hub's, by group.
 	Groups map[string]Checks
 }
 
@@ -34,7 +34,7 @@ var (
 	updateChecks = []Check{CheckMetaUpdate, CheckKind}
 )
 
-// Of returns the steps for a request.
+// Of returns the validation steps for an update, or otherwise a create, of the request's resource or subresource.
 func (c Checks) Of(ctx *Context, update bool) []Check {
 	if group, ok := c.Groups[ctx.Definition.Group]; ok {
 		c = group

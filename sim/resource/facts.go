@@ -2,15 +2,16 @@ package resource
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// facts are named texts, concatenated: 3 app 3 web 4 tier 5 front. An item lives as long as the store has its revision: maps would
-// take three times the memory, and substrings of the parsed text would keep all of it in memory.
+// facts holds names and values in one string, each preceded by its length: 3 app 3 web 4 tier 5 front. An item lives as long as the
+// store has its revision: maps would take three times the memory, and substrings of the parsed JSON would keep all of it in memory.
 type facts string
 
-// next returns the first text and the rest.
+// next returns the first string and the remaining facts. f must not be empty.
 func (f facts) next() (string, facts) {
 	n, at := 0, 0
 	for shift := 0; ; shift += 7 {
@@ -22,7 +23,23 @@ func (f facts) next() (string, facts) {
 	}
 }
 
-// get returns the text with a name, and whether there is one.
+// number returns the field number with which f begins, and the remaining facts.
+func (f facts) number() (n int, rest facts) { return int(f[0]), f[1:] }
+
+// field returns the value of the field with the number, or "" if there is none.
+func (f facts) field(number int) string {
+	for f != "" {
+		var n int
+		var value string
+		n, f = f.number()
+		if value, f = f.next(); n == number {
+			return value
+		}
+	}
+	return ""
+}
+
+// get returns the value of the named entry. It returns false if there is none.
 func (f facts) get(name string) (string, bool) {
 	for f != "" {
 		var key, value string
@@ -38,31 +55,31 @@ func appendText(dst []byte, text string) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(text))), text...)
 }
 
-// remember extracts the values that selectors need from the item's object, into one piece of memory.
+// remember copies the labels and selectable fields from obj to the item, in one allocation.
 func (it *Item) remember(d *Definition, obj object.Object) {
-	namespace, name := obj.Namespace(), obj.Name()
+	namespace := obj.Namespace()
+	names := namespace + obj.Name()
+	it.Namespace, it.Name = names[:len(namespace)], names[len(namespace):]
 	buffer := make([]byte, 0, 512)
-	buffer = append(append(buffer, namespace...), name...)
-	for key, v := range obj.Map("metadata", "labels") { // order does not matter: they are looked up
+	for key, v := range obj.Map("metadata", "labels") { // order does not matter: labels are looked up by name
 		if value, ok := v.(string); ok {
 			buffer = appendText(appendText(buffer, key), value)
 		}
 	}
 	labels := len(buffer)
-	for _, f := range d.Hub.Strategy.Fields {
-		if value := f.Text(obj); value != "" { // as is one that is not there
-			buffer = appendText(appendText(buffer, f.Name), value)
+	for i, f := range d.Hub.Strategy.Fields {
+		if value := f.Text(obj); value != "" { // a missing field has the same value
+			buffer = appendText(append(buffer, byte(i)), value)
 		}
 	}
-	all, names := string(buffer), len(namespace)+len(name)
-	it.Namespace, it.Name = all[:len(namespace)], all[len(namespace):names]
-	it.labels, it.fields = facts(all[names:labels]), facts(all[labels:])
+	all := string(buffer)
+	it.labels, it.fields = facts(all[:labels]), facts(all[labels:])
 }
 
 // Label returns the value of a label, and whether the object has it.
 func (it *Item) Label(name string) (value string, ok bool) { return it.labels.get(name) }
 
-// Labelled reports whether the object has a label.
+// Labelled reports whether the object has any labels.
 func (it *Item) Labelled() bool { return it.labels != "" }
 
 // SameLabels reports whether two objects have the same labels.
@@ -81,7 +98,8 @@ func (it *Item) SameLabels(other *Item) bool {
 	return true
 }
 
-// Field returns the value a field selector compares: metadata.name, metadata.namespace or one of Strategy.Fields.
+// Field returns the value of a field label: metadata.name, metadata.namespace or one of Strategy.Fields. It returns "" for a
+// missing field.
 func (it *Item) Field(label string) string {
 	switch label {
 	case "metadata.name":
@@ -89,6 +107,8 @@ func (it *Item) Field(label string) string {
 	case "metadata.namespace":
 		return it.Namespace
 	}
-	value, _ := it.fields.get(label)
-	return value
+	if it.fields == "" {
+		return ""
+	}
+	return it.fields.field(slices.IndexFunc(it.def.Hub.Strategy.Fields, func(f Field) bool { return f.Name == label }))
 }

@@ -2,13 +2,13 @@ package resource
 
 import "github.com/kubesim/kubesim/sim/object"
 
-// Field is a text of an object that field selectors can select.
+// Field is a string field of an object that a field selector can use.
 type Field struct {
 	Name string // status.phase
 	Text func(obj object.Object) string
 }
 
-// FieldAt is a field whose text is the string at a path.
+// FieldAt returns a Field with the name whose value is the string at the path.
 func FieldAt(name string, path ...string) Field {
 	return Field{name, func(obj object.Object) string { return obj.String(path...) }}
 }
@@ -16,7 +16,7 @@ func FieldAt(name string, path ...string) Field {
 // Fields are the selectable fields of one resource.
 type Fields []Field
 
-// Text returns the text of the field with a name, or "" if there is none.
+// Text returns the value of the named field, or "" if there is no such field.
 func (f Fields) Text(name string, obj object.Object) string {
 	for _, one := range f {
 		if one.Name == name {

@@ -3,41 +3,67 @@ package resource
 import (
 	"bytes"
 	"strconv"
+	"strings"
 
 	"github.com/kubesim/kubesim/sim/json"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/pack"
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// Item is one stored object: its printed form in the hub version, and the values that selectors need, extracted once when it was
+// Item is one stored object: its JSON in the hub version, and the values that selectors need, which are extracted once when it is
 // written. It is shared by all readers and never changed.
 type Item struct {
 	// Fields that a list reads come first, so that they share cache lines.
-	Bytes []byte // canonical JSON without a final newline
-	codec *StorageCodec
-	skew  *SkewCodec
-	// Err is the error if an object cannot be converted to the version of the Item; its Bytes are then the stored ones.
-	Err error
+	text *pack.Text  // canonical JSON without a final newline
+	def  *Definition // the definition with which the object was decoded, in any version
 	// Decorated reports that Strategy.Decorator returns a different object for clients.
 	Decorated bool
 
 	Namespace, Name string
-	key             string // in the store, if it is there: see Definition.KeyOf
-	Rev             uint64 // of the last write: metadata.resourceVersion
+	key             string // storage key if the item is stored; see Definition.KeyOf
+	Rev             uint64 // revision of the last write: metadata.resourceVersion
 	labels          facts
-	fields          facts // Strategy.Fields
-	hub             *Definition
+	fields          facts // values of Strategy.Fields
 
-	// Stored is the stored form if it differs from Bytes: a raw value was written in another form than it is printed in, or the
-	// definition of a custom resource has changed since the object was written.
-	Stored []byte
-
+	odd    *odd // nil for most items
 	memory memory
 }
 
-// NewItem makes the item of an object whose printed form is data.
+// odd contains the fields that most items do not need.
+type odd struct {
+	err    error
+	stored []byte
+}
+
+// Err returns the error if the object could not be converted to the Item's version, and nil otherwise. If it is not nil, Bytes
+// returns the stored bytes.
+func (it *Item) Err() error {
+	if it.odd == nil {
+		return nil
+	}
+	return it.odd.err
+}
+
+// Stored returns the stored form if it differs from Bytes, because a raw value was written in a different form, or because the
+// definition of a custom resource has changed since the object was written. Otherwise it returns nil.
+func (it *Item) Stored() []byte {
+	if it.odd == nil {
+		return nil
+	}
+	return it.odd.stored
+}
+
+// SetStored sets the stored form. It must be called before other goroutines can read the item.
+func (it *Item) SetStored(value []byte) { it.odd = &odd{it.Err(), value} }
+
+// NewItem returns an item of obj at revision rev. data is the canonical JSON of obj.
 func NewItem(d *Definition, obj object.Object, rev uint64, data []byte) *Item {
-	it := &Item{Rev: rev, Bytes: data, hub: d.Hub, codec: d.StorageCodec, skew: d.SkewCodec}
+	return newItem(d, obj, rev, pack.New(data))
+}
+
+func newItem(d *Definition, obj object.Object, rev uint64, text *pack.Text) *Item {
+	it := &Item{Rev: rev, text: text, def: d}
 	it.remember(d, obj)
 	if decorate := d.Hub.Strategy.Decorator; decorate != nil {
 		_, it.Decorated = decorate(obj)
@@ -45,14 +71,28 @@ func NewItem(d *Definition, obj object.Object, rev uint64, data []byte) *Item {
 	return it
 }
 
-// StoredAt notes the key under which the store has the item, and returns the item. It is called before others read the item.
+// Bytes returns the object as canonical JSON without a final newline. The caller must not modify the result.
+func (it *Item) Bytes() []byte { return it.text.Bytes() }
+
+// Text returns the JSON of Bytes as the packed text that the store keeps.
+func (it *Item) Text() *pack.Text { return it.text }
+
+// StoredAt sets the key under which the item is stored, and returns the item. It must be called before other goroutines can read
+// the item.
 func (it *Item) StoredAt(key string) *Item {
 	it.key = key
+	if n := len(key) - len(it.Name); strings.HasSuffix(key, it.Name) { // share the memory of the key
+		it.Name = key[n:]
+		if from := n - 1 - len(it.Namespace); from >= 0 && it.Namespace != "" && key[from:n-1] == it.Namespace {
+			it.Namespace = key[from : n-1]
+		}
+	}
 	return it
 }
 
-// KeyOf returns the key of an item in the store, or the one that a new item gets. It is not that of the object's name if admission
-// renamed an object that a PUT or an apply created: the real server stores such an object under the name in the request's URL.
+// KeyOf returns the storage key of an item, or the key that a new item will get. It differs from the key of the object's name if
+// admission renamed an object created by a PUT or an apply: the real server stores such an object under the name in the request's
+// URL.
 func (d *Definition) KeyOf(it *Item) string {
 	if it.key != "" {
 		return it.key
@@ -60,28 +100,28 @@ func (d *Definition) KeyOf(it *Item) string {
 	return d.Key(it.Namespace, it.Name)
 }
 
-// Raw returns what the store holds.
+// Raw returns the bytes that the store contains: Stored if it is not nil, and otherwise Bytes.
 func (it *Item) Raw() []byte {
-	if it.Stored != nil {
-		return it.Stored
+	if stored := it.Stored(); stored != nil {
+		return stored
 	}
-	return it.Bytes
+	return it.Bytes()
 }
 
-// SameCodec reports whether two items were read alike.
+// SameCodec reports whether two items were decoded with the same StorageCodec and SkewCodec.
 func (it *Item) SameCodec(other *Item) bool {
-	return it.codec == other.codec && it.skew == other.skew
+	return it.readBy(other.def)
 }
 
-// Object returns the item's object, a copy of its own, in the hub version.
+// Object returns a copy of the item's object, in the hub version.
 func (it *Item) Object() object.Object {
 	var obj object.Object
 	var err error
 	switch at := it.places(); {
-	case at == nil || it.Err != nil:
-		obj, err = object.ParseRaw(it.Bytes, nil)
-	case it.skew != nil && it.Stored != nil:
-		obj, _, err = it.skew.Read(it.hub, it.Stored)
+	case at == nil || it.Err() != nil:
+		obj, err = object.ParseRaw(it.Bytes(), nil)
+	case it.def.SkewCodec != nil && it.Stored() != nil:
+		obj, _, err = it.def.SkewCodec.Read(it.def.Hub, it.Stored())
 	default:
 		obj, err = object.ParseRaw(it.Raw(), at)
 	}
@@ -91,60 +131,56 @@ func (it *Item) Object() object.Object {
 	return obj
 }
 
-// Layout returns the structure in whose order the item is printed; nil for a custom resource.
-func (it *Item) Layout() *schema.Type {
-	if it.hub == nil {
-		return nil
-	}
-	return it.hub.Layout()
-}
+// Layout returns the Go type that determines the order of fields in the item's JSON, or nil for a custom resource.
+func (it *Item) Layout() *schema.Type { return it.def.Hub.Layout() }
 
-// places returns where the object has raw values.
-func (it *Item) places() *object.Places {
-	if it.hub == nil {
-		return nil
-	}
-	return it.hub.Places()
-}
+// places returns the places of raw values in the object, or nil if there are none.
+func (it *Item) places() *object.Places { return it.def.Hub.Places() }
 
-// Written returns the printed form with raw values as they were written, nil where only the object has them: another server
-// has stored it.
+// Written returns the JSON in which raw values keep the form in which they were written. If another server stored the object,
+// Written may return nil; the JSON must then be encoded from Object.
 func (it *Item) Written() []byte {
 	switch {
-	case it.places() == nil || it.Stored == nil:
-		return it.Bytes
-	case it.skew == nil:
-		return it.Stored
+	case it.places() == nil || it.Stored() == nil:
+		return it.Bytes()
+	case it.def.SkewCodec == nil:
+		return it.Stored()
 	}
 	return nil
 }
 
-// At returns the item with another resourceVersion: as it is stored, or as a watch shows it when it went away.
+// At returns a copy of the item with another resourceVersion, for storing it or for the DELETED event of a watch.
 func (it *Item) At(rev uint64) *Item {
 	moved := it.withoutCache()
-	moved.Rev, moved.Stored = rev, it.withRevision(it.Stored, rev)
-	if text := it.withRevision(it.Bytes, rev); text != nil {
-		moved.print(append(text, '\n'))
+	moved.Rev = rev
+	if moved.odd = nil; it.odd != nil {
+		moved.odd = &odd{it.odd.err, it.withRevision(it.odd.stored, rev)}
+	}
+	if text := it.withRevision(it.Bytes(), rev); text != nil {
+		moved.text = pack.New(text)
 	}
 	return moved
 }
 
-// Reprinted returns the item with other printed bytes, which end in a newline. The values for selectors must be the same.
-func (it *Item) Reprinted(line []byte) *Item {
+// Reprinted returns a copy of the item with different JSON, which must end in a newline. Its labels and selectable fields must be
+// the same.
+func (it *Item) Reprinted(data []byte) *Item {
 	made := it.withoutCache()
-	made.Stored = nil
-	made.print(line)
+	made.text = pack.New(data)
+	if made.odd = nil; it.Err() != nil {
+		made.odd = &odd{err: it.odd.err}
+	}
 	return made
 }
 
-// withoutCache returns the item without what it remembers.
+// withoutCache returns a copy of the item without its cached results.
 func (it *Item) withoutCache() *Item {
-	return &Item{Bytes: it.Bytes, codec: it.codec, skew: it.skew, Err: it.Err, Decorated: it.Decorated, Namespace: it.Namespace, Name: it.Name,
-		key: it.key, Rev: it.Rev, labels: it.labels, fields: it.fields, hub: it.hub, Stored: it.Stored}
+	return &Item{text: it.text, def: it.def, Decorated: it.Decorated, Namespace: it.Namespace, Name: it.Name, key: it.key, Rev: it.Rev,
+		labels: it.labels, fields: it.fields, odd: it.odd}
 }
 
-// withRevision returns a printed form of the item with another resourceVersion, or nil if it does not have the item's own. It has room for a
-// newline.
+// withRevision returns text with its resourceVersion replaced by rev, or nil if text does not contain the item's revision. The
+// result has capacity for a newline.
 func (it *Item) withRevision(text []byte, rev uint64) []byte {
 	var room [2][22]byte
 	old, now := quotedRev(room[0][:0], it.Rev), quotedRev(room[1][:0], rev)
@@ -152,7 +188,7 @@ func (it *Item) withRevision(text []byte, rev uint64) []byte {
 	if at < 0 || !bytes.HasPrefix(text[at:], old) {
 		return nil
 	}
-	made := make([]byte, 0, len(text)+len(now)-len(old)+1)
+	made := make([]byte, 0, len(text)+len(now)-len(old))
 	return append(append(append(made, text[:at]...), now...), text[at+len(old):]...)
 }
 

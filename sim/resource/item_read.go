@@ -5,13 +5,14 @@ import (
 
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/pack"
 )
 
-// ItemOf returns the item of a stored value, which the writer left beside it or which is read from the bytes again
-// (a store loaded from an archive).
+// ItemOf returns the item of a stored value. It is the item that the writer kept with the value, or, if there is none (as in a
+// store loaded from an archive), a new one that is decoded from the value.
 func ItemOf(d *Definition, kv *mvcc.KV) *Item { return ItemFor(nil, d, kv) }
 
-// ItemFor is ItemOf for a request, which may wait for a conversion webhook.
+// ItemFor is ItemOf on behalf of a request, which may wait for a conversion webhook.
 func ItemFor(by Asker, d *Definition, kv *mvcc.KV) *Item {
 	written, ok := kv.Aux.(*Item)
 	if !ok {
@@ -24,13 +25,13 @@ func ItemFor(by Asker, d *Definition, kv *mvcc.KV) *Item {
 		return it
 	}
 	it := readItem(by, d, kv)
-	if it.Err == nil { // what failed may work the next time
+	if it.Err() == nil { // a failed conversion may succeed the next time
 		written.memory.other.Store(it)
 	}
 	return it
 }
 
-// AskedItem is ItemFor, but always calls the webhook if a webhook converts the objects.
+// AskedItem is like ItemFor, but if a webhook converts the objects, it always calls the webhook.
 func AskedItem(by Asker, d *Definition, kv *mvcc.KV) *Item {
 	if d.StorageCodec == nil || d.StorageCodec.Ask == nil {
 		return ItemFor(by, d, kv)
@@ -38,12 +39,12 @@ func AskedItem(by Asker, d *Definition, kv *mvcc.KV) *Item {
 	return d.StorageCodec.item(by, d, parsed(d, kv), kv, d.StorageCodec.Ask).StoredAt(kv.Key)
 }
 
-// readBy reports whether d reads objects as the item was read.
+// readBy reports whether d decodes stored objects with the codecs that decoded the item.
 func (it *Item) readBy(d *Definition) bool {
-	return it.codec == d.StorageCodec && it.skew == d.SkewCodec
+	return it.def.StorageCodec == d.StorageCodec && it.def.SkewCodec == d.SkewCodec
 }
 
-// readItem reads a stored value.
+// readItem decodes a stored value. If that fails, the item has an Err.
 func readItem(by Asker, d *Definition, kv *mvcc.KV) *Item {
 	if d.SkewCodec != nil {
 		return d.SkewCodec.item(d, kv).StoredAt(kv.Key)
@@ -55,55 +56,57 @@ func readItem(by Asker, d *Definition, kv *mvcc.KV) *Item {
 	if d.DefaultsLate(obj) {
 		d.Hub.Default(obj)
 		it := NewItem(d, obj, kv.ModRev, d.Hub.Print(obj)).StoredAt(kv.Key)
-		it.Stored = kv.Value
+		it.SetStored(kv.Value())
 		return it
 	}
-	it := NewItem(d, obj, kv.ModRev, kv.Value).StoredAt(kv.Key)
+	it := newItem(d, obj, kv.ModRev, kv.Text).StoredAt(kv.Key)
 	switch {
 	case d.Hub.Places() != nil:
-		it.write(kv.Value)
+		it.write(kv.Value())
 	case d.NilBytes(obj):
-		it.Bytes, it.Stored = d.Hub.Print(obj), kv.Value
+		it.SetStored(kv.Value())
+		it.text = pack.New(d.Hub.Print(obj))
 	}
 	return it
 }
 
-// DefaultsLate reports whether obj, as it is stored or about to be, lacks defaults that its readers see.
+// DefaultsLate reports whether obj lacks defaults that readers of the stored object see (Strategy.DefaultsLate).
 func (d *Definition) DefaultsLate(obj object.Object) bool {
 	late := d.Hub.Strategy.DefaultsLate
 	return late != nil && d.Hub.Print != nil && late(obj)
 }
 
-// write sets the two forms of an item with raw values: as they are shown and as they were written.
+// write sets Bytes and Stored of an item with raw values: the JSON for clients and the JSON as written.
 func (it *Item) write(value []byte) {
 	if shown := object.Compact(value); !bytes.Equal(shown, value) {
-		it.Bytes, it.Stored = shown, value
+		it.SetStored(value)
+		it.text = pack.New(shown)
 	}
 }
 
-// parsed returns the object of a stored value.
+// parsed parses a stored value. It panics if the value is not a JSON object.
 func parsed(d *Definition, kv *mvcc.KV) object.Object {
-	obj, err := object.ParseRaw(kv.Value, d.Hub.Places())
+	obj, err := object.ParseRaw(kv.Value(), d.Hub.Places())
 	if err != nil {
 		panic("resource: the store holds " + kv.Key + ", which is not an object: " + err.Error())
 	}
 	return obj
 }
 
-// item reads an object that was stored by another version, or under a definition that has changed since. Its resourceVersion follows
-// from the commit: a webhook that converts the object does not see it.
+// item decodes an object that was stored in another version, or under a definition that has changed since. It hides the object's
+// resourceVersion from read: a conversion webhook does not see it.
 func (f *StorageCodec) item(by Asker, d *Definition, obj object.Object, kv *mvcc.KV,
 	read func(Asker, object.Object) (object.Object, error)) *Item {
 	version := obj.ResourceVersion()
 	obj.Remove("metadata", "resourceVersion")
 	shown, err := read(by, obj)
 	if err != nil {
-		it := NewItem(d, parsed(d, kv), kv.ModRev, kv.Value) // read may have changed obj
-		it.Err = err
+		it := newItem(d, parsed(d, kv), kv.ModRev, kv.Text) // read may have changed obj
+		it.odd = &odd{err: err}
 		return it
 	}
 	shown.Set(version, "metadata", "resourceVersion")
 	it := NewItem(d, shown, kv.ModRev, object.JSON(map[string]any(shown)))
-	it.Stored = kv.Value
+	it.SetStored(kv.Value())
 	return it
 }

@@ -2,8 +2,8 @@ package resource
 
 import "strings"
 
-// ServerKey returns the key that the real server shows in an error about an object. In a dry run the key is incomplete, because the
-// storage layer, which completes it, is not reached.
+// ServerKey returns the key that the real server includes in an error about an object. In a dry run the key has no /registry
+// prefix, because the storage layer, which adds it, is not reached.
 func (d *Definition) ServerKey(namespace, name string, dryRun bool) string {
 	prefix := d.KeyPrefix
 	switch {

@@ -7,58 +7,36 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// memory caches results that were computed from an item. All of it follows from the other fields of the Item.
+// memory caches results that are computed from an item's other fields.
 //
-//	Bytes   {…,"metadata":{…,"managedFields":[{…,"fieldsV1":{…}}]},"spec":{…}}    and a newline: line
+//	Bytes   {…,"metadata":{…,"managedFields":[{…,"fieldsV1":{…}}]},"spec":{…}}
 //	                                                      ╰ Sets╯       ╰ Fields: parsed, with the object, see Shared
 //	proto   the protobuf message, see Proto
 //	derived values of several types, see Derived
-//	other   what another server has made of the stored object, the last one that read it
+//	other   the item as decoded for the last other server that read it
 //
-// The garbage collector takes parsed away, and Superseded proto and derived.
+// The garbage collector may free parsed. Superseded frees proto and derived.
 type memory struct {
-	line    []byte // nil if Bytes were not made with a newline
 	parsed  atomic.Pointer[weak.Pointer[Parsed]]
 	proto   atomic.Pointer[[]byte]
 	derived atomic.Pointer[derived]
 	other   atomic.Pointer[Item]
 }
 
-// NewLine is NewItem for data that ends in a newline, which Bytes leaves out and Line does not.
-func NewLine(d *Definition, obj object.Object, rev uint64, line []byte) *Item {
-	it := NewItem(d, obj, rev, nil)
-	it.print(line)
-	return it
-}
-
-// print sets Bytes and Line.
-func (it *Item) print(line []byte) {
-	it.memory.line = line
-	it.Bytes = line[: len(line)-1 : len(line)-1]
-}
-
-// Line returns Bytes and a newline, as an answer shows the object.
-func (it *Item) Line() []byte {
-	if it.memory.line != nil {
-		return it.memory.line
-	}
-	return append(it.Bytes[:len(it.Bytes):len(it.Bytes)], '\n')
-}
-
-// Shared returns the item's object in the form in which clients' objects are parsed, so that the two are equal in the parts that a
-// client has not changed (Definition.Read). All callers get the same object, which they must not change. It is kept until the
-// garbage collector runs and finds no user of it: an object that was written is often written again soon, and ten controllers read
-// it, but a parsed object takes some ten times the memory of the printed one. An update of a pod whose object is already parsed
-// takes a third less time, and half the memory.
+// Shared returns the item's object, parsed like the objects of clients, so that the two are equal in the parts that a client has
+// not changed (Definition.Read). All callers get the same object and must not change it. It is kept until the garbage collector
+// runs and finds no reference to it: an object that was written is often written again soon, and ten controllers read it, but a
+// parsed object takes some ten times the memory of its JSON. An update of a pod whose object is already parsed takes a third less
+// time, and half the memory.
 func (it *Item) Shared() object.Object { return it.SharedAfter(nil) }
 
-// SharedAfter is Shared for the next state of an object: parts that are equal in before are not parsed again. before is nil if it
-// is not known.
+// SharedAfter is like Shared, for the next state of an object. before is its previous state, or nil. Parts that are equal in both
+// are not parsed again.
 func (it *Item) SharedAfter(before *Item) object.Object {
 	p := it.Parsed()
 	if p == nil {
-		if it.hub != nil && it.hub.Read != nil {
-			p = it.hub.Read(it, before)
+		if hub := it.def.Hub; hub.Read != nil {
+			p = hub.Read(it, before)
 		} else {
 			p = &Parsed{Object: it.Object()}
 		}
@@ -68,21 +46,21 @@ func (it *Item) SharedAfter(before *Item) object.Object {
 	return p.Object
 }
 
-// Parsed is the result of parsing the bytes of an item: its object, and the texts of parts of it. It is shared and must not be
+// Parsed is the result of parsing the JSON of an item: its object, and the JSON of some of its parts. It is shared and must not be
 // changed.
 type Parsed struct {
 	Object object.Object
-	Fields []Part // at the top, without metadata
+	Fields []Part // top-level fields, without metadata
 	Sets   []Part // the fieldsV1 of metadata.managedFields
 }
 
-// Part is a part of an object.
+// Part is a named part of an object: its JSON and its value.
 type Part struct {
 	Name, Text string
 	Value      map[string]any
 }
 
-// Parsed returns the result of Shared, or nil if it has been freed.
+// Parsed returns the parsed form that Shared has kept, or nil if there is none or it has been freed.
 func (it *Item) Parsed() *Parsed {
 	if kept := it.memory.parsed.Load(); kept != nil {
 		return kept.Value()
@@ -90,7 +68,8 @@ func (it *Item) Parsed() *Parsed {
 	return nil
 }
 
-// Proto returns the item's protobuf message, which encode creates at the first call.
+// Proto returns the item's protobuf message. The first call encodes it with encode; the result is kept until the item is
+// superseded.
 func (it *Item) Proto(encode func(*Item) []byte) []byte {
 	if p := it.memory.proto.Load(); p != nil {
 		return *p
@@ -100,7 +79,7 @@ func (it *Item) Proto(encode func(*Item) []byte) []byte {
 	return data
 }
 
-// Message returns the result of Proto, or nil if there is none.
+// Message returns the result of Proto, or nil if Proto has not been called or the result has been freed.
 func (it *Item) Message() []byte {
 	if p := it.memory.proto.Load(); p != nil {
 		return *p
@@ -116,8 +95,8 @@ func (it *Item) Superseded() {
 	}
 }
 
-// Derived returns the result of derive for an item's object and caches it in the item: later callers get the same value and must
-// not change it. An item caches one value of each type.
+// Derived returns derive's result for an item's object and caches it in the item. Later callers get the same value and must not
+// change it. An item caches one value of each type.
 func Derived[T any](it *Item, derive func(object.Object) T) T {
 	kept := it.memory.derived.Load()
 	for d := kept; d != nil; d = d.next {
@@ -130,7 +109,7 @@ func Derived[T any](it *Item, derive func(object.Object) T) T {
 	return v
 }
 
-// derived is a value that is kept with an item, and the others.
+// derived is a linked list of the values that an item caches.
 type derived struct {
 	value any
 	next  *derived

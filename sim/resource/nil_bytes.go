@@ -5,9 +5,9 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// NilBytes reports whether a map of bytes of an object, such as the data of a Secret, has a null. Readers see "" in its place, but the
-// real server stores it in another way, and so takes a write that has one, and the next one that has "", for a change. Here the store
-// holds the null.
+// NilBytes reports whether a map of bytes of an object, such as the data of a Secret, contains a null. Readers see "" instead, but
+// the real server stores null differently from "". A write that contains a null is therefore a change, and so is the next write
+// that contains "" instead. kubesim stores the null, too.
 func (d *Definition) NilBytes(obj object.Object) bool {
 	t := d.Hub.Layout()
 	if t == nil {

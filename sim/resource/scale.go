@@ -11,28 +11,28 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// ScalePaths are the fields of a resource's objects that their scale subresource shows, as JSON paths such as ".spec.replicas",
-// which are printed in errors as they are.
+// ScalePaths holds the JSON paths of the fields that the scale subresource reads and writes, such as ".spec.replicas". Error
+// messages contain them unchanged.
 type ScalePaths struct {
-	Replicas string // of the number of replicas that is wanted
-	Status   string // of the number that there are
-	Selector string // of the selector of the pods; "" if there is none
+	Replicas string // path of the desired number of replicas
+	Status   string // path of the current number of replicas
+	Selector string // path of the selector of the pods, or "" if there is none
 
-	// Query converts the value at Selector to the text of status.selector. If Query is nil, the value is that text.
+	// Query converts the value at Selector to the string in status.selector. If Query is nil, the value is that string.
 	Query func(value any) (string, error)
 
-	// Versions holds Replicas of the resource's other versions, by apiVersion, for managedFields of writes through them; ""
-	// for a version without a scale subresource.
+	// Versions maps the apiVersions of the resource's other versions to their Replicas, for managedFields of writes through them.
+	// The path is "" for a version without a scale subresource.
 	Versions map[string]string
 }
 
 // scaleVersion is the apiVersion of Scale.
 const scaleVersion = "autoscaling/v1"
 
-// unset is the value of spec.replicas of a custom resource without the field while a patch runs: the smallest int32.
+// unset is the value of spec.replicas during a patch of a custom resource that does not have the field: the smallest int32.
 const unset = int64(-1 << 31)
 
-// LabelSelectorQuery is the Query of a metav1.LabelSelector.
+// LabelSelectorQuery implements ScalePaths.Query for a metav1.LabelSelector.
 func LabelSelectorQuery(value any) (string, error) {
 	m, _ := value.(map[string]any)
 	labels, err := selector.FromLabelSelector(m)
@@ -42,14 +42,14 @@ func LabelSelectorQuery(value any) (string, error) {
 	return labels.String(), nil
 }
 
-// LabelSetQuery is the Query of a selector that is a map of labels.
+// LabelSetQuery implements ScalePaths.Query for a selector that is a map of labels.
 func LabelSetQuery(value any) (string, error) {
 	m, _ := value.(map[string]any)
 	return selector.FromSet(object.StringMap(m)).String(), nil
 }
 
-// Scale returns the scale subresource: a Scale is read from an object, and written to one as a number of replicas (API
-// concepts, "Scale subresource"; for custom resources the CustomResourceDefinition documentation).
+// Scale returns the Connector of the scale subresource. It derives a Scale from an object and writes the Scale's number of replicas
+// to the object (API concepts, "Scale subresource"; for custom resources, the CustomResourceDefinition documentation).
 //
 //	Deployment                       Scale
 //	  spec.replicas        ◀──────▶    spec.replicas
@@ -64,7 +64,7 @@ func Scale(p ScalePaths) Connector {
 	}
 }
 
-// read answers a GET, or the first half of a patch.
+// read handles a GET, or the first of the two calls for a patch.
 func (p ScalePaths) read(c *Connection) (object.Object, *status.Status) {
 	d := c.Definition
 	parent := c.Get(d.Storage, c.Namespace, c.Name)
@@ -86,7 +86,8 @@ func (p ScalePaths) read(c *Connection) (object.Object, *status.Status) {
 	return scale, nil
 }
 
-// prepare normalizes a Scale for the comparison with a client's change.
+// prepare completes a Scale to which a client's patch is applied: it sets its managedFields, and spec.replicas to unset if the
+// object of a custom resource does not have the field.
 func (p ScalePaths) prepare(c *Connection, parent, scale object.Object, found bool) {
 	if !found && c.Definition.Custom {
 		scale.Set(unset, "spec", "replicas")
@@ -94,7 +95,7 @@ func (p ScalePaths) prepare(c *Connection, parent, scale object.Object, found bo
 	setManaged(scale, c.ToScale(parent.List("metadata", "managedFields"), p.byVersion(c.Definition)))
 }
 
-// byVersion returns the path of the replicas in each version that is served, without the leading dot.
+// byVersion returns the path of the replicas in each served version, by apiVersion and without the leading dot.
 func (p ScalePaths) byVersion(d *Definition) map[string]string {
 	paths := map[string]string{d.GV(): strings.TrimPrefix(p.Replicas, ".")}
 	for version, path := range p.Versions { // order does not matter
@@ -111,7 +112,7 @@ func setManaged(obj object.Object, entries []any) {
 	obj.Set(entries, "metadata", "managedFields")
 }
 
-// write puts the replicas of the body into the object.
+// write sets the replicas of the object to those of the body, and returns the new Scale or an error.
 func (p ScalePaths) write(c *Connection) (object.Object, *status.Status) {
 	d := c.Definition
 	c.ShowAs(p.scaleForAdmission)
@@ -153,7 +154,8 @@ func (p ScalePaths) write(c *Connection) (object.Object, *status.Status) {
 	return scale, nil
 }
 
-// check refuses a Scale that cannot be written. Those of custom resources are checked as part of the object.
+// check returns an error if a Scale is invalid. For a custom resource it checks only that spec.replicas is set: the rest is
+// validated as part of the object.
 func (p ScalePaths) check(c *Connection, parent, scale object.Object) *status.Status {
 	replicas, _ := scale.Int("spec", "replicas")
 	if c.Definition.Custom {
@@ -175,7 +177,8 @@ func (p ScalePaths) check(c *Connection, parent, scale object.Object) *status.St
 	return nil
 }
 
-// of returns the Scale of an object. found is false where the object has no number of replicas.
+// of returns the Scale of an object. If the object has no number of replicas, found is false. It returns an error if a field has
+// the wrong type.
 func (p ScalePaths) of(parent object.Object) (scale object.Object, found bool, err error) {
 	want, found, err := numberAt(parent, p.Replicas)
 	if err != nil {
@@ -201,7 +204,7 @@ func (p ScalePaths) of(parent object.Object) (scale object.Object, found bool, e
 	return scale, found, nil
 }
 
-// query returns the text of status.selector.
+// query returns the selector of an object as the string for status.selector.
 func (p ScalePaths) query(parent object.Object) (string, error) {
 	if p.Selector == "" {
 		return "", nil
@@ -220,7 +223,7 @@ func (p ScalePaths) query(parent object.Object) (string, error) {
 	return text, nil
 }
 
-// scaleForAdmission returns the Scale of an object as admission sees it.
+// scaleForAdmission returns the Scale of an object for admission, or nil if a field has the wrong type.
 func (p ScalePaths) scaleForAdmission(parent object.Object) object.Object {
 	scale, _, err := p.of(parent)
 	if err != nil {
@@ -231,7 +234,7 @@ func (p ScalePaths) scaleForAdmission(parent object.Object) object.Object {
 
 func splitPath(path string) []string { return strings.Split(strings.TrimPrefix(path, "."), ".") }
 
-// numberAt returns the integer at a path.
+// numberAt returns the integer at a path. If there is none, found is false. It returns an error if the value has another type.
 func numberAt(obj object.Object, path string) (n int64, found bool, err error) {
 	value, found, err := valueAt(obj, path)
 	if err != nil || !found {
@@ -244,7 +247,8 @@ func numberAt(obj object.Object, path string) (n int64, found bool, err error) {
 	return n, true, nil
 }
 
-// valueAt returns the value at a path. It returns an error if a value on the path is not an object.
+// valueAt returns the value at a path. If there is none, found is false. It returns an error if a value on the path is not an
+// object.
 func valueAt(obj object.Object, path string) (value any, found bool, err error) {
 	value = map[string]any(obj)
 	names := splitPath(path)
@@ -263,7 +267,7 @@ func valueAt(obj object.Object, path string) (value any, found bool, err error) 
 	return value, true, nil
 }
 
-// wrongType is the error of the real server's accessors for objects without a Go type.
+// wrongType returns the error that the real server's accessors for unstructured objects return for a value of the wrong type.
 func wrongType(path string, value any, want string) error {
 	return fmt.Errorf(".%s accessor error: %v is of the type %T, expected %s", strings.TrimPrefix(path, "."), value, value, want)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// one is a store of one object.
+// one is a store with one object.
 type one struct{ obj object.Object }
 
 func (o *one) Get(_, _, name string) object.Object {
@@ -52,7 +52,7 @@ func parse(t *testing.T, text string) object.Object {
 	return obj
 }
 
-// connection makes a request for the scale of the object.
+// connection returns a request for the object's scale.
 func connection(store *one, custom bool, verb string, body object.Object) *Connection {
 	d := &Definition{GVK: schema.GVK{Group: "apps", Version: "v1", Kind: "Deployment"}, Resource: "deployments",
 		Storage: "deployments.apps", Namespaced: true, Custom: custom, Strategy: &Strategy{}}
@@ -71,7 +71,7 @@ var (
 	custom  = ScalePaths{Replicas: ".spec.size", Status: ".status.size", Selector: ".status.query"}
 )
 
-// answer calls the connector and prints what it answers.
+// answer calls the connector and formats its result as a string.
 func answer(p ScalePaths, c *Connection) string {
 	obj, s := Scale(p)(c)
 	if s != nil {
@@ -125,7 +125,7 @@ func TestScaleIsWritten(t *testing.T) {
 		verb   string
 		body   string
 		want   string
-		rv     string // precondition of the write to the store
+		rv     string // resourceVersion that the write to the store must find
 	}{
 		{"a number", builtIn, false, "update", `{"metadata":{"name":"d","namespace":"ns"},"spec":{"replicas":5}}`,
 			`{"spec":{"replicas":5},"status":{"replicas":0,"selector":""}}`, ""},
@@ -154,8 +154,7 @@ func TestScaleIsWritten(t *testing.T) {
 	}
 }
 
-// TestScaleOwners writes a Scale: it gets the entries of the object's managedFields, and the changed entries are stored in the
-// object.
+// TestScaleOwners writes a Scale whose managedFields are those of the object. The write stores the changed entries in the object.
 func TestScaleOwners(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

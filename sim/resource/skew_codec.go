@@ -5,38 +5,43 @@ import (
 
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/pack"
 )
 
 // SkewCodec decodes and encodes built-in objects for one API server, if servers with different versions or feature gates share a
-// store. Servers that decode alike share a SkewCodec. If all do, there is none.
+// store. Servers that decode in the same way share a SkewCodec. If all servers do, Definition.SkewCodec is nil.
 //
 //	written by 1.36          stored                   read by 1.35
-//	{a, b, new} ──────────▶  {a, b, new} ──Read──▶    {a, b}      fields that it does not know are gone,
-//	                         {a, b}      ◀──write──   {a, b, c}   for good once it writes
+//	{a, b, new} ──────────▶  {a, b, new} ──Read──▶    {a, b}      drops unknown fields,
+//	                         {a, b}      ◀──write──   {a, b, c}   permanently if it writes
 //
-// An Item belongs to the SkewCodec that it was read with.
+// An Item belongs to the SkewCodec that decoded it.
 type SkewCodec struct {
-	// Read decodes a stored object into the hub version of d with d's defaults, without fields that the server does not know, and
-	// returns it with its printed form without a final newline. If it fails, it returns the stored bytes.
+	// Read decodes a stored object to the hub version of d with d's defaults. It drops fields that the server does not know. It
+	// returns the object and its JSON without a final newline. If it fails, it returns the stored bytes instead of the JSON.
 	Read func(d *Definition, stored []byte) (object.Object, []byte, error)
 
-	// Write returns the stored form of a printed object, with its raw values as they were written, in another version than the
-	// hub's. If it is nil, the printed form is stored.
+	// Write converts JSON in the hub version, with its raw values as they were written, to the version that is stored. If it is nil,
+	// the JSON is stored unchanged.
 	Write func(d *Definition, printed []byte) []byte
 }
 
-// item reads a stored object.
+// item decodes a stored object. If that fails, the item has an Err.
 func (l *SkewCodec) item(d *Definition, kv *mvcc.KV) *Item {
-	obj, data, err := l.Read(d, kv.Value)
-	it := NewItem(d, obj, kv.ModRev, data)
-	it.Err = err
-	if !bytes.Equal(data, kv.Value) {
-		it.Stored = kv.Value
+	value := kv.Value()
+	obj, data, err := l.Read(d, value)
+	it := newItem(d, obj, kv.ModRev, kv.Text)
+	if err != nil {
+		it.odd = &odd{err: err}
+	}
+	if !bytes.Equal(data, value) {
+		it.SetStored(value)
+		it.text = pack.New(data)
 	}
 	return it
 }
 
-// Value returns the bytes that the store holds for an item.
+// Value returns the bytes to store for an item, as the server's SkewCodec writes them.
 func (d *Definition) Value(it *Item) []byte {
 	if d.Hub.SkewCodec == nil || d.Hub.SkewCodec.Write == nil {
 		return it.Raw()

@@ -11,21 +11,21 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Stream is a subresource that streams or proxies (log, exec, proxy, …). Without a kubelet a request gets what the real server
-// refuses before it would connect to one, or else a 501.
+// Stream describes a subresource that streams or proxies (log, exec, proxy, …). Without a kubelet, a request gets the error that
+// the real server returns before it connects to one, or else a 501.
 type Stream struct {
-	// Instead describes what the stream would need, and what a test can do without it.
+	// Instead describes what the stream would require, and an alternative for tests.
 	Instead string
 	// Refuse returns the error of a request, or nil if the real server would connect now.
 	Refuse func(r *StreamRequest) *status.Status
 
 	// Connects reports that the request is a CONNECT for admission. Options creates its object, of the Subresource's kind, from the
-	// query. A log is not a CONNECT, but a read.
+	// query. A request for a log is a read, not a CONNECT.
 	Connects bool
 	// Upgrades reports that the connection switches to another protocol. The user must be allowed to create the subresource, even
 	// if the request is a GET (AuthorizePodWebsocketUpgradeCreatePermission).
 	Upgrades bool
-	// Text reports that the answer is plain text, which the Accept header has to allow.
+	// Text reports that the response is plain text, which the Accept header has to allow.
 	Text bool
 }
 
@@ -37,7 +37,8 @@ type StreamRequest struct {
 	Objects         Reader
 }
 
-// Options makes an object of a kind whose fields are parameters of a query: PodExecOptions, for example.
+// Options creates an object of d's kind, such as PodExecOptions, whose fields are the parameters of a query. It ignores unknown
+// parameters and returns an error if a value cannot be converted to the type of its field.
 func (d *Definition) Options(query url.Values) (object.Object, error) {
 	obj := object.Object{"kind": d.Kind, "apiVersion": d.GV()}
 	t := d.Type()
@@ -64,7 +65,8 @@ func (d *Definition) Options(query url.Values) (object.Object, error) {
 	return obj, nil
 }
 
-// parameter converts the values of one parameter as apimachinery's conversion functions do.
+// parameter converts the values of one parameter to the JSON value of a field, like apimachinery's conversion functions. It returns
+// an error if an integer in a list is invalid.
 func parameter(t *schema.Type, values []string) (any, error) {
 	switch {
 	case t.Kind == schema.Bool:
@@ -91,7 +93,7 @@ func parameter(t *schema.Type, values []string) (any, error) {
 	return values[0], nil
 }
 
-// OptionsQuery returns the query from which Options creates obj.
+// OptionsQuery returns the query from which Options would create obj.
 func OptionsQuery(obj object.Object) url.Values {
 	query := url.Values{}
 	for name, value := range obj { // order does not matter

@@ -10,7 +10,8 @@ type Table struct {
 
 type path struct{ group, version, resource string }
 
-// NewTable returns a Table of the definitions, which keep their order.
+// NewTable returns a Table of the definitions, in the same order. If several have the same group, version and resource, the last of
+// them is used.
 func NewTable(defs []*Definition) *Table {
 	t := &Table{byPath: make(map[path]*Definition, len(defs))}
 	for _, d := range defs {
@@ -19,7 +20,7 @@ func NewTable(defs []*Definition) *Table {
 	return t
 }
 
-// Add puts d at the end of the table, or in the place of the definition with the same group, version and resource.
+// Add appends d to the table. If it has a definition with the same group, version and resource, d replaces it.
 func (t *Table) Add(d *Definition) {
 	at := path{d.Group, d.Version, d.Resource}
 	if old, ok := t.byPath[at]; ok {
@@ -34,7 +35,7 @@ func (t *Table) Add(d *Definition) {
 	t.byPath[at] = d
 }
 
-// Remove takes d out of the table.
+// Remove removes d from the table. It does nothing if the table does not contain d.
 func (t *Table) Remove(d *Definition) {
 	if at := (path{d.Group, d.Version, d.Resource}); t.byPath[at] == d {
 		delete(t.byPath, at)
@@ -62,7 +63,7 @@ func (t *Table) OfKind(kind schema.GVK) *Definition {
 	return nil
 }
 
-// Custom reports whether all resources of the group are custom resources.
+// Custom reports whether the group has resources and all of them are custom resources.
 func (t *Table) Custom(group string) bool {
 	custom := false
 	for _, d := range t.list {
@@ -76,7 +77,7 @@ func (t *Table) Custom(group string) bool {
 	return custom
 }
 
-// Serves reports whether any resource of the group and version is served; version "" stands for any version of the group.
+// Serves reports whether any resource of the group and version is served. If version is "", it reports this for all versions.
 func (t *Table) Serves(group, version string) bool {
 	for _, d := range t.list {
 		if d.Group == group && (version == "" || d.Version == version) {
@@ -86,5 +87,5 @@ func (t *Table) Serves(group, version string) bool {
 	return false
 }
 
-// All returns the definitions in order. The slice is not to be changed.
+// All returns the definitions in the order in which they were added. The slice must not be changed.
 func (t *Table) All() []*Definition { return t.list }

@@ -8,7 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/trouble"
 )
 
-// actorCommands start clients that act by themselves, and say when they do.
+// actorCommands are the commands that start, step and crash actors, which are clients that act on their own.
 var actorCommands = []Command{
 	{Name: "informer", Usage: "NAME RESOURCE", Help: "start a client that lists, watches and keeps a cache", Example: "informer pods pods",
 		Group: Actors, Flags: actorFlags, Args: []Arg{Word, Resource}, needs: 2, check: checkRead, run: engage(newInformer)},
@@ -44,7 +44,8 @@ func checkController(op *Op, at int) error {
 	return nil
 }
 
-// act returns a run function that calls do with the actor that the first argument names.
+// act returns a run function that looks up the actor named by the first argument and calls do with it. If there is no such actor,
+// the run function returns an error.
 func act(do func(w *World, a actor.Actor, op *Op) error) func(*World, *Op) error {
 	return func(w *World, op *Op) error {
 		name := op.Args[0]
@@ -59,7 +60,8 @@ func act(do func(w *World, a actor.Actor, op *Op) error) func(*World, *Op) error
 	}
 }
 
-// actOr is act, or does something to a controller of the control plane that the first argument names.
+// actOr is like act. If the first argument names a controller of the control plane instead of an actor, it applies the
+// disturbance k to that controller.
 func actOr(k *trouble.Kind, do func(w *World, a actor.Actor, op *Op) error) func(*World, *Op) error {
 	return func(w *World, op *Op) error {
 		if w.actor(op.Args[0]) == nil {
@@ -71,7 +73,7 @@ func actOr(k *trouble.Kind, do func(w *World, a actor.Actor, op *Op) error) func
 	}
 }
 
-// sourceOf returns the Source of an actor according to the flags of an operation, and creates its client.
+// sourceOf builds an actor's Source from the arguments and flags of an operation. It also creates the actor's client.
 func (w *World) sourceOf(op *Op) actor.Source {
 	name := w.client(op.Args[0]).name
 	return actor.Source{Name: name, Resource: op.arg(1), Namespace: op.value("namespace"), Labels: op.value("selector"),
@@ -109,10 +111,10 @@ func newController(w *World, op *Op) (actor.Actor, error) {
 // Rules are the rules of a controller.
 type Rules = actor.Rules
 
-// ParseRules reads the rules of a controller.
+// ParseRules parses the rules of a controller.
 func ParseRules(text string) (*Rules, error) { return actor.ParseRules(text, checkRuleLine) }
 
-// checkRuleLine returns why a line is not a request that a rule may send.
+// checkRuleLine returns an error if a line is not a request that a rule may send.
 func checkRuleLine(line string) error {
 	op, err := Parse(line)
 	if err != nil {
@@ -124,7 +126,8 @@ func checkRuleLine(line string) error {
 	return nil
 }
 
-// engage starts a new actor.
+// engage returns a run function that creates an actor with make and starts it. If make fails or the actor cannot start, nothing
+// changes.
 func engage(make func(w *World, op *Op) (actor.Actor, error)) func(*World, *Op) error {
 	return func(w *World, op *Op) error {
 		if name := op.Args[0]; w.actor(name) != nil {
@@ -143,7 +146,7 @@ func engage(make func(w *World, op *Op) (actor.Actor, error)) func(*World, *Op) 
 	}
 }
 
-// stepNext makes an actor, or a controller of the control plane, take its next steps.
+// stepNext runs the next steps of an actor or of a controller of the control plane.
 func stepNext(w *World, op *Op) error {
 	n, err := 1, error(nil)
 	if len(op.Args) > 1 {
@@ -157,7 +160,8 @@ func stepNext(w *World, op *Op) error {
 	return act(func(w *World, a actor.Actor, _ *Op) error { return w.stepActor(a, n) })(w, op)
 }
 
-// stepActor makes an actor send its next n requests.
+// stepActor steps an actor until it has sent n requests or has nothing left to do. It returns an error if the actor is an informer,
+// which is never stepped.
 func (w *World) stepActor(a actor.Actor, n int) error {
 	if a.IsIdle() && a.State().Kind == "informer" {
 		return fmt.Errorf("an informer handles events when they arrive; only pagers and controllers are stepped")
@@ -176,7 +180,7 @@ func (w *World) stepActor(a actor.Actor, n int) error {
 	return nil
 }
 
-// actor returns the actor of a name, or nil.
+// actor returns the actor with the given name, or nil.
 func (w *World) actor(name string) actor.Actor {
 	for _, a := range w.actors {
 		if a.State().Name == name {
@@ -186,7 +190,7 @@ func (w *World) actor(name string) actor.Actor {
 	return nil
 }
 
-// settleSteps is the maximal number of steps of controllers in one settle.
+// settleSteps is the maximum number of steps of controllers in one settle.
 const settleSteps = 10_000
 
 // settle steps all controllers in turn until none has work left.

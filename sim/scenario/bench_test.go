@@ -43,7 +43,8 @@ func BenchmarkNew(b *testing.B) {
 	}
 }
 
-// tenMinutes is a controller that keeps a pod for each of ten ConfigMaps for ten minutes, at a server that falls behind.
+// tenMinutes is a scenario with a controller that keeps one pod for each of ten ConfigMaps for ten minutes, while its
+// server lags.
 const tenMinutes = `# A controller and two servers.
 replicas 2
 route op 2
@@ -75,7 +76,7 @@ metadata: {name: "{{name}}"}
 spec: {containers: [{name: c, image: i}]}
 `
 
-// BenchmarkTenMinutes runs ten minutes of two servers and a controller under the random faults of one seed after another.
+// BenchmarkTenMinutes runs ten minutes of two servers and a controller under the random faults of consecutive seeds.
 func BenchmarkTenMinutes(b *testing.B) {
 	var creates strings.Builder
 	for i := range 10 {

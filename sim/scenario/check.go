@@ -8,8 +8,8 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario/condition"
 )
 
-// examine reports errors that can be found before an operation runs. at is the column at which its arguments begin. Variables are
-// skipped: their values are checked when they are substituted.
+// examine checks an operation before it runs. at is the column at which the arguments begin. Variables are skipped:
+// their values are checked after substitution.
 func (c *Command) examine(op *Op, at int) error {
 	for i, text := range op.Args {
 		if condition.IsVariable(text) {
@@ -35,7 +35,7 @@ func (c *Command) examine(op *Op, at int) error {
 	return nil
 }
 
-// check reports an error in the text of an argument.
+// check returns an error if text is not a valid argument of kind a. at is the column of the argument.
 func (a Arg) check(command, text string, at int) error {
 	switch a {
 	case Number, Replica:
@@ -50,7 +50,7 @@ func (a Arg) check(command, text string, at int) error {
 	return nil
 }
 
-// target returns the resource and the name that begin at argument n: "pods a", "pods/a", "pods".
+// target parses the resource and the name that begin at argument n: "pods a", "pods/a", "pods".
 func (op *Op) target(n int) (resource, name string) {
 	resource, name = op.arg(n), op.arg(n+1)
 	if r, rest, ok := strings.Cut(resource, "/"); ok && name == "" {

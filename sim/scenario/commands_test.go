@@ -9,8 +9,8 @@ import (
 	"github.com/matryer/is"
 )
 
-// Each row of the table is whole: its example is a line that it reads, its flags are in the table of flags, and the
-// description of the language names it.
+// TestCommands checks that each row of the table is complete: its example can be parsed, its flags are in the table of
+// flags, and doc.go describes it.
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("doc.go")
@@ -25,12 +25,12 @@ func TestCommands(t *testing.T) {
 			is.True(c.Help != "" && c.run != nil)                                                                // it has a help text and a function
 			is.Equal(c.build != nil, c.Group == Requests)                                                        // only requests are sent
 			op, err := Parse(c.Example)
-			is.NoErr(err)                        // its example can be read
-			is.Equal(op.Name, c.Name)            // and is its own
-			is.Equal(op.String(), c.Example)     // as it would be printed
+			is.NoErr(err)                        // its example can be parsed
+			is.Equal(op.Name, c.Name)            // the example uses the command
+			is.Equal(op.String(), c.Example)     // the example has the canonical form
 			is.True(c.needs <= len(c.Args))      // the required arguments have kinds
 			is.True(!c.more || len(c.Args) > 0)  // and the repeated argument, too
-			is.True(!c.text || len(c.Args) == 0) // a text has no arguments
+			is.True(!c.text || len(c.Args) == 0) // a text command has no arguments
 			for _, f := range c.Flags {
 				is.True(findFlag(f) != nil) // all flags are known
 			}

@@ -6,7 +6,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// Conditions hold or do not hold, and give the reason.
+// TestConditions checks whether conditions hold, and their explanations.
 func TestConditions(t *testing.T) {
 	t.Parallel()
 	w := world(t, Options{Files: map[string]string{"pods.yaml": `
@@ -61,14 +61,14 @@ func TestConditions(t *testing.T) {
 			t.Log(condition, got, err)
 		}
 		is.NoErr(err)
-		is.True(ok) // each of them holds
+		is.True(ok) // the condition holds
 		if why != "" {
 			is.Equal(got, why)
 		}
 	}
 }
 
-// Errors in a condition are reported before the operation runs.
+// TestConditionErrors checks that errors in a condition are reported before the operation runs.
 func TestConditionErrors(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{ // order does not matter
@@ -110,7 +110,7 @@ func FuzzParseCondition(f *testing.F) {
 			}
 			return
 		}
-		_, _, _ = c.Holds(w.scope(0)) // says yes, no or why not
+		_, _, _ = c.Holds(w.scope(0)) // must not panic
 	})
 }
 
@@ -124,7 +124,7 @@ func FuzzParseRules(f *testing.F) {
 	})
 }
 
-// An error in rules names the rule and suggests a correction.
+// TestRuleErrors checks that an error in rules names the rule and suggests a correction.
 func TestRuleErrors(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{ // order does not matter

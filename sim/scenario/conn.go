@@ -8,8 +8,8 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// conn implements kubectl.Conn for a prompt. Its requests are those of the client "you" and appear in that client's frames. Waiting
-// advances the World's clock.
+// conn implements kubectl.Conn for the prompt. It sends requests as the client "you", in whose frames they appear. Waiting advances
+// the World's clock.
 type conn struct{ w *World }
 
 // Now implements kubectl.Conn.
@@ -18,7 +18,8 @@ func (c *conn) Now() time.Time { return c.w.clock.Now() }
 // Sleep implements kubectl.Conn.
 func (c *conn) Sleep(d time.Duration) { c.w.moveTo(c.w.clock.Now().Add(d)) }
 
-// call builds a call. If the User-Agent is not kubectl's, as with curl, the call is sent by the client of that name.
+// call returns a call for a request. The client is "you" or, if the User-Agent does not begin with kubectl because the request
+// comes from curl, the client that the User-Agent names.
 func (c *conn) call(r *kubectl.Request) *call {
 	client := c.w.client(you)
 	header := r.Header.Clone()
@@ -34,7 +35,7 @@ func (c *conn) call(r *kubectl.Request) *call {
 	return &call{exchange: x, client: client, path: r.Path, query: r.Query, silent: true}
 }
 
-// send sends a call and waits for its answer.
+// send sends a call and waits for the response.
 func (c *conn) send(x *call) (*kubectl.Answer, error) {
 	c.w.send(x)
 	c.w.run()
@@ -49,7 +50,7 @@ func (c *conn) send(x *call) (*kubectl.Answer, error) {
 // Do implements kubectl.Conn.
 func (c *conn) Do(r *kubectl.Request) (*kubectl.Answer, error) { return c.send(c.call(r)) }
 
-// Watch implements kubectl.Conn. The clock advances until the awaited event arrives.
+// Watch implements kubectl.Conn. The clock advances until event returns false, the watch ends, or the time is over.
 func (c *conn) Watch(r *kubectl.Request, patient time.Duration, event func(frame []byte) bool) (*kubectl.Answer, error) {
 	w, more := c.w, true
 	x := c.call(r)
@@ -73,7 +74,7 @@ func (c *conn) Watch(r *kubectl.Request, patient time.Duration, event func(frame
 	return nil, nil
 }
 
-// Follow implements kubectl.Conn. The watch stays open, and its events are printed as they arrive.
+// Follow implements kubectl.Conn. The watch stays open, and event receives its events as they arrive.
 func (c *conn) Follow(r *kubectl.Request, event func(frame []byte)) (*kubectl.Answer, error) {
 	x := c.call(r)
 	x.onFrame = event

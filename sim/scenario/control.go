@@ -15,7 +15,8 @@ func (w *World) carryOut(op Op) error {
 	return c.run(w, &op)
 }
 
-// addControlFrame adds a frame to a lane for an operation that has changed the World. replica is the replica that it was about, or 0.
+// addControlFrame adds a frame to a lane for an operation that has changed the World. replica is the affected replica, or 0 if
+// there is no single one.
 func (w *World) addControlFrame(op *Op, lane string, replica int) {
 	w.used, w.healed = true, false
 	w.add(Frame{Kind: FaultHappened, Lane: lane, Replica: replica, Text: op.String()})

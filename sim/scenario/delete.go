@@ -34,7 +34,7 @@ func checkDelete(op *Op, at int) error {
 	return nil
 }
 
-// policies are the names of --cascade.
+// policies maps the values of --cascade to values of propagationPolicy.
 var policies = map[string]string{"background": "Background", "foreground": "Foreground", "orphan": "Orphan"}
 
 func (b *builder) delete() error {
@@ -65,9 +65,10 @@ func (b *builder) delete() error {
 	return b.remove(d, "", name, q)
 }
 
-// remove makes the request that deletes an object, or without a name all that the query selects.
+// remove adds the request that deletes an object. If name is empty, the request deletes all objects that the query
+// selects.
 func (b *builder) remove(d *resource.Definition, namespace, name string, q url.Values) error {
-	rv, given, err := b.revision("rv", d, namespace, name, q) // of a deletecollection
+	rv, given, err := b.revision("rv", d, namespace, name, q) // for deletecollection
 	if given {
 		q.Set("resourceVersion", rv)
 	}
@@ -86,7 +87,7 @@ func (b *builder) remove(d *resource.Definition, namespace, name string, q url.V
 	return err
 }
 
-// deleteOptions returns the body of a DELETE, nil if it needs none.
+// deleteOptions returns the body of a DELETE, or nil if no body is needed.
 func (b *builder) deleteOptions(rv string, q url.Values) []byte {
 	o := object.Object{}
 	if v, ok := b.op.Flag("cascade"); ok {
@@ -104,7 +105,7 @@ func (b *builder) deleteOptions(rv string, q url.Values) []byte {
 	if len(o) == 0 {
 		return nil
 	}
-	if q.Get("dryRun") != "" { // the options of the query are not read when there is a body
+	if q.Get("dryRun") != "" { // if there is a body, the server ignores the options in the query
 		o.Set([]any{"All"}, "dryRun")
 	}
 	o["apiVersion"], o["kind"] = "v1", "DeleteOptions"

@@ -7,7 +7,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// TestEntry checks which requests of other clients become calls or streams of a history.
+// TestEntry checks which requests become calls or streams of a history.
 func TestEntry(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

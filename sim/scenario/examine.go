@@ -8,11 +8,11 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario/condition"
 )
 
-// standing is a condition that is looked at after every commit, until it did its work.
+// standing is a condition of never or once. It is evaluated after every commit until it becomes true or invalid.
 type standing struct {
 	condition *condition.Condition
 	never     bool
-	then      string // the operation of once
+	then      string // operation of once, or "" for never
 	done      bool
 }
 
@@ -55,7 +55,7 @@ func checkLet(op *Op, at int) error {
 	return err
 }
 
-// parseOnce reads CONDITION do OPERATION.
+// parseOnce parses CONDITION do OPERATION and returns the condition and the operation. at is the column at which text begins.
 func parseOnce(text string, at int) (*condition.Condition, string, error) {
 	i := strings.LastIndex(text, " do ")
 	if i < 0 {
@@ -79,7 +79,7 @@ func parseOnce(text string, at int) (*condition.Condition, string, error) {
 // patienceOfChecks is the default time limit of eventually.
 const patienceOfChecks = time.Minute
 
-// parseEventually reads a condition, and within DURATION in front of it.
+// parseEventually parses a condition, and the "within DURATION" that may precede it. at is the column at which text begins.
 func parseEventually(text string, at int) (within time.Duration, c *condition.Condition, err error) {
 	within = patienceOfChecks
 	if after, ok := strings.CutPrefix(text, "within "); ok {
@@ -136,7 +136,7 @@ func (w *World) verdict(ok bool, expected, why string) {
 	w.say("ok: %s", cut(why))
 }
 
-// eventually steps controllers, and then advances the clock, until the condition holds.
+// eventually steps the controllers and then advances the clock, until the condition holds or its time limit has passed.
 func (w *World) eventually(op *Op) error {
 	d, c, err := parseEventually(op.Text, 0)
 	if err != nil {
@@ -167,7 +167,7 @@ func (w *World) eventually(op *Op) error {
 	}
 }
 
-// let keeps a value.
+// let evaluates an expression and stores the value in a variable.
 func (w *World) let(op *Op) error {
 	name, value, _ := strings.Cut(op.Text, "=")
 	name = strings.TrimSpace(name)
@@ -179,8 +179,8 @@ func (w *World) let(op *Op) error {
 	return nil
 }
 
-// Value evaluates one side of a comparison: a field of the last answer or of a stored object, a count, or $NAME, a variable that let
-// has set. A value that does not exist is an error.
+// Value evaluates one side of a comparison: a field of the last response or of a stored object, a count, or $NAME, a
+// variable that let has set. It returns an error if the value does not exist.
 func (w *World) Value(text string) (string, error) {
 	text, err := w.substitute(text)
 	if err != nil {
@@ -212,7 +212,7 @@ func (w *World) committed(rev uint64) {
 // evaluateStanding evaluates one standing condition on the store at a revision.
 func (w *World) evaluateStanding(s *standing, rev uint64) {
 	if rev < w.cluster.Compacted() {
-		rev = 0 // that revision cannot be read any more
+		rev = 0 // the revision has been compacted, so use the current state
 	}
 	ok, why, err := s.condition.Holds(w.scope(rev))
 	s.done = err != nil || ok
@@ -226,7 +226,7 @@ func (w *World) evaluateStanding(s *standing, rev uint64) {
 	}
 }
 
-// doOnce runs the operation of a once, possibly in the middle of another operation.
+// doOnce runs the operation of a once condition, possibly in the middle of another operation.
 func (w *World) doOnce(s *standing) {
 	w.say("once %s: %s", s.condition, s.then)
 	op, err := Parse(s.then)

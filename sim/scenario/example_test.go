@@ -29,7 +29,7 @@ func ExampleParse() {
 	// column 27: --grace takes a number, not "soon"
 }
 
-// A World runs operations one after the other, and reports whether conditions hold.
+// A World runs operations in order and evaluates conditions.
 func ExampleNew() {
 	w, err := scenario.New(scenario.Options{})
 	if err != nil {
@@ -128,7 +128,7 @@ func ExampleFindCommand() {
 	// Output: compact the store, and clear the history of every watch cache
 }
 
-// In a test: scenario.RunT(t, "testdata/conflict.txtar").
+// In a test, use scenario.RunT(t, "testdata/conflict.txtar").
 func ExampleRunT() {
 	out := scenario.RunT(aloud{}, "../../examples/scenarios/conflict_loop.txtar")
 	fmt.Println(out.Failure)

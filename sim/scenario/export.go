@@ -9,8 +9,9 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario/condition"
 )
 
-// Export returns a scenario that repeats the operations of a World. A request that failed gets a ! and an expect line after it, so that
-// the run passes. A file that changed during the session gets one name for each of its texts.
+// Export returns a scenario that repeats the operations of a World. A failed request gets a ! before it and an expect
+// line after it, so that the run passes. A file that changed during the session gets a separate name for each version
+// of its content.
 func (w *World) Export(story string) *File {
 	f := &File{Story: story, Files: maps.Clone(w.options.Files)}
 	if f.Files == nil {
@@ -30,13 +31,16 @@ func (w *World) Export(story string) *File {
 			fmt.Fprintf(&b, "replica %d %s\n", i+1, optionsOf(r))
 		}
 	}
+	if w.options.Whole && !logged("auth") {
+		b.WriteString("auth cluster\n")
+	}
 	if len(w.options.Controllers) > 0 && !logged("controllers") {
 		fmt.Fprintf(&b, "controllers %s\n", strings.Join(w.options.Controllers, " "))
 	}
 	if w.options.Nodes > 0 && !logged("nodes") {
 		fmt.Fprintf(&b, "nodes %d\n", w.options.Nodes)
 	}
-	names := map[string]string{} // under which a file is there now
+	names := map[string]string{} // exported names of the current versions of files
 	for i, op := range w.log {
 		op = exportFiles(op, f.Files, names)
 		var expected string
@@ -50,7 +54,8 @@ func (w *World) Export(story string) *File {
 	return f
 }
 
-// exportFiles adds the files of an operation to the exported files, and replaces their names in the operation by the exported names.
+// exportFiles adds the files of an operation to files, and returns the operation with the exported names in place of the original
+// ones.
 func exportFiles(op Op, files, names map[string]string) Op {
 	for _, name := range slices.Sorted(maps.Keys(op.Files)) {
 		content, as := op.Files[name], name
@@ -72,13 +77,13 @@ func exportFiles(op Op, files, names map[string]string) Op {
 	return op
 }
 
-// exported returns an operation with a ! before it if it was refused, and the line that expects that.
+// exported returns the operation, with a ! if its request failed, and the expect line for that failure.
 func (o opAnswer) exported(op Op) (Op, string) {
 	x := o.last
 	if x == nil || x.Answered == 0 || x.Code < 400 || op.Fails || op.May || op.Async {
 		return op, ""
 	}
-	if o.requests > 1 { // those before the last one were not refused
+	if o.requests > 1 { // the requests before the last one succeeded
 		op.May = true
 	} else {
 		op.Fails = true

@@ -6,7 +6,7 @@ import (
 	"github.com/kubesim/kubesim/sim/fault"
 )
 
-// faultCommands let things go wrong by plan. The language of faults is that of package fault.
+// faultCommands add, clear and end faults. Package fault defines the language of faults.
 var faultCommands = []Command{
 	{Name: "fault", Usage: "on … do … | clear | release", Help: "add a fault",
 		Example: "fault on update pods times=1 do fail Conflict", Group: Worldly, text: true, check: checkFault,

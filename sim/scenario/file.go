@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// File is a scenario as a text file: a story, the operations, the files that they name, and the expected transcript.
+// File is a scenario as a text file: a story, the operations, the files that they use, and the expected transcript.
 //
 //	# Two clients read the same revision. Both write; the second write is refused.     Story
 //
@@ -25,15 +25,15 @@ import (
 //	…
 //	hash: …
 //
-// The form is that of txtar: a line -- NAME -- begins a file.
+// The format is that of txtar: a line -- NAME -- begins a file.
 type File struct {
 	Story      string // the first paragraph, without # signs
 	Lines      []Line
 	Files      map[string]string
-	Transcript string // "" when none was recorded
+	Transcript string // "" if none was recorded
 
-	script string   // everything before the first file, as it was
-	order  []string // of the files
+	script string   // the original text before the first file
+	order  []string // the names of the files, in their order
 }
 
 // Line is one line with an operation.
@@ -41,19 +41,19 @@ type Line struct {
 	Number int // counted from 1
 	Text   string
 	Op     Op
-	Phase  string // the comment above it, "" for none
+	Phase  string // the comment above the line, or ""
 }
 
-// transcriptName is the name of the file with the transcript, and scriptName that of the text before the first file.
+// transcriptName is the name of the file with the transcript, and scriptName stands for the text before the first file.
 const transcriptName, scriptName = "transcript", ""
 
-// Limits of a file from an untrusted source.
+// Limits for a file from an untrusted source.
 const (
 	maxFile  = 1 << 20
 	maxLines = 5000
 )
 
-// ParseFile reads a scenario. Its error names the line and the column.
+// ParseFile parses a scenario. Its errors contain the line and the column.
 func ParseFile(data []byte) (*File, error) {
 	if len(data) > maxFile {
 		return nil, fmt.Errorf("the scenario has %d bytes; at most %d are read", len(data), maxFile)
@@ -79,7 +79,7 @@ func ParseFile(data []byte) (*File, error) {
 	return f, f.parseScript()
 }
 
-// marker reads -- NAME --.
+// marker returns the name in a line -- NAME --. It returns false for other lines.
 func marker(line string) (name string, ok bool) {
 	line = strings.TrimRight(line, "\n")
 	if !strings.HasPrefix(line, "-- ") || !strings.HasSuffix(line, " --") || len(line) < len("-- x --") {
@@ -89,7 +89,7 @@ func marker(line string) (name string, ok bool) {
 	return name, name != ""
 }
 
-// parseScript reads the story and the operations.
+// parseScript parses the story and the operations.
 func (f *File) parseScript() error {
 	phase, story := "", true
 	var comment []string
@@ -107,7 +107,7 @@ func (f *File) parseScript() error {
 			continue
 		}
 		if len(comment) > 0 {
-			if story && len(f.Lines) == 0 && len(comment) > 0 { // without a blank line after it, the story is also the first phase
+			if story && len(f.Lines) == 0 && len(comment) > 0 { // if no blank line follows the story, it is also the first phase
 				f.Story = strings.Join(comment, "\n")
 			}
 			phase, comment = strings.Join(comment, "\n"), nil
@@ -125,7 +125,8 @@ func (f *File) parseScript() error {
 	return nil
 }
 
-// Format prints the file, which ParseFile reads back. Script and files are as they were; the transcript comes last.
+// Format returns the text of the file, which ParseFile can parse again. The script and the files are unchanged; the transcript is
+// last.
 func (f *File) Format() []byte {
 	var b strings.Builder
 	b.WriteString(ending(f.script))

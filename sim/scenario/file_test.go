@@ -31,12 +31,12 @@ func TestParseFile(t *testing.T) {
 	is.Equal(f.Lines[1].Number, 7)
 	is.Equal(f.Lines[1].Phase, "Now.")
 	is.Equal(f.Transcript, "old\n")
-	is.Equal(string(f.Format()), small) // nothing is lost
+	is.Equal(string(f.Format()), small) // the text is unchanged
 	_, err = ParseFile([]byte("seed 1\n\ncreate cm\n"))
 	is.Equal(err.Error(), "line 3, column 10: create needs a file or a name: create -f FILE, or create RESOURCE NAME")
 }
 
-// Only the phase in which something goes wrong is shown.
+// TestFailure checks that a failure contains only the phase in which it occurs.
 func TestFailure(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -52,7 +52,7 @@ func TestFailure(t *testing.T) {
 > expect cm/a absent
    FAILED: expected cm/a absent: cm/a is there
 `)
-	is.True(!strings.Contains(out.Transcript, "create cm c")) // it ends there
+	is.True(!strings.Contains(out.Transcript, "create cm c")) // the run ends at the failure
 	f, err = ParseFile([]byte("create cm a\ncreate cm a\n"))
 	is.NoErr(err)
 	out, err = Run(f, RunOptions{})
@@ -60,7 +60,7 @@ func TestFailure(t *testing.T) {
 	is.True(strings.HasPrefix(out.Failure.Text, "POST /api/v1/namespaces/default/configmaps has failed; put a ! before it")) // errors are announced
 }
 
-// A trace has all data that a replay needs, and a replay detects a change in it.
+// TestReplay checks that a trace contains all data for a replay, and that a replay detects a change in it.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -81,9 +81,9 @@ func TestReplay(t *testing.T) {
 	is.NoErr(err)
 	_, difference, err = trace.Replay()
 	is.NoErr(err)
-	is.True(strings.HasPrefix(difference, "frame 5\nwas ")) // the first one that differs
+	is.True(strings.HasPrefix(difference, "frame 5\nwas ")) // the first difference
 	_, err = ParseTrace(text[:len(text)/2])
-	is.True(err != nil) // half a file is none
+	is.True(err != nil) // a truncated file is invalid
 }
 
 func FuzzParseFile(f *testing.F) {

@@ -6,8 +6,8 @@ import "slices"
 type Flag struct {
 	Name   string   // without dashes
 	Short  string   // one letter, or ""
-	Value  string   // placeholder of its value; empty if it takes none
-	Values []string // the allowed values; nil allows any
+	Value  string   // the placeholder for its value; empty if it takes none
+	Values []string // the allowed values; if nil, all values are allowed
 	Help   string
 	repeat bool // may be given several times
 	number bool // its value is a number
@@ -70,7 +70,7 @@ var (
 // Flags returns all flags.
 func Flags() []Flag { return slices.Clone(flagTable) }
 
-// findFlag returns the flag with a long name, or with a short one.
+// findFlag returns the flag with the given long or short name, or nil.
 func findFlag(name string) *Flag {
 	for i := range flagTable {
 		if f := &flagTable[i]; f.Name == name || f.Short == name && name != "" {

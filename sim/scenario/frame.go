@@ -31,53 +31,53 @@ const (
 	CheckFail     Kind = "check.fail"
 )
 
-// Frame is one thing that happened in a World.
+// Frame is one event in a World: a request, a response, a commit, and so on.
 //
 //	client/alice  ▸ http.req 1                          ▸ http.res 4
 //	store                └─▶ store.commit 2   rv 4005        │ cause 1
 //	replica/1                   └─▶ cache.apply 3            │
 //	watch/w                            └─▶ watch.event 5     │ cause 2
 type Frame struct {
-	N     uint64 // counted from 1, without gaps
-	VT    int64  // the World's time in milliseconds since 1970
-	RV    uint64 // the revision that it is about, or the store's newest one
+	N     uint64 // number of the frame, counted from 1 without gaps
+	VT    int64  // the World's time, in milliseconds since 1970
+	RV    uint64 // revision of the commit or event, or else the newest revision of the store
 	Lane  string // store, replica/N, watch/NAME, client/NAME, controller/NAME
 	Kind  Kind
-	Cause uint64 // the N of the frame that led to this one, or 0
-	Op    int    // the number of the operation during which it happened, counted from 1; 0 before the first
+	Cause uint64 // the N of the frame that caused this one, or 0
+	Op    int    // the number of the operation during which the frame was added, counted from 1; 0 before the first
 
-	Ref     string // of http.*: the N of the http.req; of commits and events: "configmaps default/a"
-	Text    string // for people, one line
-	Verb    string // of commits and events: ADDED, MODIFIED, DELETED, BOOKMARK or ERROR; of requests: the method
-	Code    int    // of http.res: the status; of an ERROR event, or a reconcile that failed: that of its Status
-	Reason  string // of a Status
+	Ref     string // for http.*: the N of the http.req; for commits and events: such as "configmaps default/a"
+	Text    string // a description in one line
+	Verb    string // for commits and events: ADDED, MODIFIED, DELETED, BOOKMARK or ERROR; for requests: the method
+	Code    int    // the status code of an http.res, an ERROR event, or a failed reconcile
+	Reason  string // the reason in a Status
 	Replica int    // counted from 1; 0 means none
 
-	Exchange *Exchange // of http.req and http.res
-	Object   []byte    // of an event: its bytes on the wire, shared by all readers
+	Exchange *Exchange // set for http.req and http.res
+	Object   []byte    // the encoded event, as sent; must not be changed
 }
 
-// Exchange is a request and its answer. Both are complete when Answered is set.
+// Exchange is a request and its response. Both are complete when Answered is set.
 type Exchange struct {
-	N       uint64 // of its http.req frame
+	N       uint64 // the N of the http.req frame
 	Client  string
 	Replica int
 	Method  string
-	Path    string // with the query
+	Path    string // including the query
 	Header  wire.Header
 	Body    []byte
 
-	Answered  uint64 // N of its http.res frame; 0 while it waits
+	Answered  uint64 // the N of the http.res frame; 0 while the request waits
 	Code      int
-	Reason    string // of a Status
+	Reason    string // the reason in a Status
 	ResHeader wire.Header
-	ResBody   []byte // as it arrived; empty for a watch, whose events are frames
-	Lost      int    // bytes that did not arrive: the connection broke
-	Watch     string // the name of the watch that it began
+	ResBody   []byte // as received; empty for a watch, whose events are frames
+	Lost      int    // the number of bytes that did not arrive because the connection broke
+	Watch     string // the name of the watch that the request started
 }
 
-// AppendJSON appends the frame as one JSON object without line breaks. Revisions are strings, because numbers in JavaScript are not
-// exact. Zero values are omitted, except n, vt, rv, lane and kind. Headers and bodies are omitted, too.
+// AppendJSON appends the frame as one JSON object without line breaks. Revisions are strings, because JavaScript
+// numbers are not exact. Zero values are omitted, except n, vt, rv, lane and kind. Headers and bodies are also omitted.
 func (f *Frame) AppendJSON(b []byte) []byte {
 	b = strconv.AppendUint(append(b, `{"n":`...), f.N, 10)
 	b = strconv.AppendInt(append(b, `,"vt":`...), f.VT, 10)
@@ -98,15 +98,15 @@ func (f *Frame) AppendJSON(b []byte) []byte {
 // MarshalJSON returns the result of AppendJSON.
 func (f Frame) MarshalJSON() ([]byte, error) { return f.AppendJSON(nil), nil }
 
-// fingerprint is the hash of all frames, including the bytes that AppendJSON omits. The hash is not cryptographic: it does not protect
-// against runs that were made to collide.
+// fingerprint computes the hash of all frames, including the bytes that AppendJSON omits. The hash is not
+// cryptographic: it does not protect against deliberate collisions.
 //
-// It covers requests, commits and events. So that hashes in existing files stay valid, it skips the frames of reconciles, also in the
-// numbering of the other frames, and counts frames in the lane of a controller as frames of the store.
+// It covers requests, commits and events. It skips the frames of reconciles, also in the numbering of the other frames,
+// and treats frames in a controller's lane as frames of the store: this keeps the hashes in existing files valid.
 type fingerprint struct {
 	hash    hash.Hash
 	line    []byte
-	numbers []uint64 // number of each frame in the fingerprint, by N-1; 0 if it is skipped
+	numbers []uint64 // the number of each frame in the fingerprint, indexed by N-1; 0 if the frame is skipped
 	last    uint64
 }
 

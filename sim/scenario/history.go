@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// historyCommands compact or restore revisions.
+// historyCommands record the requests of clients, and compact, restore or copy the store.
 var historyCommands = []Command{
 	{Name: "record", Help: "record the requests and events of clients from here on, for expect promises kept", Example: "record",
 		Group: Worldly, run: (*World).startRecording},
@@ -50,7 +50,7 @@ func (w *World) restore(op *Op) error {
 	if err := w.cluster.Restore(rev); err != nil {
 		return err
 	}
-	maps.DeleteFunc(w.commits, func(r, _ uint64) bool { return r > rev }) // the restore has removed these commits
+	maps.DeleteFunc(w.commits, func(r, _ uint64) bool { return r > rev }) // these commits no longer exist after a restore
 	w.addControlFrame(op, "store", 0)
 	return nil
 }

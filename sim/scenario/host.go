@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario/condition"
 )
 
-// host is the World as actors see it.
+// host implements actor.World.
 type host struct{ w *World }
 
 // Say implements actor.World.
@@ -47,7 +47,7 @@ func (h host) Definition(resource, client string) (*resource.Definition, error) 
 	return h.w.resolve(resource, max(h.w.client(client).replica, 1))
 }
 
-// nowOf returns the time on the clock of a client.
+// nowOf returns the time on a client's clock.
 func (w *World) nowOf(client string) time.Time { return w.clock.Now().Add(w.client(client).jump) }
 
 // Scope implements actor.World.
@@ -85,7 +85,7 @@ func (h host) Requests(line, client, namespace string, template func(string) (st
 	return out, err
 }
 
-// request is a call of an actor.
+// request implements actor.Request with a call.
 type request struct {
 	w *World
 	c *call
@@ -106,7 +106,7 @@ func (r request) Send(done func(*actor.Answer)) {
 // Forget implements actor.Request.
 func (r request) Forget() { r.c.gone = true }
 
-// openWatch is a watch of an actor.
+// openWatch implements actor.Watch.
 type openWatch struct {
 	w *World
 	x *watch

@@ -9,7 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario/condition"
 )
 
-// file returns a file of the scenario, with variables put in.
+// file returns the content of a file of the scenario, with variables replaced. It returns an error if there is no such file.
 func (w *World) file(name string) (string, error) {
 	text, ok := w.files[name]
 	if ok {
@@ -18,7 +18,8 @@ func (w *World) file(name string) (string, error) {
 	return "", unknown("file", name, object.SortedKeys(w.files), "; a scenario has files after lines such as -- "+name+" --")
 }
 
-// manifest returns the objects in a file, YAML or JSON. template fills in placeholders about an object; if it is nil, there are none.
+// manifest parses the objects in a file, YAML or JSON. If template is not nil, it replaces placeholders in the file
+// first.
 func (w *World) manifest(name string, template func(string) (string, error)) ([]object.Object, error) {
 	text, err := w.file(name)
 	if err == nil && template != nil {
@@ -37,7 +38,7 @@ func (w *World) manifest(name string, template func(string) (string, error)) ([]
 	return list, nil
 }
 
-// literal makes the object of create RESOURCE NAME.
+// literal returns the object that the arguments of a create without a file describe.
 func literal(op *Op, apiVersion, kind, name string) (object.Object, error) {
 	obj := object.Object{"apiVersion": apiVersion, "kind": kind, "metadata": map[string]any{"name": name}}
 	for _, v := range op.all("from-literal") {

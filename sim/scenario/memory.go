@@ -19,7 +19,7 @@ type about struct{ resource, namespace, name, subresource string }
 // aboutOf parses a path: /apis/GROUP/VERSION/namespaces/NAMESPACE/RESOURCE/NAME/SUBRESOURCE, or a prefix of it. It returns the zero
 // value for other paths.
 func aboutOf(path string) (a about) {
-	parts := strings.SplitN(path, "/", 9) // the first one is empty
+	parts := strings.SplitN(path, "/", 9) // the first element is empty, because the path begins with a slash
 	var group string
 	switch {
 	case len(parts) > 3 && parts[1] == "api":
@@ -42,21 +42,21 @@ func aboutOf(path string) (a about) {
 	return a
 }
 
-// memory is the knowledge that a client has gained from answers and events, besides its last answer.
+// memory records what a client has learned from responses and events, apart from its last response.
 type memory struct {
 	known map[about]uint64  // the newest revision of each object
-	came  map[string]uint64 // the last revision of its watches, by their scope
+	came  map[string]uint64 // the last revision of its watches, by scope
 	page  *call             // its last list if another page follows, otherwise nil
 }
 
 func newMemory() memory { return memory{known: map[about]uint64{}, came: map[string]uint64{}} }
 
-// scope returns the scope of a list or a watch, including selectors.
+// scope returns the path and the selectors of a list or a watch as one string, the key of memory.came.
 func (c *call) scope() string {
 	return c.path + "?" + c.query.Get("labelSelector") + "&" + c.query.Get("fieldSelector")
 }
 
-// remember adds the answer to the client's memory.
+// remember updates the client's memory with the object or list in the response.
 func (c *call) remember() {
 	m, body, whole := c.client, c.body, c.exchange.Lost == 0
 	if whole && c.exchange.Method == "GET" && c.about.resource != "" && c.about.name == "" && !c.watching() {
@@ -75,7 +75,7 @@ func (c *call) remember() {
 	}
 }
 
-// rememberObject remembers an object, and returns its revision.
+// rememberObject records the revision of an object and returns that revision.
 func (m *memory) rememberObject(resource string, obj object.Object) uint64 {
 	rev, _ := strconv.ParseUint(obj.ResourceVersion(), 10, 64)
 	at := about{resource: resource, namespace: obj.Namespace(), name: obj.Name()}
@@ -83,7 +83,7 @@ func (m *memory) rememberObject(resource string, obj object.Object) uint64 {
 	return rev
 }
 
-// rememberEvent remembers an event of a watch.
+// rememberEvent records the revision of a watch event.
 func (c *call) rememberEvent(e *Event) {
 	rev := uint64(0)
 	switch {
@@ -98,7 +98,7 @@ func (c *call) rememberEvent(e *Event) {
 	c.client.came[scope] = max(c.client.came[scope], rev)
 }
 
-// nextPage makes the request for the page after the client's last list, none when no page follows.
+// nextPage adds the request for the page that follows the client's last list, if there is one.
 func (b *builder) nextPage() error {
 	last := b.client.page
 	if last == nil {
@@ -113,7 +113,8 @@ func (b *builder) nextPage() error {
 	return nil
 }
 
-// revisionOf returns the revision that a word stands for, or 0 for none: "seen", or an offset from the newest revision.
+// revisionOf returns the revision that a word stands for: "seen", or an offset from the newest revision. For "seen", it returns 0
+// if the client has seen no revision.
 func (b *builder) revisionOf(word string, d *resource.Definition, namespace, name string, q url.Values) (uint64, error) {
 	switch {
 	case word != "seen":

@@ -7,7 +7,8 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// Under js only the default minor is built in; a page fetches the others, and these tests read them.
+// Under js, only the default minor version is built in. A page fetches the others, and these tests read them from
+// files.
 func init() {
 	for _, minor := range schema.Known() {
 		if minor == schema.Default {

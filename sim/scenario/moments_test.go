@@ -15,9 +15,9 @@ import (
 	controlplane "github.com/kubesim/kubesim/sim/controller"
 )
 
-// A story continues unchanged in a fork, and in a cluster loaded from an archive: at any instant, and between any two steps of stepped
-// controllers. At the end both clusters are the same, byte for byte: objects, history, caches and queues of controllers, random
-// numbers and the hash of the trace.
+// TestForksAndArchivesGoOn checks that a story continues unchanged in a fork, and in a cluster loaded from an archive:
+// at any instant, and between any two steps of stepped controllers. At the end, both clusters are byte-identical:
+// objects, history, caches and queues of controllers, random numbers and the hash of the trace.
 func TestForksAndArchivesGoOn(t *testing.T) {
 	t.Parallel()
 	for name, f := range stories(t) {
@@ -38,12 +38,12 @@ func TestForksAndArchivesGoOn(t *testing.T) {
 	}
 }
 
-// traveller runs a story in a World. At each moment at which the Cluster is at rest, it may replace the Cluster by a copy in the same
-// state.
+// traveller runs a story in a World. At each moment at which the Cluster is at rest, it may replace the Cluster by a
+// copy in the same state.
 type traveller struct {
-	stepped bool // controllers go when the traveller says so
+	stepped bool // controllers run only in steps
 	r       *rand.Rand
-	chance  float64 // probability of a move at each moment
+	chance  float64 // the probability of a move at each moment
 
 	w       *World
 	moments int
@@ -69,7 +69,7 @@ func (x *traveller) travel(t *testing.T, f *File) []byte {
 			if err != nil {
 				t.Fatalf("%s: %v", line.Text, err)
 			}
-			if r.Failure != "" && !x.stepped { // with stepped controllers an expectation need not hold at once
+			if r.Failure != "" && !x.stepped { // with stepped controllers, an expectation need not hold immediately
 				t.Errorf("%s: %s", line.Text, r.Failure)
 			}
 		}
@@ -124,7 +124,7 @@ func (x *traveller) pass(t *testing.T, until time.Time) {
 	x.steps(t)
 }
 
-// steps makes stepped controllers take all steps that are due, one after the other.
+// steps runs all due steps of stepped controllers.
 func (x *traveller) steps(t *testing.T) {
 	t.Helper()
 	for more := x.stepped; more; {
@@ -134,7 +134,7 @@ func (x *traveller) steps(t *testing.T) {
 	}
 }
 
-// moment may go on elsewhere.
+// moment may replace the cluster by a fork or by a copy from an archive.
 func (x *traveller) moment(t *testing.T) {
 	t.Helper()
 	x.moments++
@@ -157,7 +157,7 @@ func (x *traveller) moment(t *testing.T) {
 	x.w.cluster, x.w.clock = c, c.Clock().(*clock.Manual)
 }
 
-// parting shows where two archives part.
+// parting returns the text around the first difference between two archives.
 func parting(a, b []byte) string {
 	i := 0
 	for i < min(len(a), len(b)) && a[i] == b[i] {

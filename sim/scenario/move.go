@@ -17,7 +17,7 @@ func (w *World) reload(op *Op) error {
 	return w.move(op, func(c *sim.Cluster) (*sim.Cluster, error) { return sim.Load(c.State(), nil) })
 }
 
-// move continues with another cluster in the same state.
+// move replaces the World's cluster with the result of the function to, which must be a cluster in the same state.
 func (w *World) move(op *Op, to func(*sim.Cluster) (*sim.Cluster, error)) error {
 	if len(w.actors) > 0 {
 		return fmt.Errorf("%s would lose the timers of %s: use it in a world without actors", op.Name, w.actors[0].State().Name)
@@ -42,8 +42,8 @@ func (w *World) move(op *Op, to func(*sim.Cluster) (*sim.Cluster, error)) error 
 	return nil
 }
 
-// heal ends faults, troubles of replicas and holds. It then lets a minute pass, which is longer than the longest delay of a stalled
-// connection or a read.
+// heal ends faults, holds and the disturbances of replicas. It then advances the clock by a minute, because no
+// connection or read is delayed for longer than that.
 func (w *World) heal(op *Op) error {
 	w.cluster.ClearFaults()
 	for n := 1; n <= w.cluster.Replicas(); n++ {

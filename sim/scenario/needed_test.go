@@ -14,10 +14,11 @@ import (
 	"github.com/kubesim/kubesim/sim/config"
 )
 
-// needed has a line for each controller: its name, and a story that fails without it. With -update the test searches them again.
+// needed contains a line for each controller: its name, and a story that fails without it. With -update, the test
+// searches for these stories again.
 const needed = "testdata/needed.txt"
 
-// Every controller has a story that fails without it.
+// TestEveryControllerHasAStory checks that every controller has a story that fails without it.
 func TestEveryControllerHasAStory(t *testing.T) {
 	t.Parallel()
 	all := stories(t)
@@ -49,7 +50,8 @@ func TestEveryControllerHasAStory(t *testing.T) {
 	}
 }
 
-// writeNeeded searches a story for each controller and writes what it finds.
+// writeNeeded searches for a story that fails without a controller, for each controller, and writes a list of these stories to a
+// file.
 func writeNeeded(t *testing.T, all map[string]*File, controllers []string) {
 	t.Helper()
 	names := slices.Sorted(maps.Keys(all))
@@ -67,7 +69,7 @@ func writeNeeded(t *testing.T, all map[string]*File, controllers []string) {
 	}
 }
 
-// failsWithout reports whether a story fails if a controller does not run. Operations on the controller are left out.
+// failsWithout reports whether a story fails if a controller does not run. It omits operations on the controller.
 func failsWithout(t *testing.T, f *File, controller string) bool {
 	t.Helper()
 	without := *f

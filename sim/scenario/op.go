@@ -12,30 +12,31 @@ import (
 	"github.com/kubesim/kubesim/sim/words"
 )
 
-// Op is one operation. Its text form, a line, and its JSON form say the same:
+// Op is one operation. Its text form, a line, and its JSON form are equivalent:
 //
 //	create -f cm.yaml --as alice
 //	{"line":"create -f cm.yaml --as alice","files":{"cm.yaml":"…"}}
 type Op struct {
-	Name  string      // of the command
-	Fails bool        // a ! stands before it: the request must fail
-	May   bool        // a ? stands before it: the request may fail
-	Async bool        // an & stands after it: the operation does not wait for the answer
+	Name  string      // the name of the command
+	Fails bool        // the line begins with !: the request must fail
+	May   bool        // the line begins with ?: the request may fail
+	Async bool        // the line ends in &: the operation does not wait for the response
 	Args  []string    // without flags
-	Flags []FlagValue // in their order
-	Text  string      // of commands whose rest is a language of its own: the rest
+	Flags []FlagValue // in their order on the line
+	Text  string      // the rest of the line, for commands whose rest is not split into words
 
-	// Files are files that the operation brings along; they stay for later ones.
+	// Files are files that the operation adds. Later operations can use them, too.
 	Files map[string]string
 }
 
 // FlagValue is one flag of an operation.
 type FlagValue struct {
-	Name  string // the long one
-	Value string // empty if it takes none
+	Name  string // the long name
+	Value string // empty if the flag takes no value
 }
 
-// Flag returns the value of a flag, the last one if there are several, and whether it is there.
+// Flag returns the value of a flag and whether the operation has the flag. If the flag is repeated, it returns the last
+// value.
 func (op *Op) Flag(name string) (value string, ok bool) {
 	for _, f := range op.Flags {
 		if f.Name == name {
@@ -45,7 +46,7 @@ func (op *Op) Flag(name string) (value string, ok bool) {
 	return value, ok
 }
 
-// value is Flag without the second result.
+// value returns the value of a flag, or "" if the operation does not have the flag.
 func (op *Op) value(name string) string {
 	v, _ := op.Flag(name)
 	return v
@@ -56,7 +57,7 @@ func (op *Op) has(name string) bool {
 	return ok
 }
 
-// all returns the values of a flag that may be given several times.
+// all returns the values of a repeatable flag.
 func (op *Op) all(name string) (out []string) {
 	for _, f := range op.Flags {
 		if f.Name == name {
@@ -66,7 +67,7 @@ func (op *Op) all(name string) (out []string) {
 	return out
 }
 
-// arg returns an argument, or "".
+// arg returns the argument at index n, or "" if there are fewer arguments.
 func (op *Op) arg(n int) string {
 	if n < len(op.Args) {
 		return op.Args[n]
@@ -74,7 +75,7 @@ func (op *Op) arg(n int) string {
 	return ""
 }
 
-// Parse reads one line. Its error is a *SyntaxError.
+// Parse parses one line. Its error is a *SyntaxError.
 func Parse(line string) (Op, error) {
 	if i := strings.IndexAny(line, "\r\n"); i >= 0 {
 		return Op{}, wrong(i+1, "an operation is one line; pass each line to Parse separately")
@@ -96,7 +97,7 @@ func Parse(line string) (Op, error) {
 	return parseWords(line, words)
 }
 
-// unmarked returns a line without the ! or ? before it, and which of them it was, 0 for none.
+// unmarked removes the leading ! or ? from a line and returns that mark, or 0 if the line has none.
 func unmarked(line string) (bare string, mark byte) {
 	bare = strings.TrimLeft(line, " \t")
 	if bare == "" || bare[0] != '!' && bare[0] != '?' {
@@ -105,7 +106,7 @@ func unmarked(line string) (bare string, mark byte) {
 	return strings.TrimLeft(bare[1:], " \t"), bare[0]
 }
 
-// textCommand returns the command of a line whose rest has a language of its own, or nil.
+// textCommand returns the command of a line if the rest of that line is not split into words, or nil.
 func textCommand(line string) *Command {
 	first, _, _ := strings.Cut(strings.TrimLeft(line, " \t"), " ")
 	if c := FindCommand(strings.TrimRight(first, "\t")); c != nil && c.text {
@@ -114,7 +115,7 @@ func textCommand(line string) *Command {
 	return nil
 }
 
-// parseText reads the line of a command whose rest is a text.
+// parseText parses the line of a text command.
 func (c *Command) parseText(line string) (Op, error) {
 	at := strings.Index(line, c.Name) + len(c.Name)
 	op := Op{Name: c.Name, Text: uncomment(line[at:])}
@@ -165,7 +166,8 @@ func parseWords(line string, words []word) (Op, error) {
 	return op, c.examine(&op, end-1)
 }
 
-// unknown is the error about a name of something that does not exist. first says how to make the first one.
+// unknown returns the error for a name that does not exist. names are the existing names. If there are none, the error ends with
+// first, which explains how to create one.
 func unknown(noun, name string, names []string, first string) error {
 	if len(names) == 0 {
 		return fmt.Errorf("there is no %s %q, nor any other%s", noun, name, first)
@@ -173,7 +175,8 @@ func unknown(noun, name string, names []string, first string) error {
 	return fmt.Errorf("there is no %s %q%s", noun, name, spelling.Meant(name, names))
 }
 
-// parseRest reads arguments and flags.
+// parseRest parses the words after a command's name as arguments and flags. It returns an error for flags that the command does not
+// have, and for a flag that occurs twice unless it is repeatable.
 func (op *Op) parseRest(c *Command, words []word) error {
 	for i := 0; i < len(words); i++ {
 		w := words[i]
@@ -206,10 +209,10 @@ func (op *Op) parseRest(c *Command, words []word) error {
 	return nil
 }
 
-// isNumber reports whether a word is a negative number, and so no flag.
+// isNumber reports whether a word that begins with - is a negative number and not a flag.
 func isNumber(text string) bool { return len(text) > 1 && text[1] >= '0' && text[1] <= '9' }
 
-// flagOf returns the flag that a word such as -n or --namespace names.
+// flagOf returns the flag that a word such as -n or --namespace names, or nil.
 func flagOf(text string) *Flag {
 	name, long := strings.CutPrefix(text[1:], "-")
 	if f := findFlag(name); f != nil && long == (f.Name == name) {
@@ -228,7 +231,7 @@ func meantFlag(text string, flags []string) string {
 	return "; it takes --" + strings.Join(flags, " --")
 }
 
-// String prints the operation as one line, which Parse reads back.
+// String returns the operation as one line that Parse accepts.
 func (op Op) String() string {
 	c := FindCommand(op.Name)
 	words := []string{op.Name}
@@ -264,7 +267,7 @@ func (op Op) String() string {
 	return strings.Join(words, " ")
 }
 
-// MarshalJSON prints the JSON form.
+// MarshalJSON returns an object with the line and the files of the operation.
 func (op Op) MarshalJSON() ([]byte, error) {
 	b := object.AppendString([]byte(`{"line":`), op.String())
 	if len(op.Files) > 0 {
@@ -281,7 +284,7 @@ func (op Op) MarshalJSON() ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// UnmarshalJSON reads the JSON form.
+// UnmarshalJSON parses the form that MarshalJSON returns.
 func (op *Op) UnmarshalJSON(data []byte) error {
 	obj, err := object.Parse(data)
 	if err != nil {
@@ -300,7 +303,7 @@ func (op *Op) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// SyntaxError describes an error in a line, with its column and a correction.
+// SyntaxError describes an error in a line, with its column and a suggested correction.
 type SyntaxError = condition.SyntaxError
 
 func wrong(column int, format string, args ...any) error {
@@ -310,11 +313,11 @@ func wrong(column int, format string, args ...any) error {
 // word is one word of a line.
 type word struct {
 	text   string
-	column int  // of its first character, counted from 1
-	quoted bool // a part of it was in quotes, so it is not a flag, ! or &
+	column int  // the column of its first character, counted from 1
+	quoted bool // it is partly in quotes, and so is not a flag, ! or &
 }
 
-// split splits a line into words.
+// split splits a line into words and removes their quotes. It returns an error if a quote is not closed.
 func split(line string) ([]word, error) {
 	list, err := words.Line.Split(line)
 	if err != nil {
@@ -327,10 +330,10 @@ func split(line string) ([]word, error) {
 	return out, nil
 }
 
-// quoteWord prints a word so that split reads it back.
+// quoteWord quotes a word if necessary, so that split returns it unchanged. If always is true, it quotes every word.
 func quoteWord(text string, always bool) string { return words.Line.Quote(text, always) }
 
-// uncomment returns a line without its comment: a # outside of quotes that begins a word.
+// uncomment returns a line without its comment, which begins with a # at the start of an unquoted word.
 func uncomment(line string) string {
 	list, err := words.Line.Split(line)
 	switch {

@@ -7,7 +7,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// The text form and the JSON form are equivalent, and both can be parsed again.
+// TestOpForms checks that the text form and the JSON form are equivalent, and that both can be parsed again.
 func TestOpForms(t *testing.T) {
 	t.Parallel()
 	for line, canonical := range map[string]string{ // order does not matter
@@ -26,7 +26,7 @@ func TestOpForms(t *testing.T) {
 		is := is.New(t)
 		op, err := Parse(line)
 		is.NoErr(err)
-		is.Equal(op.String(), canonical) // the printed form
+		is.Equal(op.String(), canonical) // the canonical form
 		op.Files = map[string]string{"b": "2", "a": "1"}
 		data, err := json.Marshal(op)
 		is.NoErr(err)
@@ -36,7 +36,7 @@ func TestOpForms(t *testing.T) {
 	}
 }
 
-// An error gives the column, the problem and a correction.
+// TestOpErrors checks that an error contains the column, the problem and a correction.
 func TestOpErrors(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{ // order does not matter
@@ -64,7 +64,7 @@ func TestOpErrors(t *testing.T) {
 	} {
 		is := is.New(t)
 		_, err := Parse(line)
-		is.True(err != nil) // it is wrong
+		is.True(err != nil) // the line is invalid
 		is.Equal(err.Error()[:min(len(want), len(err.Error()))], want)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/kubesim/kubesim/sim/trouble"
 )
 
-// planeCommands control the control plane's own controllers, not the controllers that a scenario defines by rules: which ones run, when
-// they reconcile, and their failures.
+// planeCommands control the control plane's own controllers: which ones run, when they reconcile, and how they fail.
+// They do not control the controllers that a scenario defines by rules.
 var planeCommands = func() []Command {
 	list := []Command{
 		{Name: "controllers", Usage: "*|NAME …", Help: "run controllers of kube-controller-manager; must come first",
@@ -55,7 +55,8 @@ func (o *Options) setNodes(op *Op) (err error) {
 	return err
 }
 
-// plane returns the run function of a command that calls do with the Manager of the controllers.
+// plane returns the run function of a command that acts on the Manager of the controllers. The function calls do with
+// that Manager.
 func plane(do func(m *controlplane.Manager, op *Op) error) func(*World, *Op) error {
 	return func(w *World, op *Op) (err error) {
 		w.cluster.Control(func(m *controlplane.Manager) { err = do(m, op) })
@@ -70,7 +71,7 @@ func plane(do func(m *controlplane.Manager, op *Op) error) func(*World, *Op) err
 func reconcile(m *controlplane.Manager, op *Op) error {
 	n := 1
 	if len(op.Args) > 0 {
-		n, _ = strconv.Atoi(op.Args[0]) // Parse has checked it
+		n, _ = strconv.Atoi(op.Args[0]) // cannot fail: Parse has checked the number
 	}
 	for ; n > 0; n-- {
 		if !m.Step() {
@@ -80,7 +81,7 @@ func reconcile(m *controlplane.Manager, op *Op) error {
 	return nil
 }
 
-// setMetric sets the value of a metric until it is set again: see autoscaling.Metric.
+// setMetric sets the value of a metric. The value applies until the metric is set again (see autoscaling.Metric).
 func setMetric(m *controlplane.Manager, op *Op) error {
 	r, err := m.Reconciler(autoscaling.Name)
 	if err != nil {
@@ -93,7 +94,7 @@ func setMetric(m *controlplane.Manager, op *Op) error {
 	return r.(*autoscaling.Controller).Set(x)
 }
 
-// moveUntilSettled advances the clock until controllers have had no work for ten seconds.
+// moveUntilSettled advances the clock until the controllers have had no work for ten seconds.
 func (w *World) moveUntilSettled() {
 	for until := w.clock.Now().Add(settleTime); ; {
 		moving := w.cluster.Moving()
@@ -110,16 +111,16 @@ func (w *World) moveUntilSettled() {
 	}
 }
 
-// settleTime is the time in which controllers have to settle.
+// settleTime is the maximum time by which moveUntilSettled advances the clock.
 const settleTime = 10 * time.Minute
 
-// Controllers returns the names of the controllers of the control plane, and of the kubelets, that the cluster has.
+// Controllers returns the names of the control plane's controllers and of the kubelets.
 func (w *World) Controllers() (names []string) {
 	w.cluster.Control(func(m *controlplane.Manager) { names = m.Names() })
 	return names
 }
 
-// unknownController is the error for a name that none of the control plane's controllers has.
+// unknownController returns the error for an unknown controller of the control plane, or nil if known is true.
 func (w *World) unknownController(name string, known bool) error {
 	if known {
 		return nil
@@ -127,7 +128,8 @@ func (w *World) unknownController(name string, known bool) error {
 	return unknown("controller", name, w.Controllers(), "; the command controllers says which run")
 }
 
-// controls applies a trouble to the controller of a name. It reports false if no controller of the control plane has the name.
+// controls applies a disturbance to a controller of the control plane. known is false if no controller with that name
+// exists.
 func (w *World) controls(k *trouble.Kind, op *Op) (known bool, err error) {
 	w.cluster.Control(func(m *controlplane.Manager) {
 		if known = m.Has(op.Args[0]); known {

@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/auth"
 )
 
-// prepareCommands set options of the World. They come before all other commands.
+// prepareCommands set options of the World. They must come before all other commands.
 var prepareCommands = []Command{
 	{Name: "seed", Usage: "N", Help: "set the seed of names, uids and random values; must come first", Example: "seed 7",
 		Group: Worldly, Args: []Arg{Number}, needs: 1, plan: (*Options).setSeed, run: (*World).prepare},
@@ -19,8 +19,9 @@ var prepareCommands = []Command{
 	{Name: "replica", Usage: "N [version=1.35] [gates=NAME=true,…] [serve=GROUP/VERSION=false] [peers=true]",
 		Help: "configure one API server; must come first", Example: "replica 2 version=1.35",
 		Group: Worldly, Args: []Arg{Replica, Word}, needs: 2, more: true, check: checkReplica, plan: (*Options).setReplica, run: (*World).prepare},
-	{Name: "auth", Usage: "none|rbac", Help: "let RBAC decide for all clients except admin; must come first", Example: "auth rbac",
-		Group: Worldly, Args: []Arg{Word}, Words: []Choice{{"none", "all requests are allowed"}, {"rbac", "RBAC decides"}}, needs: 1,
+	{Name: "auth", Usage: "none|rbac|cluster", Help: "let RBAC decide for all clients except admin; must come first", Example: "auth rbac",
+		Group: Worldly, Args: []Arg{Word}, needs: 1, Words: []Choice{{"none", "all requests are allowed"}, {"rbac", "RBAC decides"},
+			{"cluster", "as in a new cluster: its roles and other objects exist, RBAC decides, and all clients are administrators"}},
 		check: checkAuth, plan: (*Options).setAuth, run: (*World).prepare},
 }
 
@@ -34,13 +35,13 @@ func checkReplica(op *Op, at int) error {
 }
 
 func checkAuth(op *Op, at int) error {
-	if v := op.Args[0]; v != "none" && v != "rbac" {
-		return wrong(at, "auth takes none or rbac, not %q", v)
+	if v := op.Args[0]; v != "none" && v != "rbac" && v != "cluster" {
+		return wrong(at, "auth takes none, rbac or cluster, not %q", v)
 	}
 	return nil
 }
 
-// prepare sets the options of the cluster, and creates it again if they have changed.
+// prepare sets options of the World, and recreates the cluster if the cluster's options have changed.
 func (w *World) prepare(op *Op) error {
 	if w.used {
 		return fmt.Errorf("%s configures the world: put it before all other lines", op.Name)
@@ -50,12 +51,12 @@ func (w *World) prepare(op *Op) error {
 		w.options = before
 		return err
 	}
-	if reflect.DeepEqual(before.Cluster, w.options.Cluster) {
+	if before.Whole == w.options.Whole && reflect.DeepEqual(before.Cluster, w.options.Cluster) {
 		return nil
 	}
 	if err := w.boot(); err != nil {
 		w.options = before
-		_ = w.boot() // it worked before
+		_ = w.boot() // cannot fail: the same options have worked before
 		return err
 	}
 	return nil
@@ -68,7 +69,7 @@ func (o *Options) setSeed(op *Op) (err error) {
 
 // setAuth sets the authorization mode.
 func (o *Options) setAuth(op *Op) error {
-	o.Auth = auth.AlwaysAllow
+	o.Auth, o.Whole = auth.AlwaysAllow, op.Args[0] == "cluster"
 	if op.Args[0] == "rbac" {
 		o.Auth = auth.RBAC
 	}
@@ -95,7 +96,8 @@ func (o *Options) setReplica(op *Op) error {
 	return err
 }
 
-// haveReplicas reads a number and makes the replicas at least so many. The list is a new one.
+// haveReplicas parses a number n and extends the replicas to at least n. It replaces the slice and does not change the
+// old one.
 func (o *Options) haveReplicas(text string) (n int, err error) {
 	const most = 9
 	n, err = strconv.Atoi(text)

@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario/actor"
 )
 
-// printAnswer adds an answer to the transcript: one line, and with -o the body.
+// printAnswer adds a response to the transcript: one line, and with -o the body.
 func (w *World) printAnswer(c *call) {
 	x := c.exchange
 	w.say("%s %s → %s", x.Client, cmp.Or(c.phrase, x.Method+" "+shortPath(x.Path)), headline(c))
@@ -31,7 +31,7 @@ func (w *World) printAnswer(c *call) {
 	}
 }
 
-// headline describes an answer in one line.
+// headline describes a response in one line.
 func headline(c *call) string {
 	x := c.exchange
 	text := strconv.Itoa(x.Code) + " " + statusText[x.Code]
@@ -64,7 +64,7 @@ func headline(c *call) string {
 	return text + " " + objectLine(c, body)
 }
 
-// cut shortens a message that is too long for a line.
+// cut truncates a message that is too long for one line.
 func cut(text string) string {
 	const most = 180
 	if runes := []rune(text); len(runes) > most {
@@ -73,7 +73,7 @@ func cut(text string) string {
 	return text
 }
 
-// objectLine names an object: configmaps/a rv 4005, deleting.
+// objectLine describes an object in one line: configmaps/a rv 4005, deleting.
 func objectLine(c *call, obj object.Object) string {
 	name := strings.ToLower(obj.Kind()) + "/" + obj.Name()
 	if c.def != nil {
@@ -85,7 +85,7 @@ func objectLine(c *call, obj object.Object) string {
 	return name + actor.Terminating(obj)
 }
 
-// itemsLine describes a page of a list: 2 items: a b; rv 4009; 3 more follow.
+// itemsLine describes a page of a list: 2 items: a b; rv 4009; 3 more to come.
 func itemsLine(items []any, list object.Object) string {
 	text := fmt.Sprintf("%d items", len(items))
 	if len(items) == 1 {
@@ -115,7 +115,7 @@ func itemsLine(items []any, list object.Object) string {
 	return text + "; more to come"
 }
 
-// body prints the body of an answer, without managedFields.
+// body returns the lines of the body of a response, without managedFields.
 func (w *World) body(c *call) []string {
 	switch c.output {
 	case "name":
@@ -153,7 +153,7 @@ func bodyNames(c *call) []string {
 	return out
 }
 
-// tableLines prints a Table as kubectl does: columns of priority 0, side by side.
+// tableLines formats a Table as kubectl does, with the columns of priority 0.
 func tableLines(table object.Object) []string {
 	var o printer.PrintOptions
 	columns := o.Columns(table)
@@ -164,7 +164,7 @@ func tableLines(table object.Object) []string {
 	return printer.Align(rows, 3)
 }
 
-// shortPath is a path as a transcript shows it: decoded, with tokens cut short.
+// shortPath returns the path and the query as the transcript shows them: decoded, with continue tokens abbreviated.
 func shortPath(path string) string {
 	before, query, ok := strings.Cut(path, "?")
 	if !ok {
@@ -184,7 +184,7 @@ func shortPath(path string) string {
 	return before + "?" + strings.Join(parts, "&")
 }
 
-// warning returns the text of a Warning header: 299 - "text".
+// warning returns the text of a Warning header, 299 - "text".
 func warning(header string) string {
 	text := strings.TrimPrefix(header, "299 - ")
 	if s, err := strconv.Unquote(text); err == nil {
@@ -193,7 +193,7 @@ func warning(header string) string {
 	return text
 }
 
-// statusText names the statuses that an API server answers with (RFC 9110).
+// statusText holds the reason phrases of the status codes that an API server uses (RFC 9110).
 var statusText = map[int]string{
 	200: "OK", 201: "Created", 202: "Accepted", 301: "Moved Permanently", 400: "Bad Request", 401: "Unauthorized",
 	403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed", 406: "Not Acceptable", 409: "Conflict", 410: "Gone",

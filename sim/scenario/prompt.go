@@ -1,6 +1,7 @@
 package scenario
 
-// promptCommands are the commands of a shell prompt. sim/kubectl runs the whole line, with its pipes and files.
+// promptCommands are the commands of a shell prompt. Package sim/kubectl runs the whole line, including pipes and
+// redirections.
 var promptCommands = []Command{
 	prompt("kubectl", "WORD …", "kubectl's commands: get, describe, create, apply, rollout, …", "kubectl get pods -o wide"),
 	prompt("k", "WORD …", "the same as kubectl", "k get pods"),

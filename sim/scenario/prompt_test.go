@@ -7,8 +7,8 @@ import (
 	"github.com/matryer/is"
 )
 
-// Lines of a prompt are operations like others: waiting advances the World's clock, watches stay open, failures must be marked with !,
-// and a replay has the same result.
+// TestPrompt checks that lines of a prompt are like other operations: waiting advances the World's clock, watches stay
+// open, failures must be marked with !, and a replay has the same result.
 func TestPrompt(t *testing.T) {
 	is := is.New(t)
 	f, err := ParseFile([]byte(`
@@ -52,7 +52,8 @@ metadata: {name: a}
 	is.Equal(again.Hash, out.Hash) // all frames
 }
 
-// A command that fails is a failure unless the line has a !. A command that waits forever fails, too.
+// TestPromptFails checks that a failing command is a Failure unless the line has a !, and that a command that waits
+// forever fails.
 func TestPromptFails(t *testing.T) {
 	is := is.New(t)
 	for script, want := range map[string]string{ // order does not matter

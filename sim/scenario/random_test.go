@@ -7,13 +7,14 @@ import (
 	"github.com/matryer/is"
 )
 
-// "seen" stands for the newest revision that a client has received, of an object or on a watch of the same scope.
+// TestSeen checks that "seen" stands for the newest revision that a client has received, of an object or on a watch
+// with the same scope.
 func TestSeen(t *testing.T) {
 	t.Parallel()
 	w := world(t, Options{})
-	do(t, w, "create cm a", "replace cm a --rv seen --set data.k=v", "delete cm b --precondition-rv seen") // nothing was seen of b
+	do(t, w, "create cm a", "replace cm a --rv seen --set data.k=v", "delete cm b --precondition-rv seen") // b has not been seen
 	do(t, w, "create cm b --as bob", "patch cm b --type json -p '[{op: add, path: /data, value: {k: v}}]' --rv seen")
-	holds(t, w, "status 200", `path contains /b`) // it was shown to bob only: nothing to be based on
+	holds(t, w, "status 200", `path contains /b`) // only bob has received it, so the patch is not based on a revision
 	do(t, w, "patch cm b -p '{data: {k: w}}' --as bob --rv seen")
 	holds(t, w, "status 409 Conflict")
 	do(t, w, "watch cm --name w --rv 4004", "stop w", "watch cm --name x --rv seen --send-initial-events true")
@@ -24,7 +25,7 @@ func TestSeen(t *testing.T) {
 	holds(t, w, "path contains resourceVersion=4009")
 }
 
-// A page follows the client's last list, until none does.
+// TestPage checks that page follows the client's last list until there is no further page.
 func TestPage(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -34,10 +35,10 @@ func TestPage(t *testing.T) {
 	is.Equal(r[0].Lines, []string{"   you has no page to turn"})
 	is.Equal(r[2].Lines, []string{"   bob has no page to turn"})
 	is.True(strings.Contains(r[3].Lines[0], "1 item: c"))
-	is.Equal(r[4].HTTP, nil) // that was the last one
+	is.Equal(r[4].HTTP, nil) // the previous page was the last one
 }
 
-// A client's oldest watch ends on "stop --as", or when a new watch exceeds --at-most.
+// TestOldestWatch checks that a client's oldest watch ends on "stop --as", or when a new watch exceeds --at-most.
 func TestOldestWatch(t *testing.T) {
 	t.Parallel()
 	w := world(t, Options{})
@@ -47,17 +48,18 @@ func TestOldestWatch(t *testing.T) {
 	holds(t, w, "watch/b closed", "watch/c open", "watch/d open")
 }
 
-// During a pause time passes in one step.
+// TestPause checks that time passes in one step during a pause.
 func TestPause(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	w := world(t, Options{})
 	r := do(t, w, "watch cm --bookmarks --name w --timeout 600", "pause 5m", "tick 5m")
-	is.True(strings.HasPrefix(r[1].Lines[0], "-- 00:05:00 (+5m0s)")) // all of it came then
-	is.True(!strings.HasPrefix(r[2].Lines[0], "-- 00:10:00"))        // otherwise it comes bit by bit
+	is.True(strings.HasPrefix(r[1].Lines[0], "-- 00:05:00 (+5m0s)")) // all events arrive at the end
+	is.True(!strings.HasPrefix(r[2].Lines[0], "-- 00:10:00"))        // otherwise events arrive one by one
 }
 
-// A fork, and a cluster that is loaded from an archive, continue like the cluster, without its open requests and watches.
+// TestMove checks that a fork, and a cluster loaded from an archive, continue like the original cluster, without its
+// open requests and watches.
 func TestMove(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{"fork", "reload"} {
@@ -73,27 +75,29 @@ func TestMove(t *testing.T) {
 	}
 }
 
-// Promises are checked from the operation record on; late delivery counts after heal.
+// TestPromises checks that promises are checked from the operation record on, and that late delivery counts only after
+// heal.
 func TestPromises(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	w := world(t, Options{})
 	_, _, err := w.Holds("promises kept")
-	is.True(err != nil) // nothing is on record
+	is.True(err != nil) // nothing has been recorded
 	do(t, w, "create cm before", "record", "watch cm --name w --rv 0 --initial-events", "create cm a", "list cm", "delete cm --all")
 	do(t, w, "hold you", "create cm c")
 	holds(t, w, "promises kept")
 	do(t, w, "heal")
 	holds(t, w, "promises kept", "watch/w saw ADDED c")
 	do(t, w, "fault on watch configmaps event=ADDED do drop", "create cm lost")
-	holds(t, w, "promises kept") // not decidable before heal
+	holds(t, w, "promises kept") // undecidable before heal
 	do(t, w, "heal")
 	_, why, err := w.Holds("promises kept")
 	is.NoErr(err)
 	is.True(strings.HasPrefix(why, "Bookmarkable: ") || strings.HasPrefix(why, "Delivered: "))
 }
 
-// Requests returns the requests that an operation would send. A caller that sends them to another server reports the answers.
+// TestRequests checks that Requests returns the requests that an operation would send, and that a caller can report
+// responses from another server.
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -118,6 +122,6 @@ func TestRequests(t *testing.T) {
 	event := []byte(`{"type":"BOOKMARK","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"6500"}}}`)
 	q.Saw(event)
 	is.NoErr(q.Stream.ReadEvent(event, 1))
-	is.Equal(next("watch cm --rv seen").Stream.Version, "6500") // it continues there
-	is.Equal(w.Cluster().Revision(), uint64(4004))              // nothing has happened here
+	is.Equal(next("watch cm --rv seen").Stream.Version, "6500") // it continues at that revision
+	is.Equal(w.Cluster().Revision(), uint64(4004))              // the World is unchanged
 }

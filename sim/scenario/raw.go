@@ -30,7 +30,8 @@ func checkRequest(op *Op, at int) error {
 	return nil
 }
 
-// raw makes the request of METHOD PATH.
+// raw adds a request with the method and the path from the arguments. The content type is JSON if the body begins with {, and YAML
+// otherwise.
 func (b *builder) raw() error {
 	u, err := url.ParseRequestURI(b.op.Args[1])
 	if err != nil {

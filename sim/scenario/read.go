@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// readCommands read objects and follow their changes.
+// readCommands read and watch objects.
 var readCommands = []Command{
 	{Name: "get", Usage: "RESOURCE [NAME]", Help: "read one object, or list them", Example: "get pods a -o yaml",
 		Group: Requests, Flags: readFlags, Args: []Arg{Resource, ObjectName}, needs: 1,
@@ -59,7 +59,8 @@ func (b *builder) read() error {
 	return nil
 }
 
-// readable returns the resource and name of a read or a watch, and its parameters.
+// readable returns the query parameters of a read or a watch, its resource and the object's name. For a watch, it moves
+// the name into a field selector and returns "".
 func (b *builder) readable() (q url.Values, d *resource.Definition, name string, err error) {
 	if q, err = b.query(); err != nil {
 		return nil, nil, "", err

@@ -8,21 +8,22 @@ import (
 	"github.com/kubesim/kubesim/sim/trace"
 )
 
-// reconcileLog holds the reconciles of the control plane's controllers that have no frame yet, and the reconcile that got the last frame.
+// reconcileLog holds the reconciles of the control plane's controllers that do not have a frame yet, and the reconcile
+// with the newest frame.
 //
 //	store               ■ 4046                      ■ 4047
-//	controller/NAME        └─▶ reconcile, cause 4046 ──┘ the cause of what it writes
+//	controller/NAME        └─▶ reconcile, cause 4046 ──┘ the cause of its writes
 type reconcileLog struct {
 	reconciles []controlplane.Reconcile
 	last       controlplane.Reconcile
-	frame      uint64 // of the last reconcile, 0 if there was none
+	frame      uint64 // the frame of the last reconcile, or 0 if there was none
 }
 
 // laneOf returns the lane of a controller of the control plane.
 func laneOf(controller string) string { return "controller/" + controller }
 
-// recordReconciles begins to record the reconciles of controllers. A reconcile without an effect leaves no frame: every controller that is
-// notified of a commit reconciles, and most of these reconciles do nothing.
+// recordReconciles starts recording the reconciles of controllers. A reconcile without an effect does not get a frame:
+// every controller that is notified of a commit reconciles, and most of these reconciles do nothing.
 func (w *World) recordReconciles() {
 	w.reconcileLog = reconcileLog{}
 	if w.options.Quiet {
@@ -47,14 +48,14 @@ func (w *World) reconciledBefore(rev uint64) {
 		if r.Failed != nil {
 			f.Code, f.Reason = r.Failed.Code, string(r.Failed.Reason)
 		}
-		if r.After > r.Before { // otherwise the passage of time becomes visible with another frame
+		if r.After > r.Before { // the reconcile has written; if not, the next frame records the passage of time
 			w.tickFrame()
 		}
 		l.last, l.frame = r, w.append(f)
 	}
 }
 
-// writes returns the frame of the reconcile that has made a commit, or 0.
+// writes returns the frame of the last reconcile if that reconcile wrote the commit r, and 0 otherwise.
 func (l *reconcileLog) writes(r *trace.Record) uint64 {
 	if l.frame == 0 || r.Client != l.last.Controller || r.Rev <= l.last.Before || r.Rev > l.last.After {
 		return 0
@@ -62,7 +63,7 @@ func (l *reconcileLog) writes(r *trace.Record) uint64 {
 	return l.frame
 }
 
-// describeReconcile describes a reconcile for people: "default/web reads deployments.apps, pods at 4046, writes 2".
+// describeReconcile describes a reconcile: "default/web reads deployments.apps, pods at 4046, writes 2".
 func describeReconcile(r *controlplane.Reconcile) string {
 	text := strings.TrimSpace(r.Key.String())
 	if len(r.Read) > 0 {
@@ -79,7 +80,8 @@ func describeReconcile(r *controlplane.Reconcile) string {
 	return strings.TrimSpace(text)
 }
 
-// stepController makes a controller of the control plane take its next n steps. It reports false if no controller has that name.
+// stepController runs the next n reconciles of a controller of the control plane. It returns false if no controller
+// with that name exists.
 func (w *World) stepController(name string, n int) (known bool) {
 	did := 0
 	w.cluster.Control(func(m *controlplane.Manager) {

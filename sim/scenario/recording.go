@@ -12,17 +12,18 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// expiring are resources whose objects go away by themselves: an Event after an hour.
+// expiring lists the resources whose objects expire: an Event is deleted after an hour.
 var expiring = []string{"events"}
 
-// history records commits, requests and the events of watches. Steps are the numbers of operations.
+// history records commits, requests and watch events for package checker. The step of each (Commit.Step, Call.Called) is the
+// number of the scenario's operation during which it occurred.
 type history struct {
 	checker.History
-	objects map[string]*checker.Object // committed objects by their text, because most answers have the same text
-	events  map[string]checker.Event   // by their text, because watches of one resource share most events
+	objects map[string]*checker.Object // committed objects by their JSON, because most responses contain the same JSON
+	events  map[string]checker.Event   // events by their JSON, because watches of one resource share most events
 }
 
-// History returns the recorded history, or nil if nothing is recorded. It grows with further operations.
+// History returns the recorded history, or nil if nothing is recorded. Later operations add to it.
 func (w *World) History() *checker.History {
 	if w.recording == nil {
 		return nil
@@ -30,7 +31,7 @@ func (w *World) History() *checker.History {
 	return &w.recording.History
 }
 
-// startRecording begins to record.
+// startRecording starts a new recording with the existing objects.
 func (w *World) startRecording(op *Op) (err error) {
 	if w.recording, err = newHistory(w); err != nil {
 		return err
@@ -40,7 +41,7 @@ func (w *World) startRecording(op *Op) (err error) {
 	return nil
 }
 
-// committing records a commit. The cluster's lock is held.
+// committing records a commit. The caller holds the cluster's lock.
 func (w *World) committing(c sim.Commit) { w.recording.committed(w.op, &c, w.read(c.Object)) }
 
 // newHistory returns a history that begins now, with the existing objects.
@@ -69,7 +70,8 @@ func newHistory(w *World) (*history, error) {
 	return h, nil
 }
 
-// broken returns the broken promises. healed means that all pending events have arrived.
+// broken returns descriptions of the broken promises. healed reports that all pending events have arrived, so that missing ones
+// break a promise.
 func (h *history) broken(healed bool) (out []string) {
 	h.Settled = healed
 	for _, v := range checker.Check(&h.History) {
@@ -104,8 +106,8 @@ func (h *history) unreadable(err error) {
 	}
 }
 
-// sent records a request. It returns nil for requests that no promise covers: reads of subresources, and reads with a selector of fields
-// other than the name.
+// sent records a request. It returns nil for requests that no promise covers: reads of subresources, and reads with a
+// selector for fields other than the name.
 func (h *history) sent(c *call) *callRecord {
 	a, q := c.about, c.query
 	fields := q.Get("fieldSelector")
@@ -151,7 +153,8 @@ func (h *history) sent(c *call) *callRecord {
 
 var verbs = map[string]string{"GET": "get", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 
-// asked parses the body of a write: the name of a created object, and the revision that the write is based on.
+// asked parses the body of a write. It sets the name of a created object in c, and returns the resourceVersion that the body
+// contains, or 0.
 func asked(c *checker.Call, body []byte) (based uint64) {
 	if c.Name != "" && !bytes.Contains(body, []byte("resourceVersion")) {
 		return 0
@@ -174,14 +177,14 @@ func asked(c *checker.Call, body []byte) (based uint64) {
 	return based
 }
 
-// callRecord records the result of a call or the events of a watch; the other one is nil.
+// callRecord records either the result of a call or the events of a watch; the other field is nil.
 type callRecord struct {
 	h      *history
 	call   *checker.Call
 	stream *checker.Stream
 }
 
-// answered records an answer. An answer that does not show the resulting object counts as a broken connection.
+// answered records a response. A response that does not show the resulting object counts as a broken connection.
 func (n *callRecord) answered(op int, c *call) {
 	if n.stream != nil {
 		n.stream.Ended = c.answer.Watch == nil
@@ -201,7 +204,7 @@ func (n *callRecord) answered(op int, c *call) {
 }
 
 func (n *callRecord) event(op int, text []byte, frame object.Object) {
-	if n.stream == nil { // a watch that the parameters did not ask for
+	if n.stream == nil { // the parsed parameters did not request this watch
 		return
 	}
 	ev, ok := n.h.events[string(text)]

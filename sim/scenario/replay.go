@@ -9,17 +9,17 @@ import (
 	"github.com/kubesim/kubesim/sim/fault"
 )
 
-// traceFormat is the form of trace files; a reader refuses any other.
+// traceFormat is the format of trace files. ParseTrace rejects all other formats.
 const traceFormat = "kubesim scenario trace 1"
 
-// TraceHeader is the first line of a trace file: the data that is needed to run the scenario again, and the result.
+// TraceHeader is the first line of a trace file: the data needed to run the scenario again, and the result.
 //
 //	{"format":"kubesim scenario trace 1","version":"v1.36.3","seed":"7","scenario":"…",…}   the header
-//	{"fault":"on update …","site":"…","nth":1,…}    a line for each decision
-//	{"n":1,"vt":…,"kind":"http.req",…}              a line for each frame
+//	{"fault":"on update …","site":"…","nth":1,…}    one line for each decision
+//	{"n":1,"vt":…,"kind":"http.req",…}              one line for each frame
 type TraceHeader struct {
 	Format    string `json:"format"`
-	Version   string `json:"version"` // of the simulated server
+	Version   string `json:"version"` // the version of the simulated server
 	Seed      uint64 `json:"seed,string"`
 	Faults    string `json:"faults,omitempty"`
 	Lenient   bool   `json:"lenient,omitempty"`
@@ -58,11 +58,11 @@ func (out *Outcome) Trace(f *File, o RunOptions) *Trace {
 	return t
 }
 
-// JSONL prints the trace file.
+// JSONL returns the trace file.
 func (t *Trace) JSONL() []byte {
 	head, err := json.Marshal(t.Header)
 	if err != nil {
-		panic("scenario: a header that is no JSON: " + err.Error()) // its fields are texts and numbers
+		panic("scenario: a header that is not JSON: " + err.Error()) // cannot fail: the fields are strings, numbers and booleans
 	}
 	out := append(head, '\n')
 	for _, line := range append(append([][]byte(nil), t.Decisions...), t.Frames...) {
@@ -71,7 +71,7 @@ func (t *Trace) JSONL() []byte {
 	return out
 }
 
-// ParseTrace reads a trace file.
+// ParseTrace parses a trace file. It returns an error if the header is invalid or of another format, or if lines are missing.
 func ParseTrace(data []byte) (*Trace, error) {
 	lines := bytes.Split(bytes.TrimRight(data, "\n"), []byte("\n"))
 	t := &Trace{}
@@ -91,8 +91,8 @@ func ParseTrace(data []byte) (*Trace, error) {
 	return t, nil
 }
 
-// Replay runs the scenario of a trace again, with the faults happening as they did then, and compares. difference is the
-// first frame that is not the same, "" when all are.
+// Replay runs the scenario of a trace again with the recorded fault decisions, and compares the frames. difference
+// describes the first frame that differs, and is "" if all frames are equal.
 func (t *Trace) Replay() (out *Outcome, difference string, err error) {
 	f, err := ParseFile([]byte(t.Header.Scenario))
 	if err != nil {

@@ -12,13 +12,13 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// SetReplica reads one option of a replica into o:
+// SetReplica parses one option of a replica into o:
 //
-//	version=1.35                                   a minor or a release
+//	version=1.35                                   a minor version or a release
 //	gates=NAME=true,NAME=false                     feature gates
-//	serve=autoscaling/v1=false,batch/v1/cronjobs=false   versions and resources that are not served
+//	serve=autoscaling/v1=false,batch/v1/cronjobs=false   API versions and resources to enable or disable
 //	storage=RESOURCE=GROUP/VERSION                 the storage version of a resource
-//	peers=true                                     requests for resources that it does not serve go to another replica
+//	peers=true                                     forward requests for resources that this replica does not serve to another one
 func SetReplica(o *sim.ReplicaOptions, text string) error {
 	name, value, _ := strings.Cut(text, "=")
 	if value == "" {
@@ -51,7 +51,7 @@ func SetReplica(o *sim.ReplicaOptions, text string) error {
 	return nil
 }
 
-// switches parses A=true,B=false and adds it to the existing values.
+// switches parses A=true,B=false and returns a copy of the existing values with these added.
 func switches(before map[string]bool, text string) (map[string]bool, bool) {
 	out := cloned(before)
 	for part := range strings.SplitSeq(text, ",") {
@@ -65,14 +65,14 @@ func switches(before map[string]bool, text string) (map[string]bool, bool) {
 	return out, true
 }
 
-// cloned returns a map of its own to write to.
+// cloned returns a copy of a map. The copy is never nil.
 func cloned[V any](before map[string]V) map[string]V {
 	out := make(map[string]V, len(before))
 	maps.Copy(out, before)
 	return out
 }
 
-// optionsOf prints the options of a replica, which SetReplica reads back.
+// optionsOf formats the options of a replica for SetReplica.
 func optionsOf(o sim.ReplicaOptions) string {
 	out := []string{"version=" + cmp.Or(strings.TrimPrefix(o.Version, "v"), schema.Default)}
 	for _, list := range []struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// builder makes the requests of one operation.
+// builder builds the requests of one operation.
 type builder struct {
 	w       *World
 	op      *Op
@@ -19,10 +19,11 @@ type builder struct {
 	replica int
 	out     []*call
 
-	template func(string) (string, error) // fills in manifests, if not nil
+	template func(string) (string, error) // replaces placeholders in manifests; may be nil
 }
 
-// requests returns the HTTP requests of an operation. template fills in its manifests; if it is nil, they are used unchanged.
+// requests returns the HTTP requests of an operation. If template is not nil, it replaces placeholders in the
+// manifests.
 func (w *World) requests(op *Op, template func(string) (string, error)) ([]*call, error) {
 	b := &builder{w: w, op: op, client: w.client(cmp.Or(op.value("as"), you)), template: template}
 	var err error
@@ -33,7 +34,7 @@ func (w *World) requests(op *Op, template func(string) (string, error)) ([]*call
 	return b.out, err
 }
 
-// reached returns the replica that a client's request reaches.
+// reached returns the number of the replica that receives a client's request.
 func (w *World) reached(c *client, via string) (int, error) {
 	if via == "" {
 		return max(c.replica, 1), nil
@@ -41,7 +42,7 @@ func (w *World) reached(c *client, via string) (int, error) {
 	return w.replica(via)
 }
 
-// add makes a request to the replica.
+// add appends a request to the builder's requests and returns it.
 func (b *builder) add(method, path string, query url.Values, contentType string, body []byte) *call {
 	x := &Exchange{Client: b.client.name, Replica: b.replica, Method: method, Path: path, Body: body,
 		Header: wire.Header{"User-Agent": {b.w.agent(b.client.name)}, "Accept": {accepts[b.op.value("output")]}}}
@@ -56,14 +57,14 @@ func (b *builder) add(method, path string, query url.Values, contentType string,
 	return c
 }
 
-// accepts is the Accept header of each value of -o.
+// accepts maps the values of -o to Accept headers.
 var accepts = map[string]string{
 	"": "application/json", "json": "application/json", "name": "application/json", "yaml": "application/yaml",
 	"table":    "application/json;as=Table;v=v1;g=meta.k8s.io,application/json",
 	"protobuf": "application/vnd.kubernetes.protobuf",
 }
 
-// location returns the path of a resource, or of one of its objects.
+// location returns the URL path of a resource or of one of its objects.
 func (b *builder) location(d *resource.Definition, namespace, name string) string {
 	path := d.Root()
 	if d.Namespaced && !b.op.has("all-namespaces") {
@@ -79,26 +80,28 @@ func (b *builder) location(d *resource.Definition, namespace, name string) strin
 	return path
 }
 
-// target returns the resource that the operation is about, and the name of its object, "" for all.
+// target returns the resource of the operation and the name of its object. The name is "" if the operation does not
+// specify an object.
 func (b *builder) target() (d *resource.Definition, name string, err error) {
 	text, name := b.op.target(0)
 	d, err = b.w.resolve(text, b.replica)
 	return d, name, err
 }
 
-// namespace returns the one that a flag names, or else the given one, or else default.
+// namespace returns the value of --namespace. Without that flag, it returns the given namespace or, if that is empty,
+// "default".
 func (b *builder) namespace(given string) string {
 	return cmp.Or(b.op.value("namespace"), given, "default")
 }
 
-// parameters are the flags that are parameters of the query.
+// parameters maps flags to query parameters.
 var parameters = []struct{ flag, name string }{
 	{"rv-match", "resourceVersionMatch"}, {"limit", "limit"}, {"selector", "labelSelector"},
 	{"field-selector", "fieldSelector"}, {"timeout", "timeoutSeconds"}, {"validate", "fieldValidation"},
 	{"field-manager", "fieldManager"},
 }
 
-// query returns the parameters that flags ask for.
+// query returns the query parameters for the flags of the operation.
 func (b *builder) query() (url.Values, error) {
 	q := url.Values{}
 	for _, p := range parameters {
@@ -120,8 +123,9 @@ func (b *builder) query() (url.Values, error) {
 	return q, nil
 }
 
-// revision returns the value of a flag: of --rv, or of another one that takes the same. It is for an object, or without a
-// name for a list or a watch with the parameters q.
+// revision resolves the value of a flag such as --rv to a resourceVersion. "seen" refers to the object with the given
+// name or, if name is empty, to lists and watches with the parameters q. given is false if the request must not contain
+// the parameter.
 func (b *builder) revision(flag string, d *resource.Definition, namespace, name string, q url.Values) (rv string, given bool, err error) {
 	rv, given = b.op.Flag(flag)
 	switch {

@@ -11,8 +11,8 @@ import (
 	"github.com/kubesim/kubesim/sim/spelling"
 )
 
-// resolve returns the definition that a word names on a replica: pods, pod, po, Pod, deployments.apps,
-// deployments.v1.apps. If there are several versions, it returns the preferred version, which comes first.
+// resolve returns the definition of the resource that a word names on a replica: pods, pod, po, Pod, deployments.apps,
+// deployments.v1.apps. If the resource has several versions, it returns the preferred one, which comes first.
 func (w *World) resolve(text string, replica int) (*resource.Definition, error) {
 	all := w.cluster.Server(replica).Table.All()
 	name, group, qualified := strings.Cut(text, ".")
@@ -33,10 +33,11 @@ func (w *World) resolve(text string, replica int) (*resource.Definition, error) 
 	return nil, fmt.Errorf("replica %d serves no resource %q; name one like pods, po or deployments.apps", replica, text)
 }
 
-// Resolve returns the definition that a word such as pods, po or deployments.apps names on replica 1.
+// Resolve returns the definition of the resource that a word such as pods, po or deployments.apps names on replica 1.
 func (w *World) Resolve(text string) (*resource.Definition, error) { return w.resolve(text, 1) }
 
-// findDefinition returns the definition that a word names on any replica.
+// findDefinition returns the definition of the resource that a word names on the first replica that serves it. It returns an error
+// if none does.
 func (w *World) findDefinition(text string) (d *resource.Definition, err error) {
 	for n := 1; n <= w.cluster.Replicas(); n++ {
 		if d, e := w.resolve(text, n); e == nil {
@@ -48,7 +49,7 @@ func (w *World) findDefinition(text string) (d *resource.Definition, err error) 
 	return nil, err
 }
 
-// named reports whether a word is the name of a resource.
+// named reports whether text is one of the names of a resource.
 func named(d *resource.Definition, text string) bool {
 	return text == d.Resource || text == d.Singular || strings.EqualFold(text, d.Kind) || slices.Contains(d.ShortNames, text)
 }
@@ -65,8 +66,9 @@ func (w *World) kindOf(obj object.Object, replica int) (*resource.Definition, er
 	return d, nil
 }
 
-// Objects returns stored objects as they were at a revision, 0 for now, without a request: of a resource such as pods or
-// deployments.apps, in one namespace or, with "", in all, of one name or, with "", all.
+// Objects returns the stored objects at a revision, without a request. If rev is 0, it returns the current objects.
+// resource is a name such as pods or deployments.apps. If namespace or name is "", it returns the objects of all
+// namespaces or of all names.
 func (w *World) Objects(resource, namespace, name string, rev uint64) ([]object.Object, error) {
 	d, err := w.findDefinition(resource)
 	if err != nil {
@@ -75,7 +77,8 @@ func (w *World) Objects(resource, namespace, name string, rev uint64) ([]object.
 	return w.cluster.ListAt(d, namespace, name, rev)
 }
 
-// FirstObjects returns the first objects whose names begin with prefix, at most most, and the number of all such objects.
+// FirstObjects returns the first objects whose names begin with prefix, at most most of them, and the total number of such objects.
+// Otherwise it is like Objects.
 func (w *World) FirstObjects(resource, namespace, prefix string, most int, rev uint64) (first []object.Object, all int, err error) {
 	d, err := w.findDefinition(resource)
 	if err != nil {

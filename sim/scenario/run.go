@@ -8,46 +8,47 @@ import (
 	"github.com/kubesim/kubesim/sim/fault"
 )
 
-// RunOptions are options of Run. The zero value runs the scenario as it is written.
+// RunOptions are options of Run. With the zero value, the scenario runs as written.
 type RunOptions struct {
 	// Seed replaces the scenario's seed unless it is 0.
 	Seed uint64
-	// Faults are faults in the language of sim/fault. They are added after the scenario's own preparations.
+	// Faults are faults in the language of sim/fault. They are added after the scenario's own setup commands.
 	Faults string
-	// Lenient ignores whether requests and expect fail, regardless of ! and ?: only never and eventually count. An operation that
-	// becomes impossible because of that is skipped.
+	// Lenient ignores failures of requests and of expect, and the marks ! and ?. Only never and eventually count. An
+	// operation that becomes impossible because of an ignored failure is skipped.
 	Lenient bool
-	// Decisions are the decisions of an earlier run, which faults repeat. If it is nil, decisions are drawn from the seed.
+	// Decisions are the fault decisions of an earlier run, which this run repeats. If nil, decisions are drawn from the
+	// seed.
 	Decisions []fault.Decision
 }
 
 // Outcome is the result of a scenario.
 type Outcome struct {
 	Transcript string
-	Hash       string // of all frames
-	Semantic   string // fingerprint of the resulting objects
+	Hash       string // the hash of all frames
+	Semantic   string // a fingerprint of the resulting objects
 	Failure    *Failure
 	World      *World
 }
 
-// Failure is the first thing that went wrong.
+// Failure describes the first failure of a scenario.
 type Failure struct {
-	Line  int    // of the file
-	Text  string // the error
-	Phase string // the transcript of the phase in which it did
+	Line  int    // the line in the file
+	Text  string // the error message
+	Phase string // the transcript of the phase that failed
 }
 
-// Error implements error: the error with its line and phase.
+// Error implements error. The message contains the line and the phase.
 func (f *Failure) Error() string {
 	return fmt.Sprintf("line %d: %s\n\n%s", f.Line, f.Text, f.Phase)
 }
 
-// Run runs a scenario up to its end or to the first thing that goes wrong. An error says that it cannot be run at all.
+// Run runs a scenario to its end or to its first failure. It returns an error if the scenario cannot run at all.
 func Run(f *File, o RunOptions) (*Outcome, error) {
 	made := Options{Cluster: config.Cluster{Seed: o.Seed, Replay: o.Decisions}, Files: f.Files, Strict: !o.Lenient, Lenient: o.Lenient}
 	w, err := New(f.prepared(made))
 	if err != nil {
-		w, err = New(made) // the line with the invalid setting will fail
+		w, err = New(made) // the error is ignored here, because the line with the invalid setting will fail later
 	}
 	if err != nil {
 		return nil, err
@@ -62,7 +63,7 @@ func Run(f *File, o RunOptions) (*Outcome, error) {
 	return out, nil
 }
 
-// prepared returns the options with the settings of the file's first lines, so that the cluster is created only once.
+// prepared returns o with the settings in the file's first lines applied, so that the cluster is created only once.
 func (f *File) prepared(o Options) Options {
 	options := o
 	for _, line := range f.Lines {
@@ -86,7 +87,7 @@ type runner struct {
 	world   *World
 	text    strings.Builder
 	phase   string
-	begin   int // of the phase in text
+	begin   int // offset in text at which the current phase begins
 	faults  bool
 	failure *Failure
 }
@@ -125,7 +126,8 @@ func (r *runner) all() error {
 	return nil
 }
 
-// addFaults adds the faults of the options before the first operation that is not a preparation.
+// addFaults adds the faults of the options before the first operation that is not a setup command. name is the name of
+// the next operation.
 func (r *runner) addFaults(name string) error {
 	if r.faults || r.options.Faults == "" || name == "seed" || name == "replica" || name == "replicas" {
 		return nil
@@ -147,7 +149,7 @@ func (r *runner) fail(line int, text string) {
 	r.failure = &Failure{Line: line, Text: text, Phase: strings.TrimLeft(r.text.String()[r.begin:], "\n")}
 }
 
-// comment prints a text with # signs.
+// comment returns the text as comment lines, each with a # sign.
 func comment(text string) string {
 	if text == "" {
 		return ""
@@ -155,7 +157,7 @@ func comment(text string) string {
 	return "# " + strings.ReplaceAll(text, "\n", "\n# ") + "\n"
 }
 
-// Difference describes the first difference of two transcripts. It returns "" if they are equal.
+// Difference describes the first difference between two transcripts. It returns "" if they are equal.
 func Difference(want, got string) string {
 	if want == got {
 		return ""
@@ -180,7 +182,7 @@ func Difference(want, got string) string {
 	return fmt.Sprintf("the transcript differs from line %d on (- recorded, + now):\n%s", i+1, out.String())
 }
 
-// firstDifference shows the first frame in which two runs differ.
+// firstDifference describes the first pair of frames that differ between two runs. It returns "" if all are equal.
 func firstDifference(a, b []Frame) string {
 	for i := range a {
 		if i >= len(b) {

@@ -14,9 +14,9 @@ type TB interface {
 	Fatalf(format string, args ...any)
 }
 
-// RunT runs the scenario in a file as a test: twice, and both runs must be the same, byte for byte. Nothing may go wrong,
-// and the transcript must be the one in the file. A test binary with a flag -update that is set, or with KUBESIM_UPDATE=1
-// in the environment, rewrites the transcript instead, and nothing else.
+// RunT runs the scenario in a file as a test. It runs it twice and compares the frames of both runs byte for byte. The
+// test fails if the scenario fails or if its transcript differs from the one in the file. If the test binary has a flag
+// -update that is set, or if KUBESIM_UPDATE=1 is in the environment, RunT rewrites the transcript instead.
 func RunT(t TB, path string) *Outcome {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -55,7 +55,7 @@ func RunT(t TB, path string) *Outcome {
 	return out
 }
 
-// RunDir runs every scenario in a folder, *.txtar, as a test of its own.
+// RunDir runs each scenario in a directory, *.txtar, as a subtest.
 func RunDir[T interface {
 	TB
 	Run(name string, f func(T)) bool
@@ -71,7 +71,7 @@ func RunDir[T interface {
 	}
 }
 
-// updating reports whether transcripts are to be rewritten.
+// updating reports whether to rewrite transcripts.
 func updating() bool {
 	if f := flag.Lookup("update"); f != nil && f.Value.String() == "true" {
 		return true

@@ -10,7 +10,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// complaints implements the methods of a test and only records its messages.
+// complaints implements TB and only records its messages.
 type complaints struct{ said []string }
 
 func (c *complaints) Helper() {}
@@ -19,7 +19,7 @@ func (c *complaints) Errorf(format string, args ...any) {
 }
 func (c *complaints) Fatalf(format string, args ...any) { c.Errorf(format, args...) }
 
-// A scenario test fails if the run fails, if the transcript is missing, and if it differs.
+// TestRunT checks that a scenario test fails if the run fails, if the transcript is missing, or if it differs.
 func TestRunT(t *testing.T) {
 	t.Parallel()
 	if updating() {
@@ -48,7 +48,7 @@ func TestRunT(t *testing.T) {
 		var c complaints
 		RunT(&c, path)
 		if want == "" {
-			is.Equal(c.said, nil) // as it was recorded
+			is.Equal(c.said, nil) // same as recorded
 			continue
 		}
 		is.Equal(len(c.said), 1)

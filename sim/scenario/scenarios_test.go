@@ -11,8 +11,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the transcripts of scenarios, and testdata/needed.txt")
 
-// TestExamples runs the scenarios that ship with the project. Under js/wasm it compares the same transcripts, hashes
-// included.
+// TestExamples runs the scenarios that are part of the project. Under js/wasm it compares the same transcripts,
+// including hashes.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	RunDir(t, "../../examples/scenarios")
@@ -24,7 +24,8 @@ func TestActors(t *testing.T) {
 	RunDir(t, "testdata")
 }
 
-// A World that gets the lines one by one, as from the page, ends like a run of the file. A run of the scenario that it exports does, too.
+// TestLineByLine checks that a World that receives the lines one by one, like from the page, has the same result as a
+// run of the file, and that a run of the exported scenario does, too.
 func TestLineByLine(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -37,7 +38,7 @@ func TestLineByLine(t *testing.T) {
 		_, err := w.Do(line.Op)
 		is.NoErr(err)
 	}
-	is.True(strings.HasSuffix(f.Transcript, "hash: "+w.Hash()+"\n")) // the hash that the file records
+	is.True(strings.HasSuffix(f.Transcript, "hash: "+w.Hash()+"\n")) // the hash in the file
 	exported, err := ParseFile(w.Export("What was done in the page.").Format())
 	is.NoErr(err)
 	out, err := Run(exported, RunOptions{})

@@ -14,8 +14,8 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Whatever the order in which controllers go, a story ends as it should, and with the same objects in the same state: a seed
-// decides names, addresses and nodes, and nothing else.
+// TestStoriesEndAlike checks that a story has the expected end, with the same objects in the same state, regardless of
+// the order of controllers. A seed affects only that order, names, addresses and nodes.
 func TestStoriesEndAlike(t *testing.T) {
 	t.Parallel()
 	seeds := uint64(4)
@@ -43,20 +43,21 @@ func TestStoriesEndAlike(t *testing.T) {
 					t.Fatalf("seed %d ends otherwise than seed 1: %s", seed, d)
 				}
 			}
-			is.Equal(len(ways), int(seeds)) // each seed goes another way
+			is.Equal(len(ways), int(seeds)) // each seed leads to another order
 		})
 	}
 }
 
-// drawn are fields that depend on the seed or on the order of events: names of nodes, addresses, signed values, and numbers of writes.
+// drawn are fields that depend on the seed or on the order of events: names of nodes, addresses, signed values, and
+// numbers of writes.
 var drawn = []string{"uid", "resourceVersion", "generation", "observedGeneration", "managedFields", "nodeName", "hostIP", "hostIPs", "podIP", "podIPs", "containerID",
 	"imageID", "clusterIP", "clusterIPs", "acquireTime", "renewTime", "certificate", "token"}
 
-// outcome prints all objects but events and leases, sorted, without the values that a seed decides.
+// outcome returns all objects except events and leases, sorted, without the values that depend on the seed.
 func outcome(t *testing.T, w *World) string {
 	t.Helper()
 	var all []object.Object
-	made := map[string]string{} // generated names and uids, and their replacements
+	made := map[string]string{} // replacements of generated names and uids
 	seen := map[string]bool{"events": true, "events.events.k8s.io": true, "leases.coordination.k8s.io": true}
 	for _, d := range w.cluster.Server(1).Table.All() {
 		if seen[d.Storage] || seen[d.GroupResource().String()] {

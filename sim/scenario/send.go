@@ -22,43 +22,43 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// patience is the maximal time that an operation waits for its answer, on the World's clock.
+// patience is the maximum time that an operation waits for its response, on the World's clock.
 const patience = 10 * time.Minute
 
-// livelock is the maximal number of rounds of answers and events at one instant.
+// livelock is the maximum number of rounds of responses and events at one instant.
 const livelock = 1 << 14
 
-// call is one request on its way.
+// call is one request, and its response once it has arrived.
 type call struct {
 	exchange  *Exchange
 	client    *client
 	path      string
 	query     url.Values
-	def       *resource.Definition // of its resource, nil if unknown
-	output    string               // how the answer is printed
-	watchName string               // of the watch that it may begin; if empty, the World chooses one
+	def       *resource.Definition // the definition of its resource, or nil if unknown
+	output    string               // the output format of the response
+	watchName string               // the name of the watch that it may start; if empty, the World chooses one
 
 	answer *apiserver.Answer
-	body   object.Object // of the answer, nil if it is not JSON
-	done   func(*call)   // handles the answer, if not nil
+	body   object.Object // the parsed response, or nil if it is not an object
+	done   func(*call)   // handles the response; may be nil
 	sink   actor.Sink    // receives the events of its watch; if nil, the transcript does
 	own    bool          // sent by an operation, not by an actor
-	may    bool          // it may fail
-	fails  bool          // it has to fail
+	may    bool          // the request may fail
+	fails  bool          // the request must fail
 	phrase string        // replaces method and path in the transcript
 	gone   bool          // its client has crashed
-	op     int           // number of the operation that it is part of
+	op     int           // the number of the operation that sent it
 	about  about
-	made   string      // name of the object that it creates, if known
-	atMost int         // the client's maximal number of watches including this one; 0 means no limit
-	note   *callRecord // its entry in the recording, if there is one
+	made   string      // the name of the object that it creates, if known
+	atMost int         // the client's maximum number of watches including this one; 0 means no limit
+	note   *callRecord // its entry in the recording, or nil
 
-	silent  bool               // not in the transcript, because its sender prints the answer
-	talks   bool               // its Session is still open
+	silent  bool               // the transcript does not contain the request, because its sender prints the response
+	talks   bool               // an exec request, whose Session stays open
 	onFrame func(frame []byte) // receives the events of its watch; if nil, sink or the transcript does
 }
 
-// send sends a request. The answer is handled by run, or by the code that advances the clock.
+// send sends a request. The response is handled later, by run or by the code that advances the clock.
 func (w *World) send(c *call) {
 	x := c.exchange
 	w.used = true
@@ -87,19 +87,20 @@ func (w *World) send(c *call) {
 	w.observe()
 }
 
-// panicked returns the answer that a scenario shows for a request whose handler panicked. A client of a real server gets no answer.
+// panicked returns the response that is recorded for a request whose handler panicked. A client of a real server would not get a
+// response.
 func panicked(err error) *apiserver.Answer {
 	return &apiserver.Answer{Code: wire.StatusInternalServerError, Header: wire.Header{"Content-Type": {"text/plain; charset=utf-8"}},
-		Body: codec.Text{[]byte(err.Error() + "\n")}}
+		Body: codec.TextOf([]byte(err.Error() + "\n"))}
 }
 
-// identity returns the user of a client with auth.RBAC, and otherwise nil.
+// identity returns the user of a client. It returns nil if all requests are allowed.
 func (w *World) identity(client string) *auth.Client {
-	if w.options.Auth != auth.RBAC {
+	if w.options.Auth != auth.RBAC && !w.options.Whole {
 		return nil
 	}
 	u := &auth.User{Name: client}
-	if client == "admin" {
+	if client == "admin" || w.options.Whole {
 		u.Groups = []string{"system:masters"}
 	}
 	return &auth.Client{User: u}
@@ -123,7 +124,7 @@ func (w *World) observe() {
 	}
 }
 
-// record turns one record into a frame, if there is one for it.
+// record adds a frame for a trace record, if its kind has one.
 func (w *World) record(r *trace.Record) {
 	f := Frame{Cause: w.causes[r.Cause], RV: r.Rev, Verb: r.Verb, Replica: r.Replica,
 		Ref: strings.TrimRight(r.What+" "+r.Key, " ")}
@@ -158,8 +159,8 @@ func (w *World) record(r *trace.Record) {
 	}
 }
 
-// run handles answers, events of watches, and functions that timers of clients have queued, until nothing is left. It does not advance
-// the clock.
+// run handles responses, watch events, and functions that timers of clients have queued, until nothing is left. It does
+// not advance the clock.
 func (w *World) run() {
 	for rounds := 0; rounds < livelock; rounds++ {
 		w.observe()
@@ -177,7 +178,7 @@ func (w *World) run() {
 	w.fail("the clients of this world never stop: each answer leads to one more request, and no time passes")
 }
 
-// answers handles the next answer. It reports whether there was one.
+// answers handles the next response. It returns false if there is none.
 func (w *World) answers() bool {
 	if len(w.answered) == 0 {
 		return false
@@ -188,7 +189,7 @@ func (w *World) answers() bool {
 	return true
 }
 
-// answer handles the answer to a request.
+// answer handles the response to a request.
 func (w *World) answer(c *call) {
 	w.waiting = slices.DeleteFunc(w.waiting, func(x *call) bool { return x == c })
 	x, a := c.exchange, c.answer
@@ -224,7 +225,7 @@ func (w *World) answer(c *call) {
 	}
 }
 
-// following calls f with a frame as the cause of its actions.
+// following calls f. The frame is the cause of everything that f does.
 func (w *World) following(frame uint64, f func()) {
 	before := w.because
 	w.because = frame
@@ -232,13 +233,13 @@ func (w *World) following(frame uint64, f func()) {
 	w.because = before
 }
 
-// rememberAnswer adds the answer to the client's memory, and returns its revision, or 0 if it has none.
+// rememberAnswer adds the response to the client's memory and returns its revision, or 0 if it has none.
 func (c *call) rememberAnswer() (rev uint64) {
 	c.remember()
 	token := c.body.String("metadata", "continue")
 	if c.body.Kind() == "Status" {
 		if token != "" {
-			c.client.token = token // 410, with a token to go on with all the same
+			c.client.token = token // a 410 response can still contain a token to continue with
 		}
 		return 0
 	}
@@ -254,10 +255,10 @@ func (c *call) rememberAnswer() (rev uint64) {
 	return rev
 }
 
-// watching reports whether the call asks for a watch.
+// watching reports whether the call requests a watch.
 func (c *call) watching() bool { return c.query.Get("watch") != "" }
 
-// parseAnswer returns the object in an answer, or nil if there is none.
+// parseAnswer returns the object in a response, or nil if there is none.
 func (w *World) parseAnswer(x *Exchange) object.Object {
 	switch media := x.ResHeader.Get("Content-Type"); {
 	case strings.HasPrefix(media, "application/yaml"):
@@ -269,8 +270,9 @@ func (w *World) parseAnswer(x *Exchange) object.Object {
 	return nil
 }
 
-// read parses a JSON object. It returns nil if the text is not one. The result must not be changed: a quiet World parses the same text
-// once, because three of four events also arrive on other watches, and most answers to writes equal the committed object.
+// read parses a JSON object, or returns nil if text is not one. The result must not be changed: a quiet World parses
+// the same text only once, because three out of four events also arrive on other watches, and most responses to writes
+// equal the committed object.
 func (w *World) read(text []byte) object.Object {
 	text = bytes.TrimRight(text, "\n")
 	if obj, ok := w.texts[string(text)]; ok {
@@ -286,7 +288,7 @@ func (w *World) read(text []byte) object.Object {
 	return obj
 }
 
-// report writes the answer to an operation's request into the transcript.
+// report checks the result of a request against ! and ?, and prints the response to the transcript.
 func (w *World) report(c *call) {
 	failed := c.answer.Code >= 400
 	if !w.options.Quiet && !c.silent {
@@ -302,7 +304,7 @@ func (w *World) report(c *call) {
 	}
 }
 
-// request runs an operation that sends requests. It sends each request after the answer to the one before.
+// request runs an operation that sends requests. It sends each request after the response to the previous one.
 func (w *World) request(op *Op) error {
 	list, err := w.requests(op, nil)
 	if err != nil {
@@ -324,8 +326,8 @@ func (w *World) request(op *Op) error {
 	return nil
 }
 
-// insist sends a request and waits for its answer, unless the operation is asynchronous. In a lenient World, where faults may refuse
-// the request, it retries a second later, as a person would, and returns the last try.
+// insist sends a request and waits for its response, unless the operation is asynchronous. In a lenient World, where
+// faults may reject the request, it retries after a second, as a person would, and returns the last attempt.
 func (w *World) insist(c *call, op *Op) *call {
 	const tries = 20
 	for n := 1; ; n++ {
@@ -349,19 +351,19 @@ func (w *World) insist(c *call, op *Op) *call {
 	}
 }
 
-// isTransientError reports whether an answer is an error that goes by.
+// isTransientError reports whether the response is an error that a retry may avoid.
 func isTransientError(c *call) bool {
 	return slices.Contains([]int{429, 500, 503, 504}, c.answer.Code) || c.exchange.Lost > 0 || c.exchange.Reason == "Conflict"
 }
 
-// await advances the clock until c is answered, at most by patience.
+// await advances the clock until c has a response, but not by more than patience.
 func (w *World) await(c *call) {
 	until := w.clock.Now().Add(patience)
 	for c.answer == nil && w.moveOn(until) {
 	}
 }
 
-// end ends a watch from the client's side.
+// end ends watch x from the client's side, which was opened on the given replica.
 func (w *World) end(replica int, x *watchcache.Watch) {
 	lock := w.cluster.Server(replica).Lock
 	lock.Lock()

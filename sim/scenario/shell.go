@@ -9,7 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// typed runs a line of a prompt.
+// typed runs a shell command line of the prompt.
 func (w *World) typed(op *Op) error {
 	w.used = true
 	if w.shell == nil {
@@ -31,7 +31,7 @@ func (w *World) typed(op *Op) error {
 	return nil
 }
 
-// sayer is an io.Writer that adds its lines to the transcript.
+// sayer is an io.Writer that adds each line to the transcript.
 type sayer struct {
 	w    *World
 	rest string
@@ -50,7 +50,7 @@ func (s *sayer) Write(p []byte) (int, error) {
 	}
 }
 
-// end adds the last line if it has no line break.
+// end adds the last line if it does not end in a line break.
 func (s *sayer) end() {
 	if s.rest != "" {
 		s.w.say("%s", s.rest)
@@ -58,7 +58,7 @@ func (s *sayer) end() {
 	}
 }
 
-// promptFiles are the files of a World.
+// promptFiles provides the files of a World to the shell.
 type promptFiles struct{ w *World }
 
 func (f *promptFiles) ReadFile(name string) ([]byte, error) {
@@ -84,7 +84,7 @@ func (f *promptFiles) Names(folder string) (out []string) {
 	return out
 }
 
-// errStill returns the error of a wait that has timed out.
+// errStill returns the error for a wait that timed out.
 func errStill(command string) error {
 	return fmt.Errorf("%s: nothing came in %v of the world's time, and nothing will by itself; kubectl would wait on", command, patience)
 }

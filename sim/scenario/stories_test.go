@@ -11,10 +11,10 @@ import (
 	"github.com/matryer/is"
 )
 
-// The stories together touch every controller of the control plane, in an order that the seed draws, each with a crash between two
-// writes, a stop and a cache that lags.
+// The stories together use every controller of the control plane, in an order that the seed determines. Each story
+// contains a crash between two writes, a stop, and a lagging cache.
 
-// TestStories runs them. Under js/wasm it compares the same transcripts, hashes included.
+// TestStories runs the stories. Under js/wasm it compares the same transcripts, including hashes.
 func TestStories(t *testing.T) {
 	t.Parallel()
 	RunDir(t, "testdata/stories")
@@ -42,7 +42,8 @@ func stories(t *testing.T) map[string]*File {
 	return all
 }
 
-// In every story the seed decides the order, a controller crashes between two writes, one stops and one lags.
+// TestStoriesHaveTroubles checks that in every story the seed determines the order, a controller crashes between two
+// writes, one stops and one lags.
 func TestStoriesHaveTroubles(t *testing.T) {
 	t.Parallel()
 	for name, f := range stories(t) {

@@ -7,7 +7,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// plannedFaults is the maximal number of faults of a random plan.
+// plannedFaults is the maximum number of faults in a random plan.
 const plannedFaults = 4
 
 // Sweep runs a scenario under the random faults of many seeds.
@@ -16,7 +16,7 @@ type Sweep struct {
 	resources []string
 }
 
-// NewSweep prepares a sweep. Faults are about the resources that a run of the unchanged scenario writes.
+// NewSweep prepares a sweep. Its faults affect the resources that a run of the unchanged scenario writes.
 func NewSweep(f *File) *Sweep {
 	seen := map[string]bool{}
 	if out, err := Run(f, RunOptions{Lenient: true}); err == nil {
@@ -30,15 +30,16 @@ func NewSweep(f *File) *Sweep {
 	return &Sweep{f, object.SortedKeys(seen)}
 }
 
-// Options returns the options for one seed. Only never and eventually count, because faults may delay the result of a line.
+// Options returns the options for one seed. Only never and eventually count, because faults may delay the effect of a
+// line.
 func (s *Sweep) Options(seed uint64) RunOptions {
 	return RunOptions{Seed: seed, Faults: fault.Random(seed, plannedFaults, s.resources...).String(), Lenient: true}
 }
 
-// Run runs one seed.
+// Run runs the scenario with the Options of one seed.
 func (s *Sweep) Run(seed uint64) (*Outcome, error) { return Run(s.file, s.Options(seed)) }
 
-// Shrink returns the smallest part of the plan of a failing seed with which the same line still fails.
+// Shrink returns the smallest subset of a failing seed's plan with which the same line still fails.
 func (s *Sweep) Shrink(seed uint64, failure *Failure) fault.Plan {
 	o := s.Options(seed)
 	plan, err := fault.Parse(o.Faults)

@@ -9,7 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario/condition"
 )
 
-// timeCommands let time pass, and clients work.
+// timeCommands advance the clock and let clients and controllers act.
 var timeCommands = []Command{
 	{Name: "clock", Usage: "advance DURATION", Help: "let time pass", Example: "clock advance 5m",
 		Group: Worldly, Args: []Arg{Word, Duration}, needs: 2, Words: []Choice{{"advance", "let time pass"}}, check: checkClock,
@@ -46,7 +46,7 @@ func checkTick(op *Op, at int) error {
 	return nil
 }
 
-// pause advances the clock in one step.
+// pause advances the clock by a duration in one step. Clients do not read events until the end.
 func (w *World) pause(op *Op) error {
 	d, err := time.ParseDuration(op.Args[0])
 	w.used = true
@@ -54,7 +54,7 @@ func (w *World) pause(op *Op) error {
 	return err
 }
 
-// advance advances the clock: by a duration, or to "next", "quiet" or "settled".
+// advance advances the clock by a duration, or to "next", "quiet" or "settled".
 func (w *World) advance(text string) error {
 	w.used = true
 	w.run()
@@ -82,8 +82,7 @@ func (w *World) advance(text string) error {
 	return nil
 }
 
-// moveTo moves the clock to t. At each instant at which something happens, all that follows from it happens, and the
-// controllers work.
+// moveTo advances the clock to t. It stops at every timer, handles everything that results, and steps the controllers.
 func (w *World) moveTo(t time.Time) {
 	for {
 		next, ok := w.clock.Next()
@@ -98,12 +97,15 @@ func (w *World) moveTo(t time.Time) {
 }
 
 func (w *World) instant(t time.Time) {
+	if w.options.Progress != nil {
+		w.options.Progress.Moved(t)
+	}
 	w.clock.AdvanceTo(t)
 	w.run()
 	w.settle()
 }
 
-// rest advances the clock until no request and no actor waits for it, at most by an hour.
+// rest advances the clock until no request and no actor is waiting, but not by more than an hour.
 func (w *World) rest() {
 	until := w.clock.Now().Add(time.Hour)
 	for w.pending() {
@@ -114,7 +116,7 @@ func (w *World) rest() {
 	}
 }
 
-// moveOn moves the clock to the next timer. It reports false if there is none up to a time.
+// moveOn advances the clock to the next timer. It returns false if there is no timer before or at until.
 func (w *World) moveOn(until time.Time) bool {
 	next, ok := w.clock.Next()
 	if !ok || next.After(until) {
@@ -124,7 +126,7 @@ func (w *World) moveOn(until time.Time) bool {
 	return true
 }
 
-// pending reports whether a client waits for an answer or an actor waits to retry.
+// pending reports whether a client is waiting for a response or an actor is waiting to retry.
 func (w *World) pending() bool {
 	return len(w.waiting) > 0 || slices.ContainsFunc(w.actors, actor.Actor.IsAsleep)
 }

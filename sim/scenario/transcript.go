@@ -8,23 +8,23 @@ import (
 	"github.com/kubesim/kubesim/sim"
 )
 
-// transcript records a World: lines for people, in the Result of the current operation, and frames. It reads the time and the newest
-// revision from the cluster and depends on nothing else of the World.
+// transcript records what happens in a World, as frames and as lines in the Result of the current operation. Its only
+// inputs from the World are the cluster's time and newest revision.
 type transcript struct {
 	quiet   bool // nothing is recorded
 	cluster *sim.Cluster
-	clock   *clock.Manual // the cluster's
+	clock   *clock.Manual // clock of the cluster
 	begin   time.Time
 
-	op       int       // number of the current operation
-	current  *Result   // of it, or nil between operations
-	lastTime time.Time // of the last line
+	op       int       // the number of the current operation
+	current  *Result   // the result of the current operation, or nil between operations
+	lastTime time.Time // the time of the last line
 	frames   []Frame
 	print    *fingerprint
-	ticked   time.Time // of the last frame
+	ticked   time.Time // the time of the last frame
 }
 
-// start begins a new transcript with a cluster.
+// start begins a new transcript for a cluster.
 func (t *transcript) start(c *sim.Cluster) {
 	t.goOn(c)
 	t.begin = t.clock.Now()
@@ -32,23 +32,24 @@ func (t *transcript) start(c *sim.Cluster) {
 	t.frames, t.print = nil, newFingerprint()
 }
 
-// goOn continues with another cluster.
+// goOn continues the transcript with another cluster.
 func (t *transcript) goOn(c *sim.Cluster) { t.cluster, t.clock = c, c.Clock().(*clock.Manual) }
 
 // Result is the result of an operation.
 type Result struct {
-	N       int      // its number, counted from 1
+	N       int      // the number of the operation, counted from 1
 	Lines   []string // lines of the transcript
 	OK      bool
-	Failure string // the expectation that does not hold, if any
+	Failure string // description of the expectation that does not hold, or ""
 	HTTP    *Exchange
-	Watch   string // the name of the watch that it began
-	Waiting bool   // its answer is still to come
+	Watch   string // the name of the watch that the operation started
+	Waiting bool   // the response has not arrived yet
 
-	requests int // that it has sent
+	requests int // the number of requests sent
 }
 
-// say adds a line to the transcript of the current operation. If time has moved, a line with the new time comes first.
+// say adds a line to the transcript of the current operation. If time has passed since the last line, it first adds a
+// line with the new time.
 func (t *transcript) say(format string, args ...any) {
 	if t.current == nil || t.quiet {
 		return
@@ -57,7 +58,7 @@ func (t *transcript) say(format string, args ...any) {
 	t.current.Lines = append(t.current.Lines, "   "+fmt.Sprintf(format, args...))
 }
 
-// sayTime adds a line with the time if it has moved since the last line.
+// sayTime adds a line with the current time if time has passed since the last line.
 func (t *transcript) sayTime() {
 	if now := t.clock.Now(); !now.Equal(t.lastTime) {
 		t.current.Lines = append(t.current.Lines, fmt.Sprintf("-- %s (+%s)", t.stamp(now), now.Sub(t.lastTime)))
@@ -65,7 +66,7 @@ func (t *transcript) sayTime() {
 	}
 }
 
-// stamp formats a time as the time since the World began.
+// stamp formats a time as the time elapsed since the World began.
 func (t *transcript) stamp(at time.Time) string {
 	d := at.Sub(t.begin)
 	text := fmt.Sprintf("%02d:%02d:%02d", int(d.Hours()), int(d.Minutes())%60, int(d.Seconds())%60)
@@ -88,7 +89,7 @@ func (t *transcript) fail(format string, args ...any) {
 	}
 }
 
-// add numbers a frame and records it. If time has moved since the last frame, a clock.tick frame comes first.
+// add numbers and records a frame. If time has passed since the last frame, it first adds a clock.tick frame.
 func (t *transcript) add(f Frame) uint64 {
 	if t.quiet {
 		return 0

@@ -8,7 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/trouble"
 )
 
-// replicaCommands are the commands about a replica, except close, which can also be about a watch.
+// replicaCommands are the commands that disturb a replica, except close, which can also close a single watch.
 var replicaCommands = func() (list []Command) {
 	for _, k := range trouble.Kinds {
 		if k == trouble.Close || !k.OfReplicas() {
@@ -34,7 +34,8 @@ var replicaCommands = func() (list []Command) {
 	return list
 }()
 
-// applyTrouble applies a trouble to the replica or the controller that the first argument names.
+// applyTrouble returns a run function that applies a disturbance to the replica or the controller that the first
+// argument names.
 func applyTrouble(k *trouble.Kind) func(*World, *Op) error {
 	return func(w *World, op *Op) error {
 		if k.OfControllers() {
@@ -58,7 +59,7 @@ func applyTrouble(k *trouble.Kind) func(*World, *Op) error {
 	}
 }
 
-// replica reads the number of a replica.
+// replica parses the number of a replica. It returns an error if there is no such replica.
 func (w *World) replica(text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || w.cluster.Replica(n) == nil {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// expand replaces the variables in an operation by their values.
+// expand replaces the variables in an operation with their values.
 func (w *World) expand(op Op) (Op, error) {
 	if !op.expands() {
 		return op, nil
@@ -26,7 +26,7 @@ func (w *World) expand(op Op) (Op, error) {
 	}
 	flags := slices.Clone(op.Flags)
 	for i := range flags {
-		if name := flags[i].Name; name == "patch" || name == "data" { // $patch and others like it are words of patches
+		if name := flags[i].Name; name == "patch" || name == "data" { // $patch and similar words are part of the patch language
 			flags[i].Value = w.fill(flags[i].Value)
 		} else {
 			flags[i].Value = replace(flags[i].Value)
@@ -34,7 +34,7 @@ func (w *World) expand(op Op) (Op, error) {
 	}
 	c := FindCommand(op.Name)
 	switch {
-	case op.Name == "once": // its operation is expanded when it runs
+	case op.Name == "once": // the operation of once is expanded when it runs
 	case c != nil && c.Group == Prompt:
 		op.Text = w.fill(op.Text)
 	default:
@@ -47,20 +47,20 @@ func (w *World) expand(op Op) (Op, error) {
 	return op, err
 }
 
-// expands reports whether a variable may be in the operation.
+// expands reports whether the operation may contain a variable.
 func (op *Op) expands() bool {
 	dollar := func(text string) bool { return strings.Contains(text, "$") }
 	return dollar(op.Text) || slices.ContainsFunc(op.Args, dollar) ||
 		slices.ContainsFunc(op.Flags, func(f FlagValue) bool { return dollar(f.Value) })
 }
 
-// fill replaces $NAME and ${NAME} where there is such a variable.
+// fill replaces $NAME and ${NAME} in s if a variable with that name exists, and leaves other names unchanged.
 func (w *World) fill(s string) string {
 	out, _ := w.substituted(s, true)
 	return out
 }
 
-// substitute replaces $NAME and ${NAME} in a text.
+// substitute replaces $NAME and ${NAME} in s. It returns an error if a variable is not set.
 func (w *World) substitute(s string) (string, error) { return w.substituted(s, false) }
 
 func (w *World) substituted(s string, lenient bool) (string, error) {
@@ -91,7 +91,8 @@ func (w *World) substituted(s string, lenient bool) (string, error) {
 	}
 }
 
-// variable returns the value of a variable. revision is the store's.
+// variable returns the value of a variable, and reports whether the variable is set. The variable revision is always set: it is the
+// newest revision of the store.
 func (w *World) variable(name string) (string, bool) {
 	if name == "revision" {
 		return fmt.Sprint(w.cluster.Revision()), true
@@ -100,7 +101,7 @@ func (w *World) variable(name string) (string, bool) {
 	return value, ok
 }
 
-// variableName returns the name that s begins with, with its braces if it has some.
+// variableName returns the name at the beginning of s, including its braces.
 func variableName(s string) string {
 	if strings.HasPrefix(s, "{") {
 		if end := strings.IndexByte(s, '}'); end > 0 && plainName(s[1:end]) {
@@ -115,7 +116,7 @@ func variableName(s string) string {
 	return s[:n]
 }
 
-// plainName reports whether a text is made of letters, digits and _, and does not begin with a digit.
+// plainName reports whether s consists of letters, digits and _, and does not begin with a digit.
 func plainName(s string) bool {
 	for i, r := range s {
 		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_'

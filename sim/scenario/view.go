@@ -10,10 +10,10 @@ import (
 // Condition is a condition of expect, never, eventually or once.
 type Condition = condition.Condition
 
-// ParseCondition reads a condition. Its error is a *SyntaxError.
+// ParseCondition parses a condition. Its error is a *SyntaxError.
 func ParseCondition(text string) (*Condition, error) { return condition.Parse(text, 0) }
 
-// Holds reports whether a condition holds now, and why not, or why.
+// Holds reports whether a condition holds now, and why. It returns an error if the condition is invalid or cannot be evaluated.
 func (w *World) Holds(text string) (holds bool, why string, err error) {
 	if text, err = w.substitute(text); err != nil {
 		return false, "", err
@@ -25,7 +25,8 @@ func (w *World) Holds(text string) (holds bool, why string, err error) {
 	return c.Holds(w.scope(0))
 }
 
-// scope returns the scope of an operation's condition: the last answer, and the store at a revision, or its current state for 0.
+// scope returns the scope of an operation's condition: the last response, and the store at revision rev. If rev is 0, it is the
+// current state of the store.
 func (w *World) scope(rev uint64) condition.Scope {
 	s := condition.Scope{World: view{w}, Objects: storeReader{w, rev}, Revision: rev, Namespace: "default", Now: w.clock.Now()}
 	if rev == 0 {
@@ -37,7 +38,7 @@ func (w *World) scope(rev uint64) condition.Scope {
 	return s
 }
 
-// storeReader reads the store as it was at a revision, 0 for now.
+// storeReader reads the store at a revision, or its current state if rev is 0.
 type storeReader struct {
 	w   *World
 	rev uint64

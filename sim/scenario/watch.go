@@ -45,29 +45,29 @@ func checkStop(op *Op, at int) error {
 	return nil
 }
 
-// Event is one event as a client of a watch received it.
+// Event is one event, as the client of a watch received it.
 type Event struct {
-	Frame  uint64 // N of its frame
+	Frame  uint64 // the N of its frame
 	Type   string
-	Object object.Object // nil if it was not sent as JSON
-	Bytes  []byte        // as it came
+	Object object.Object // nil if the event was not sent as JSON
+	Bytes  []byte        // as received
 }
 
-// watch is one watch, from the client's side.
+// watch is the client's side of a watch.
 type watch struct {
 	name     string
 	exchange *Exchange
 	call     *call
 	stream   *watchcache.Watch
 	events   []Event
-	rv       string // of the last event
-	state    string // how it ended; empty while it is open
+	rv       string // the resourceVersion of the last event
+	state    string // description of how the watch ended; empty while it is open
 }
 
-// open begins to read the stream of an answer.
+// open begins to read the events of a watch response.
 func (w *World) open(c *call) {
 	name := c.watchName
-	if old := w.watchNamed(name); old != nil && old.state != "" && c.sink != nil { // the next watch of the same actor
+	if old := w.watchNamed(name); old != nil && old.state != "" && c.sink != nil { // the name belongs to the previous watch of the same actor
 		w.watches = slices.DeleteFunc(w.watches, func(x *watch) bool { return x == old })
 	}
 	if name == "" || w.watchNamed(name) != nil {
@@ -79,7 +79,7 @@ func (w *World) open(c *call) {
 	w.watches = append(w.watches, x)
 }
 
-// stopOldest ends the oldest watch that a client has open, if it has more than so many.
+// stopOldest ends a client's oldest open watch if the client has more than most of them.
 func (w *World) stopOldest(c *client, most int) {
 	var oldest *watch
 	open := 0
@@ -95,7 +95,7 @@ func (w *World) stopOldest(c *client, most int) {
 	}
 }
 
-// makeRoom handles pending answers, and ends the client's oldest watch if it has more watches than the call allows.
+// makeRoom handles pending responses, and ends the client's oldest watch if it has more watches than the call allows.
 func (w *World) makeRoom(c *call) {
 	if c.atMost == 0 {
 		return
@@ -105,7 +105,7 @@ func (w *World) makeRoom(c *call) {
 	w.stopOldest(c.client, c.atMost)
 }
 
-// watchNamed returns the watch of a name, or nil.
+// watchNamed returns the watch with the given name, or nil.
 func (w *World) watchNamed(name string) *watch {
 	for _, x := range w.watches {
 		if x.name == name {
@@ -115,7 +115,7 @@ func (w *World) watchNamed(name string) *watch {
 	return nil
 }
 
-// freeName returns a name that no watch has. Names that were taken once are not tried again.
+// freeName returns an unused watch name, such as w3. It does not try lower numbers again.
 func (w *World) freeName() string {
 	for ; ; w.numbered++ {
 		if name := "w" + strconv.Itoa(w.numbered+1); w.watchNamed(name) == nil {
@@ -150,7 +150,8 @@ func (w *World) take(x *watch) {
 	broken := x.stream.Broken() != nil
 	lock.Unlock()
 	w.observe()
-	for _, frame := range frames {
+	for _, text := range frames {
+		frame := text.Bytes()
 		if w.options.Tap == nil {
 			w.event(x, frame)
 			continue
@@ -166,7 +167,7 @@ func (w *World) take(x *watch) {
 
 // event handles one event.
 func (w *World) event(x *watch, frame []byte) {
-	if x.state != "" { // its reflector has stopped it
+	if x.state != "" { // the client has already ended the watch
 		return
 	}
 	e := Event{Bytes: frame}
@@ -201,7 +202,7 @@ func (w *World) event(x *watch, frame []byte) {
 	w.say("%s ◀ %s", x.name, f.Text)
 }
 
-// describe fills in the fields of a frame about an event.
+// describe fills in the fields of a frame for an event.
 func (w *World) describe(x *watch, f *Frame, obj object.Object) {
 	switch {
 	case obj == nil:
@@ -235,7 +236,7 @@ func (w *World) describe(x *watch, f *Frame, obj object.Object) {
 	f.Text = fmt.Sprintf("%s %s rv %s%s", f.Verb, actor.ShortRef(f.Ref), rv, actor.Terminating(obj))
 }
 
-// tableObject returns the object of the only row of a Table.
+// tableObject returns the object in a Table's only row, or the Table itself if it has no rows.
 func tableObject(table object.Object) object.Object {
 	if rows := table.Objects("rows"); len(rows) > 0 {
 		return rows[0].Map("object")
@@ -245,7 +246,7 @@ func tableObject(table object.Object) object.Object {
 
 func statusCode(obj object.Object) int { return int(obj.Int64("code")) }
 
-// finish records the end of a watch.
+// finish records that a watch has ended. broken reports that the connection broke.
 func (w *World) finish(x *watch, broken bool) {
 	x.state = "ended by the server"
 	if broken {
@@ -280,14 +281,14 @@ type WatchState struct {
 	Client   string
 	Replica  int
 	Resource string // such as deployments.apps; empty if unknown
-	RV       string // of its last event
+	RV       string // the resourceVersion of its last event
 	Events   int
 	Open     bool
-	State    string    // how it ended
-	Exchange *Exchange // its request
+	State    string    // description of how the watch ended; empty while it is open
+	Exchange *Exchange // the request that started it
 }
 
-// Watches returns all watches, the oldest first.
+// Watches returns all watches, oldest first.
 func (w *World) Watches() []WatchState {
 	out := make([]WatchState, len(w.watches))
 	for i, x := range w.watches {
@@ -308,7 +309,7 @@ func (w *World) Events(name string) []Event {
 	return nil
 }
 
-// stopNamed ends one watch from the client's side.
+// stopNamed ends the watch with the given name from the client's side.
 func (w *World) stopNamed(name string) error {
 	x := w.watchNamed(name)
 	if x == nil {
@@ -322,7 +323,7 @@ func (w *World) stopNamed(name string) error {
 	return nil
 }
 
-// hears passes an event to the callback of the watch's call, and reports whether there is one.
+// hears passes an event to the callback of the watch's request, and returns false if there is none.
 func (x *watch) hears(frame []byte) bool {
 	if x.call.onFrame == nil {
 		return false

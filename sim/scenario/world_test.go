@@ -37,7 +37,7 @@ func world(t *testing.T, o Options) *World {
 	return w
 }
 
-// holds fails the test when a condition does not hold.
+// holds fails the test if a condition does not hold.
 func holds(t *testing.T, w *World, conditions ...string) {
 	t.Helper()
 	for _, c := range conditions {
@@ -47,7 +47,8 @@ func holds(t *testing.T, w *World, conditions ...string) {
 	}
 }
 
-// A read that has to wait advances the clock. With & it does not, and is answered when time has passed.
+// TestWaiting checks that a read that has to wait advances the clock. With & it does not, and gets its response when
+// time has passed.
 func TestWaiting(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -57,11 +58,11 @@ func TestWaiting(t *testing.T) {
 	is.True(strings.Contains(r[0].Lines[1], "504 Timeout: Timeout: Too large resource version: 9999, current: 4004")) // after 3 s
 	r = do(t, w, "list cm --rv 4005 &", "create cm a")
 	is.True(r[0].Waiting)
-	is.Equal(len(r[1].Lines), 2) // the commit has answered the list too
+	is.Equal(len(r[1].Lines), 2) // the list also gets its response at the commit
 	is.Equal(r[1].Lines[0], "   you GET /api/v1/namespaces/default/configmaps?resourceVersion=4005 → 200 OK, 1 item: a; rv 4005")
 }
 
-// Every frame has a number, a lane and a cause before it.
+// TestFrames checks that every frame has a number and a lane, and a cause before it.
 func TestFrames(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -79,7 +80,7 @@ func TestFrames(t *testing.T) {
 			is.Equal(frames[f.Cause-1].Kind, cause) // the causes
 		}
 	}
-	is.Equal(kinds[CacheApply], 2)     // both replicas learn of the commit
+	is.Equal(kinds[CacheApply], 2)     // both replicas apply the commit
 	is.Equal(kinds[WatchEvent], 2)     // both watches
 	is.True(kinds[WatchBookmark] >= 3) // two minutes pass
 	is.Equal(kinds[WatchClose], 1)
@@ -88,14 +89,14 @@ func TestFrames(t *testing.T) {
 		`"text":"`+frames[0].Text[:4]+strings.ReplaceAll(frames[0].Text[4:], "&", `\u0026`)+`","verb":"GET","replica":1}`)
 }
 
-// An invalid operation is refused and has no effect.
+// TestRefused checks that an invalid operation is rejected and has no effect.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	w := world(t, Options{})
 	do(t, w, "create cm a", "watch cm --name w")
 	hash, n := w.Hash(), len(w.Log())
-	for line, want := range map[string]string{ // order does not matter: none changes anything
+	for line, want := range map[string]string{ // the order does not matter: none changes anything
 		"seed 3":                       "seed configures the world: put it before all other lines",
 		"get cmm":                      `replica 1 serves no resource "cmm"; did you mean cm?`,
 		"get po --via 2":               "there is no replica 2: there are 1, counted from 1",
@@ -111,7 +112,7 @@ func TestRefused(t *testing.T) {
 		op, err := Parse(line)
 		is.NoErr(err)
 		_, err = w.Do(op)
-		is.True(err != nil) // refused
+		is.True(err != nil) // rejected
 		if want != "" {
 			is.Equal(err.Error(), want)
 		}
@@ -120,18 +121,19 @@ func TestRefused(t *testing.T) {
 	is.Equal(len(w.Log()), n)
 }
 
-// never evaluates its condition after every commit, also in the middle of an operation.
+// TestStanding checks that never evaluates its condition after every commit, even in the middle of an operation.
 func TestStanding(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	w := world(t, Options{})
 	do(t, w, "create cm a", "create cm b", "create cm c", "never count cm == 2", "once cm/a absent do create cm d")
 	r := do(t, w, "delete cm --all")
-	is.Equal(r[0].Failure, "this must never hold: count cm == 2: count cm is 2") // it was so for one revision only
+	is.Equal(r[0].Failure, "this must never hold: count cm == 2: count cm is 2") // it held at only one revision
 	holds(t, w, "cm/d exists", "count cm == 1")
 }
 
-// The same log gives the same frames, and continuing after a part of it is the same as running it as a whole.
+// FuzzWorld checks that the same log produces the same frames, and that running a log in two parts is the same as
+// running it at once.
 func FuzzWorld(f *testing.F) {
 	for seed := range uint64(8) {
 		f.Add(seed, uint8(30))
@@ -143,7 +145,7 @@ func FuzzWorld(f *testing.F) {
 				`do: "patch configmaps {{name}} -p '{data: {seen: yes}}'"}]`}})
 			for _, op := range log {
 				if _, err := w.Do(op); err != nil {
-					continue // it makes no sense here, and is left out the other time too
+					continue // the operation is invalid here, and is skipped in all runs
 				}
 			}
 			return w
@@ -185,7 +187,8 @@ func randomLog(seed uint64, n int) []Op {
 	return out
 }
 
-// A fault can act on the cluster at each point, also while an answer or an event is being sent.
+// TestFaultsAtPoints checks that a fault can act on the cluster at each point, even while a response or an event is
+// being sent.
 func TestFaultsAtPoints(t *testing.T) {
 	t.Parallel()
 	for _, point := range []string{"request.arrived", "request.decided", "request.validated", "store.committed", "replica.applied",

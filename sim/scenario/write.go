@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// writeCommands write objects. The object is that of a file, or the one that the arguments name.
+// writeCommands write objects. An object is read from a file, or described by the arguments.
 var writeCommands = []Command{
 	{Name: "create", Usage: "-f FILE | RESOURCE NAME", Help: "create an object", Example: "create deployment web --set spec.replicas=3",
 		Group: Requests, Flags: append(slices.Clone(writeFlags), "set", "from-literal"), Args: []Arg{Resource, ObjectName},
@@ -51,7 +51,7 @@ func checkPatch(op *Op, at int) error {
 	return nil
 }
 
-// write makes the requests of create, apply and replace: one for each object.
+// write adds the requests of create, apply and replace: one for each object.
 func (b *builder) write() error {
 	q, err := b.query()
 	if err != nil {
@@ -80,7 +80,7 @@ func (b *builder) write() error {
 	return nil
 }
 
-// send makes the request that writes one object.
+// send adds the request that writes one object.
 func (b *builder) send(d *resource.Definition, obj object.Object, q url.Values) {
 	name := obj.Name()
 	if _, n := b.op.target(0); n != "" {
@@ -129,7 +129,7 @@ func (b *builder) objects() ([]object.Object, *resource.Definition, error) {
 	return []object.Object{obj}, d, err
 }
 
-// patchTypes are the media types of each --type.
+// patchTypes maps the values of --type to media types.
 var patchTypes = map[string]string{
 	"strategic": "application/strategic-merge-patch+json", "merge": "application/merge-patch+json",
 	"json": "application/json-patch+json", "apply": "application/apply-patch+yaml",
@@ -187,7 +187,8 @@ func parseYAML(text string) (any, error) {
 	return object.ParseValue(data)
 }
 
-// based makes a patch do something only to the object of a resourceVersion.
+// based adds a resourceVersion to a patch, so that the server rejects the patch with a conflict if the object has another one. It
+// returns an error for a patch to which it cannot be added.
 func based(patch any, rv string) (any, error) {
 	switch patch := patch.(type) {
 	case []any:

@@ -6,35 +6,35 @@ import (
 	"github.com/kubesim/kubesim/sim/selector"
 )
 
-// census counts the pods on nodes that selectors select, and is kept up to date with each pod: no pod that is placed has to look at
-// all nodes or at all other pods.
+// census counts, per node and domain, the pods that selectors select. It is updated with each pod, so that placing a pod does
+// not require a scan of all nodes or all other pods.
 //
 //	web/app=shop      ─▶ the pods with the label           bearers
 //	                  ─▶ web/app=shop,tier=db  a group     groups by a label that their pods have
 //	                       node-1: 2, node-7: 1            how many pods of the group are on a node
 //	                       zone-1: 3, zone-2: 0            tallies: how many are in a domain of a topology, among some nodes
 //
-// A group is made when a pod is placed that asks for it, from the pods with one of its labels. It is dropped when no pod has that
-// label any more.
+// A group is created when a pod that needs it is placed, from the pods that have one of its labels. It is dropped when no pod
+// has that label any more.
 type census struct {
 	cluster *cluster
 	bearers map[pair]map[*pod]bool
-	groups  map[string]*group // by spreadConstraint.counted
-	byLabel map[pair][]*group // each is in one list
-	pools   map[poolKey]*pool // of the nodes as they are now
-	shape   int               // how often labels or taints of nodes have changed
+	groups  map[string]*group // groups by their names
+	byLabel map[pair][]*group // each group is in one list
+	pools   map[poolKey]*pool // pools of the current nodes
+	shape   int               // counts changes to the labels or taints of nodes
 }
 
-// pair is a label of the pods of a namespace. A pair without a key is in the place of a label for selectors that require none.
+// pair is a label of pods in a namespace. A pair with an empty key stands for selectors that require no label.
 type pair struct{ namespace, key, value string }
 
-// group is the pods of a namespace that a selector selects.
+// group is the set of pods in a namespace that a selector selects.
 type group struct {
 	name        string
 	namespace   string
 	selector    selector.Labels
-	terminating bool          // terminating pods count, too
-	on          map[*node]int // those with a pod of the group
+	terminating bool          // terminating pods count as well
+	perNode     map[*node]int // number of the group's pods by node, without zeros
 	tallies     map[tallyKey]*tally
 }
 
@@ -43,22 +43,23 @@ type tallyKey struct {
 	pool     poolKey
 }
 
-// groupsMax bounds the groups: those of pods that never came are forgotten when there are too many.
+// groupsMax limits the number of groups. When it is reached, all groups are dropped, including those of pods that no longer
+// exist.
 const groupsMax = 10_000
 
-// poolsMax bounds the pools, each of which may have all nodes.
+// poolsMax limits the number of pools, because each may contain all nodes.
 const poolsMax = 256
 
 func newCensus(c *cluster) *census {
 	return &census{cluster: c, bearers: map[pair]map[*pod]bool{}, groups: map[string]*group{}, byLabel: map[pair][]*group{}}
 }
 
-// selects reports whether a pod belongs to the group.
+// selects reports whether a pod belongs to the group. Terminating pods belong to it only if terminating is set.
 func (g *group) selects(p *pod) bool {
 	return (g.terminating || !p.deleting) && p.Namespace == g.namespace && g.selector.Match(p.label)
 }
 
-// group returns the pods that a constraint of a pod in a namespace counts. An empty selector selects none.
+// group returns the group of pods that spread constraint s of a pod in the namespace counts. An empty selector selects no pods.
 func (x *census) group(s *spreadConstraint, namespace string) *group {
 	if g := x.groups[s.counted]; g != nil {
 		return g
@@ -70,7 +71,7 @@ func (x *census) group(s *spreadConstraint, namespace string) *group {
 	return x.add(g)
 }
 
-// groupOf returns the pods of a namespace that an affinity term selects.
+// groupOf returns the group of pods that affinity term t selects in a namespace.
 func (x *census) groupOf(t *podTerm, namespace string) *group {
 	name := "term " + namespace + "/" + textOf(t.selector)
 	if g := x.groups[name]; g != nil {
@@ -79,15 +80,15 @@ func (x *census) groupOf(t *podTerm, namespace string) *group {
 	return x.add(&group{name: name, namespace: namespace, selector: t.selector, terminating: true})
 }
 
-// add adds a group, and counts its pods.
+// add adds a group, counts the scheduled pods that belong to it, and returns it.
 func (x *census) add(g *group) *group {
 	if len(x.groups) >= groupsMax {
 		x.groups, x.byLabel = map[string]*group{}, map[pair][]*group{}
 	}
-	g.on, g.tallies = map[*node]int{}, map[tallyKey]*tally{}
+	g.perNode, g.tallies = map[*node]int{}, map[tallyKey]*tally{}
 	at := x.eachCandidate(g.namespace, g.selector, func(p *pod) {
 		if g.selects(p) {
-			g.on[x.cluster.nodes[p.node]]++
+			g.perNode[x.cluster.nodes[p.node]]++
 		}
 	})
 	x.groups[g.name] = g
@@ -95,8 +96,8 @@ func (x *census) add(g *group) *group {
 	return g
 }
 
-// eachCandidate calls f with all pods of a namespace, on nodes, that a selector may select: those with the rarest label that it
-// requires. It returns this label.
+// eachCandidate calls f with every scheduled pod of a namespace that has the rarest of the labels that the selector requires, and
+// returns that label. If the selector requires no label, it calls f with every scheduled pod, and returns a pair without a key.
 func (x *census) eachCandidate(namespace string, s selector.Labels, f func(*pod)) pair {
 	at, few := pair{namespace: namespace}, -1
 	for key, value := range s.Required {
@@ -118,10 +119,10 @@ func (x *census) eachCandidate(namespace string, s selector.Labels, f func(*pod)
 	return at
 }
 
-// count counts a pod on a node, times times.
+// count adds a pod on a node to the counts if times is 1, and removes it if times is -1.
 func (x *census) count(p *pod, n *node, times int) {
 	x.countFor(pair{namespace: p.Namespace}, p, n, times)
-	for key, value := range p.labels { // order does not matter: each is counted by itself
+	for key, value := range p.labels { // order does not matter: each label is counted separately
 		at := pair{p.Namespace, key, value}
 		if times > 0 {
 			if x.bearers[at] == nil {
@@ -136,16 +137,16 @@ func (x *census) count(p *pod, n *node, times int) {
 	}
 }
 
-// countFor counts a pod for the groups of one of its labels.
+// countFor adds times to the counts of pod p on node n in the groups that are indexed under the label at.
 func (x *census) countFor(at pair, p *pod, n *node, times int) {
 	for _, g := range x.byLabel[at] {
 		if !g.selects(p) {
 			continue
 		}
-		if g.on[n] += times; g.on[n] == 0 {
-			delete(g.on, n)
+		if g.perNode[n] += times; g.perNode[n] == 0 {
+			delete(g.perNode, n)
 		}
-		for key, t := range g.tallies { // order does not matter: each is counted by itself
+		for key, t := range g.tallies { // order does not matter: each tally is counted separately
 			if t.shape == x.shape && x.pools[key.pool].has(n) {
 				t.add(n.labels[key.topology], times)
 			}
@@ -153,7 +154,7 @@ func (x *census) countFor(at pair, p *pod, n *node, times int) {
 	}
 }
 
-// unbear forgets that a pod has a label, and the groups of a label that no pod has.
+// unbear removes a pod from the index of label at. If no other pod has the label, it also drops the label's groups.
 func (x *census) unbear(at pair, p *pod) {
 	delete(x.bearers[at], p)
 	if len(x.bearers[at]) > 0 {
@@ -172,22 +173,22 @@ func (x *census) nodesChanged() {
 	x.pools = nil
 }
 
-// poolKey names the nodes that count for a constraint of a pod.
+// poolKey identifies the nodes that count for a constraint of a pod.
 type poolKey struct {
-	affinity    string // the pod's, if the constraint honors it
-	tolerations string // the pod's, if the constraint honors taints
-	topologies  string // labels that the nodes have to have
+	affinity    string // the pod's node affinity, if the constraint honors it
+	tolerations string // the pod's tolerations, if the constraint honors taints
+	topologies  string // labels that the nodes must have
 }
 
-// pool is the nodes that count for a constraint.
+// pool is the set of nodes that count for a constraint.
 type pool struct {
 	nodes   map[*node]bool
-	domains map[string]map[string]bool // by topology
+	domains map[string]map[string]bool // values of a topology label, by topology
 }
 
 func (p *pool) has(n *node) bool { return p.nodes[n] }
 
-// pool returns the nodes for which counts is true. The key stands for counts.
+// pool returns the nodes for which counts returns true, from the cache if possible. key must identify counts.
 func (x *census) pool(key poolKey, counts func(*node) bool) *pool {
 	if p := x.pools[key]; p != nil {
 		return p
@@ -208,7 +209,7 @@ func (x *census) pool(key poolKey, counts func(*node) bool) *pool {
 	return p
 }
 
-// domainsOf returns the values that the nodes have for a topology.
+// domainsOf returns the set of the values of a topology label on the pool's nodes.
 func (p *pool) domainsOf(topology string) map[string]bool {
 	all := p.domains[topology]
 	if all == nil {
@@ -221,7 +222,8 @@ func (p *pool) domainsOf(topology string) map[string]bool {
 	return all
 }
 
-// tally returns how many pods of a group are in each domain of a topology, among the nodes of a pool that was asked for before.
+// tally returns the number of pods of group g in each domain of a topology. Only nodes of the pool with key of count; that pool
+// must be cached.
 func (x *census) tally(g *group, topology string, of poolKey) *tally {
 	key := tallyKey{topology, of}
 	if t := g.tallies[key]; t != nil && t.shape == x.shape {
@@ -230,7 +232,7 @@ func (x *census) tally(g *group, topology string, of poolKey) *tally {
 	p := x.pools[of]
 	domains := len(p.domainsOf(topology))
 	t := &tally{shape: x.shape, domains: domains, pods: map[string]int{}, levels: map[int]int{0: domains}}
-	for n, pods := range g.on { // order does not matter: sums
+	for n, pods := range g.perNode { // order does not matter: sums
 		if p.has(n) {
 			t.add(n.labels[topology], pods)
 		}
@@ -239,20 +241,20 @@ func (x *census) tally(g *group, topology string, of poolKey) *tally {
 	return t
 }
 
-// tally is how many pods are in each domain.
+// tally holds the number of a group's pods in each domain of a topology.
 type tally struct {
 	shape   int
-	domains int            // how many there are
-	pods    map[string]int // shared with forks; not those of domains without pods
-	more    map[string]int // of a fork: what it adds
-	levels  map[int]int    // how many domains have so many pods
-	least   int            // of a domain
+	domains int            // number of domains
+	pods    map[string]int // number of pods by domain, without zeros; shared with forks
+	more    map[string]int // additions of a fork to pods
+	levels  map[int]int    // number of domains by number of pods
+	least   int            // the lowest number of pods in a domain
 }
 
 // in returns the number of pods in a domain.
 func (t *tally) in(value string) int { return t.pods[value] + t.more[value] }
 
-// add adds pods to a domain, or takes some away.
+// add adds pods to the domain value, or removes some if pods is negative.
 func (t *tally) add(value string, pods int) {
 	before, now := t.in(value), t.in(value)+pods
 	switch {
@@ -275,7 +277,7 @@ func (t *tally) add(value string, pods int) {
 	}
 }
 
-// fork returns a tally of its own with the same pods.
+// fork returns a copy of the tally that can be changed without changing the original.
 func (t *tally) fork() *tally {
 	f := &tally{domains: t.domains, pods: t.pods, more: maps.Clone(t.more), levels: maps.Clone(t.levels), least: t.least}
 	if f.more == nil {

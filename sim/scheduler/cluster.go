@@ -13,43 +13,43 @@ import (
 // cluster is the scheduler's cache of the nodes and their pods. Each commit updates one pod or node in it, so that sums are not
 // recomputed (backend/cache).
 type cluster struct {
-	block []node // memory for further nodes, so that nodes of one search lie beside each other
+	block []node // preallocated nodes, so that the nodes of one search are adjacent in memory
 
 	nodes map[string]*node
-	tree  tree // of existing nodes
+	tree  tree // order of the existing nodes
 	pods  map[controller.Key]*pod
 
 	topologies numberedTopologies
 
 	census *census
-	terms  *terms                 // affinities of the pods on existing nodes
-	using  map[controller.Key]int // pods that use a claim
-	images map[string]*image      // that nodes have
+	terms  *terms                 // affinity terms of the pods on existing nodes
+	using  map[controller.Key]int // number of pods that use each claim
+	images map[string]*image      // images on the nodes, by name
 }
 
-// node is one node, or the pods of one that is not known.
+// node is a node and its pods. If the Node object does not exist, it only holds the pods that are assigned to its name.
 type node struct {
 	// Fields that are read when a pod is placed come first, so that they share cache lines.
 	exists        bool
 	unschedulable bool
-	room          int64 // for pods
+	room          int64 // number of pods that the node can hold
 	pods          []*pod
 	allocatable   workload.Amounts
 	used, weight  workload.Amounts
 	taints        []workload.Taint
 
 	name    string
-	created uint64 // the revision that created it
+	created uint64 // the revision that created the node
 	labels  map[string]string
-	images  map[string]int64 // sizes in bytes
+	images  map[string]int64 // sizes of the node's images in bytes
 
-	affine    []*pod     // those with any affinity to pods
-	locations []location // by number of the topology
+	affine    []*pod     // pods with pod affinity or anti-affinity
+	locations []location // cached locations by number of the topology; see numberedTopologies
 }
 
-// readNode reads a Node object.
+// readNode sets the fields of n that depend on the Node object.
 func (n *node) readNode(obj object.Object) {
-	n.exists, n.labels, n.taints = true, obj.Labels(), workload.TaintsOf(obj)
+	n.exists, n.labels, n.taints = true, object.KeptStrings(obj.Labels()), workload.TaintsOf(obj)
 	n.unschedulable = obj.True("spec", "unschedulable")
 	list := resource.AmountsAt(obj, "status", "allocatable")
 	n.allocatable, n.room = workload.AmountsOf(list), list["pods"].Value()
@@ -61,13 +61,13 @@ func (n *node) readNode(obj object.Object) {
 	}
 }
 
-// empty is the node without its pods.
+// empty returns a copy of the node without its pods.
 func (n *node) empty() *node {
 	return &node{name: n.name, exists: n.exists, created: n.created, labels: n.labels, taints: n.taints, unschedulable: n.unschedulable,
 		allocatable: n.allocatable, room: n.room, images: n.images}
 }
 
-// clone is a node of its own with the same pods.
+// clone returns a copy of the node with the same pods. Changes to the copy do not affect the original.
 func (n *node) clone() *node {
 	c := n.empty()
 	c.pods, c.affine = slices.Clone(n.pods), slices.Clone(n.affine)
@@ -75,7 +75,7 @@ func (n *node) clone() *node {
 	return c
 }
 
-// add puts a pod on the node.
+// add adds a pod to the node.
 func (n *node) add(p *pod) {
 	n.pods = append(n.pods, p)
 	n.count(p, 1)
@@ -84,7 +84,7 @@ func (n *node) add(p *pod) {
 	}
 }
 
-// remove takes a pod from the node.
+// remove removes a pod, which must be on the node.
 func (n *node) remove(p *pod) {
 	without := func(list []*pod) []*pod {
 		if i := slices.Index(list, p); i >= 0 {
@@ -110,10 +110,10 @@ func newCluster() *cluster {
 	return c
 }
 
-// nodesInBlock is how many nodes are allocated at once.
+// nodesInBlock is the number of nodes that are allocated at once.
 const nodesInBlock = 32
 
-// node returns a node, which it makes.
+// node returns the node with the name. It adds a node that does not exist if there is none.
 func (c *cluster) node(name string) *node {
 	n := c.nodes[name]
 	if n == nil {
@@ -127,7 +127,8 @@ func (c *cluster) node(name string) *node {
 	return n
 }
 
-// setNode applies a write of a node, which a revision created. It returns the node as it was, without its pods, or nil if it is new.
+// setNode applies a write of the Node obj. created is the revision that created it. It returns the previous state of the node
+// without its pods, or nil if the node is new.
 func (c *cluster) setNode(obj object.Object, created uint64) (before *node) {
 	n := c.node(obj.Name())
 	if n.exists {
@@ -150,7 +151,7 @@ func (c *cluster) setNode(obj object.Object, created uint64) (before *node) {
 	return before
 }
 
-// removeNode takes in that a node is gone.
+// removeNode applies the deletion of a Node. The pods that are assigned to it stay in the cache.
 func (c *cluster) removeNode(name string) {
 	n := c.node(name)
 	c.terms.countNode(n, -1)
@@ -162,7 +163,7 @@ func (c *cluster) removeNode(name string) {
 	c.removeIfUnused(n)
 }
 
-// image is one that nodes have. It has the size that the first of them reported.
+// image is a container image on at least one node. Its size is that which the first of these nodes reported.
 type image struct {
 	size  int64 // in bytes
 	nodes int
@@ -181,14 +182,15 @@ func (c *cluster) countImages(n *node, times int) {
 	}
 }
 
-// removeIfUnused removes a node that does not exist and has no pods.
+// removeIfUnused removes n from the cache if its Node does not exist and no pods are assigned to it.
 func (c *cluster) removeIfUnused(n *node) {
 	if !n.exists && len(n.pods) == 0 {
 		delete(c.nodes, n.name)
 	}
 }
 
-// setPod applies a write of a pod that runs on a node, or is about to. It returns the pod as it was, or nil if it is new.
+// setPod applies a write of a pod that runs on a node or is being bound to one. It returns the previous version of the pod, or
+// nil if the pod is new.
 func (c *cluster) setPod(p *pod) (before *pod) {
 	before = c.removePod(p.Key)
 	c.pods[p.Key] = p
@@ -198,7 +200,7 @@ func (c *cluster) setPod(p *pod) (before *pod) {
 	return before
 }
 
-// removePod removes a pod that was deleted or has ended. It returns the pod as it was, or nil if it was on no node.
+// removePod removes a pod that was deleted or has ended. It returns the pod, or nil if it was on no node.
 func (c *cluster) removePod(key controller.Key) *pod {
 	p := c.pods[key]
 	if p == nil {
@@ -212,7 +214,7 @@ func (c *cluster) removePod(key controller.Key) *pod {
 	return p
 }
 
-// count counts a pod on a node, times times.
+// count adds a pod on a node to all counts if times is 1, and removes it from them if times is -1.
 func (c *cluster) count(p *pod, n *node, times int) {
 	c.census.count(p, n, times)
 	c.terms.count(p, n, int64(times))
@@ -223,7 +225,7 @@ func (c *cluster) count(p *pod, n *node, times int) {
 	}
 }
 
-// sameNode reports whether two versions of a node are alike for the scheduler.
+// sameNode reports whether two versions of a node are equal in all fields that the scheduler uses.
 func sameNode(a, b *node) bool {
 	return a.unschedulable == b.unschedulable && maps.Equal(a.labels, b.labels) && slices.Equal(a.taints, b.taints) &&
 		a.room == b.room && a.allocatable.Equal(b.allocatable)

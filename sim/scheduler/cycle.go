@@ -16,17 +16,18 @@ type cycle struct {
 	cluster *cluster
 	pod     *pod
 
-	// State that is prepared once and read for each node.
+	// State that is prepared once and then read for each node.
 	spread  spreading
 	terms   termCounts
 	volumes volumeState
-	skipped [maxPlugins]bool // plugins that accept the pod on each node
+	skipped [maxPlugins]bool // plugins that accept the pod on every node
 }
 
-// maxPlugins is at least the number of filter plugins.
+// maxPlugins is an upper bound for the number of filter plugins.
 const maxPlugins = 16
 
-// prepare runs the PreFilter step of the plugins. If it rejects the pod, no node can help. only are the candidate nodes, if some is set.
+// prepare runs the PreFilter step of the plugins. If v rejects the pod, no node fits. If some is true, only the nodes named in only
+// are candidates.
 func (c *cycle) prepare() (v verdict, only []string, some bool) {
 	if !c.pod.affinity.Any() {
 		if only, some = c.pod.affinity.Names(); some && len(only) == 0 {
@@ -53,7 +54,7 @@ func (c *cycle) prepare() (v verdict, only []string, some bool) {
 	return v, only, some
 }
 
-// find returns the nodes that fit the pod, and why the others do not.
+// find returns the nodes that fit the pod, at most enoughNodes of them, and the reasons why the others do not.
 func (c *cycle) find() (fit []*node, d *diagnosis) {
 	d = &diagnosis{nodes: c.cluster.tree.size(), each: map[*node]verdict{}}
 	if d.nodes == 0 {
@@ -81,6 +82,7 @@ func (c *cycle) find() (fit []*node, d *diagnosis) {
 		d.all.plugin = nodeAffinity
 	}
 	first, enough := c.s.memory.Next%max(len(nodes), 1), enoughNodes(len(nodes))
+	fit = make([]*node, 0, min(enough, len(nodes)))
 	for i := range nodes {
 		n := nodes[(first+i)%len(nodes)]
 		if v := c.fits(n); v.fits() {
@@ -96,14 +98,15 @@ func (c *cycle) find() (fit []*node, d *diagnosis) {
 	return fit, d
 }
 
-// enoughNodes is how many nodes that fit are looked for among some: in large clusters not all
-// (Scheduler.numFeasibleNodesToFind).
+// enoughNodes returns the number of fitting nodes after which the search stops. In large clusters it is less than the number of
+// nodes (Scheduler.numFeasibleNodesToFind).
 func enoughNodes(nodes int) int {
 	const atLeast = 100
 	return max(nodes*max(50-nodes/125, 5)/100, atLeast)
 }
 
-// fits asks the plugins about a node, also as it will be with the pods of no lower priority that are nominated to it.
+// fits runs the filter plugins on a node. The pod must fit both with and without the pods of the same or a higher priority that
+// are nominated to the node.
 func (c *cycle) fits(n *node) verdict {
 	if nominated := c.nominated(n); len(nominated) > 0 {
 		fork, then := c.fork(), n.clone()
@@ -117,7 +120,7 @@ func (c *cycle) fits(n *node) verdict {
 	return c.check(n)
 }
 
-// nominated returns the pods that are to get room on a node before this pod does.
+// nominated returns the pods nominated to a node whose priority is at least that of this pod.
 func (c *cycle) nominated(n *node) (all []*pod) {
 	if len(c.s.memory.Queue.nominees) == 0 {
 		return nil
@@ -130,15 +133,15 @@ func (c *cycle) nominated(n *node) (all []*pod) {
 	return all
 }
 
-// fork is the cycle with counts of its own.
+// fork returns a copy of the cycle with independent counts, to which pods can be added or from which they can be removed.
 func (c *cycle) fork() *cycle {
 	f := *c
-	f.skipped = [maxPlugins]bool{} // pods that are put on a node may matter to any
+	f.skipped = [maxPlugins]bool{} // a pod added to a node may matter to any plugin
 	f.spread, f.terms = c.spread.fork(), c.terms.fork()
 	return &f
 }
 
-// put puts a pod on a node of a fork, or takes it away.
+// put adds a pod to node n of a fork if times is 1, and removes it if times is -1.
 func (c *cycle) put(p *pod, n *node, times int64) {
 	if times > 0 {
 		n.add(p)
@@ -154,7 +157,7 @@ func (c *cycle) put(p *pod, n *node, times int64) {
 	}
 }
 
-// best returns the node with the highest score; one of several is drawn.
+// best returns the node with the highest score. If several have it, best chooses one of them at random.
 func (c *cycle) best(fit []*node) *node {
 	if len(fit) == 1 {
 		return fit[0]
@@ -166,7 +169,7 @@ func (c *cycle) best(fit []*node) *node {
 	return best[c.api.Random(len(best))]
 }
 
-// leading returns the nodes with the highest score.
+// leading returns all nodes with the highest score.
 func (c *cycle) leading(fit []*node) (best []*node) {
 	scores := c.scores(fit)
 	most := slices.Max(scores)

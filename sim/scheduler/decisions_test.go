@@ -17,7 +17,7 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// world is a scheduler over a registry of its own. Nothing is scheduled unless the test does.
+// world is a scheduler with a separate registry. It only schedules pods when the test calls it.
 type world struct {
 	*registrytest.Backend
 	reg *registry.Registry
@@ -40,7 +40,7 @@ func (w *world) Admitted() *registry.Registry               { return w.Registry(
 func (w *world) Served(string, string) *resource.Definition { return nil }
 func (w *world) Minor() string                              { return "1.36" }
 
-// create stores an object as the API server reads it.
+// create stores an object as the API server would.
 func (w *world) create(t *testing.T, of string, obj object.Object) {
 	t.Helper()
 	if _, s := w.api.Create(of, obj); s != nil {
@@ -48,19 +48,19 @@ func (w *world) create(t *testing.T, of string, obj object.Object) {
 	}
 }
 
-// recorded has the decisions of a real kube-scheduler v1.36.3, pod after pod, in one random cluster.
+// recorded holds the decisions of a real kube-scheduler v1.36.3 in a random cluster, in the order of the pods.
 type recorded struct {
 	Nodes, Namespaces, Services []object.Object
 	Steps                       []struct {
 		Delete  []string
 		Pod     object.Object
-		Node    string // it was given
-		Message string // or why it was given none
+		Node    string // the chosen node
+		Message string // otherwise the reason why no node was chosen
 	}
 }
 
-// TestDecisions places the pods of random clusters as a real scheduler did: it has to give the same reason where there is no
-// node, and the node that the real one chose has to be one of the best.
+// TestDecisions places the pods of random clusters and compares the decisions with those of a real scheduler. If the real scheduler
+// chose no node, the reasons must be equal. Otherwise its node must be among those with the highest score.
 func TestDecisions(t *testing.T) {
 	f, err := os.Open("testdata/decisions.json.gz")
 	if err != nil {
@@ -82,7 +82,7 @@ func TestDecisions(t *testing.T) {
 	t.Logf("%d pods in %d clusters", pods, len(all))
 }
 
-// replay places the pods of one cluster.
+// replay places the pods of one recorded cluster, compares the decisions, and returns the number of pods.
 func replay(t *testing.T, number int, r recorded) (pods int) {
 	w := newWorld()
 	for _, list := range []struct {
@@ -93,7 +93,7 @@ func replay(t *testing.T, number int, r recorded) (pods int) {
 			w.create(t, list.of, exact(obj))
 		}
 	}
-	for _, obj := range r.Nodes { // a new node has a taint
+	for _, obj := range r.Nodes { // new nodes have a taint
 		_ = w.api.Patch("nodes", "", controller.Key{Name: obj.Name()}, func(live object.Object) {
 			live.Set(exact(obj).List("spec", "taints"), "spec", "taints")
 		})
@@ -132,7 +132,7 @@ func replay(t *testing.T, number int, r recorded) (pods int) {
 	return pods
 }
 
-// delete takes a pod away at once, as recorded pods go.
+// delete deletes a pod without a grace period, as in the recordings.
 func (w *world) delete(t *testing.T, key controller.Key) {
 	t.Helper()
 	if s := w.api.Delete(workload.Pods, key, controller.Preconditions{}); s != nil {
@@ -140,7 +140,7 @@ func (w *world) delete(t *testing.T, key controller.Key) {
 	}
 }
 
-// exact turns the numbers of encoding/json into those of objects.
+// exact converts the numbers of encoding/json to those of objects.
 func exact(obj object.Object) object.Object {
 	o, err := object.Parse(object.JSON(map[string]any(obj)))
 	if err != nil {

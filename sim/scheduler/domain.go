@@ -1,20 +1,21 @@
 package scheduler
 
-// numberedTopologies numbers the values of topologies, so that nodes that are scored are compared without their labels.
+// numberedTopologies numbers topologies and their values, so that scoring can compare the domains of nodes without looking up
+// labels.
 //
 //	topology.kubernetes.io/zone  0   none 0, zone-1 1, zone-2 2        node-5 {2, true}
 type numberedTopologies struct {
-	numbers map[string]int // of topologies
-	values  []map[string]int
+	numbers map[string]int   // number of each topology
+	values  []map[string]int // numbers of the values, by the number of the topology
 }
 
 // location is the domain of a node in a topology. A node without the label is in the domain of the empty value.
 type location struct {
 	domain int
-	has    bool // it has the label
+	has    bool // the node has the topology's label
 }
 
-// number returns the number of a topology.
+// number returns the number of a topology. A new topology gets the next number.
 func (t *numberedTopologies) number(topology string) int {
 	n, known := t.numbers[topology]
 	if !known {
@@ -28,7 +29,7 @@ func (t *numberedTopologies) number(topology string) int {
 	return n
 }
 
-// locate returns the domain of a node in a topology with a number.
+// locate returns the domain of a node in the topology with the given number. It caches the result in the node.
 func (t *numberedTopologies) locate(n *node, number int, topology string) location {
 	if number < len(n.locations) && n.locations[number].domain > 0 {
 		return location{n.locations[number].domain - 1, n.locations[number].has}
@@ -36,7 +37,7 @@ func (t *numberedTopologies) locate(n *node, number int, topology string) locati
 	return t.find(n, number, topology)
 }
 
-// find finds the domain of a node by its label.
+// find determines the domain of a node from its label, and caches it in the node.
 func (t *numberedTopologies) find(n *node, number int, topology string) location {
 	value, has := n.labels[topology]
 	domain, known := t.values[number][value]
@@ -47,6 +48,6 @@ func (t *numberedTopologies) find(n *node, number int, topology string) location
 	for len(n.locations) <= number {
 		n.locations = append(n.locations, location{})
 	}
-	n.locations[number] = location{domain + 1, has} // 0 is a location that is not known yet
+	n.locations[number] = location{domain + 1, has} // plus 1, because 0 is a location that is not cached yet
 	return location{domain, has}
 }

@@ -9,21 +9,22 @@ import (
 
 // series is an event that is recorded repeatedly.
 type series struct {
-	Name     string // of the event
-	Revision string // of the pod that it is about
+	Name     string // name of the Event object
+	Revision string // resourceVersion of the pod that the event is about
 	Count    int64
-	Last     time.Time // when it was last recorded
-	Written  time.Time // when its count was
+	Last     time.Time // time of the last occurrence
+	Written  time.Time // time of the last write of the count
 }
 
-// client-go's tools/events: a series that has not gone on for so long is over; its count is written that often.
+// The constants of client-go's tools/events: a series ends if the event does not recur within seriesEnds, and its count is
+// written every seriesWritten.
 const (
 	seriesEnds    = 6 * time.Minute
 	seriesWritten = 30 * time.Minute
 )
 
-// recordEvent records an event of a pod, as client-go's newer recorder does. An event that is repeated for an unchanged queued pod is a series,
-// of which only the first event and then the count is written.
+// recordEvent records an event about a pod, as client-go's newer recorder does. If the event recurs while the queued pod is
+// unchanged, it becomes a series: only its first occurrence and then, from time to time, the count are written.
 func (s *Scheduler) recordEvent(api *controller.Client, p *pod, x *queued, kind, reason, action, note string) {
 	now := api.Now()
 	if x != nil && x.Told != nil && x.Told.Revision == p.revision && now.Sub(x.Told.Last) <= seriesEnds {
@@ -44,5 +45,5 @@ func (s *Scheduler) recordEvent(api *controller.Client, p *pod, x *queued, kind,
 	}
 }
 
-// microTime is the form of metav1.MicroTime.
+// microTime is the format of metav1.MicroTime.
 const microTime = "2006-01-02T15:04:05.000000Z07:00"

@@ -9,11 +9,11 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// verdict is why a node will not do; none: it will.
+// verdict is the result of filtering one node. If there are no reasons, the node fits.
 type verdict struct {
 	plugin  string
 	reasons []string
-	final   bool // taking pods off the node does not help (UnschedulableAndUnresolvable)
+	final   bool // removing pods from the node does not help (UnschedulableAndUnresolvable)
 }
 
 func (v verdict) fits() bool { return len(v.reasons) == 0 }
@@ -21,8 +21,8 @@ func (v verdict) fits() bool { return len(v.reasons) == 0 }
 func rejected(why string) verdict { return verdict{reasons: []string{why}} }
 func final(why string) verdict    { return verdict{reasons: []string{why}, final: true} }
 
-// plugin is a filter plugin with its queueing hint. skips reports whether it accepts a pod on each node (the status Skip of its
-// PreFilter); if it is nil, it never does.
+// plugin is a filter plugin with its queueing hint. skips reports whether the plugin accepts a pod on every node (status Skip
+// of its PreFilter). If skips is nil, it never does.
 type plugin struct {
 	name   string
 	filter func(c *cycle, n *node) verdict
@@ -41,7 +41,7 @@ const (
 	dynamicResources  = "DynamicResources"
 )
 
-// plugins are the filter plugins of a default profile, in order: the first one that rejects a node gives the reason
+// plugins lists the filter plugins of a default profile in order. The first plugin that rejects a node provides the reason
 // (getDefaultPlugins).
 var plugins = []plugin{
 	{nodeUnschedulable, filterUnschedulable, fitsNow(filterUnschedulable), nil},
@@ -61,7 +61,7 @@ var plugins = []plugin{
 
 func hasNoVolumes(c *cycle) bool { return len(c.pod.volumes) == 0 }
 
-// check asks the plugins about a node as it is.
+// check runs the filter plugins on a node in its current state.
 func (c *cycle) check(n *node) verdict {
 	for i := range plugins {
 		if c.skipped[i] {
@@ -117,16 +117,16 @@ func filterResources(c *cycle, n *node) (v verdict) {
 	return v
 }
 
-// diagnosis is why a pod found no node (framework.Diagnosis).
+// diagnosis explains why no node was found for a pod (framework.Diagnosis).
 type diagnosis struct {
 	nodes   int
-	all     verdict // the reason that applies to all nodes, or to nodes that were not checked
+	all     verdict // the verdict on all nodes, or on the nodes that are not in each
 	each    map[*node]verdict
-	before  bool   // no node was looked at
-	preempt string // the result of preemption
+	before  bool   // the pod was rejected before any node was checked
+	preempt string // the part of the message that describes the result of preemption
 }
 
-// of returns the verdict on a node.
+// of returns the verdict on node n.
 func (d *diagnosis) of(n *node) verdict {
 	if v, ok := d.each[n]; ok {
 		return v
@@ -149,7 +149,7 @@ func (d *diagnosis) plugins() (names []string) {
 // noNodes is the message if there are no nodes.
 const noNodes = "no nodes available to schedule pods"
 
-// text is the message of the diagnosis (framework.FitError.Error).
+// text returns the diagnosis as a message (framework.FitError.Error).
 func (d *diagnosis) text() string {
 	if d.nodes == 0 {
 		return noNodes
@@ -166,7 +166,7 @@ func (d *diagnosis) text() string {
 	return text
 }
 
-// histogram formats how many nodes have which reason.
+// histogram returns each reason with the number of nodes that it rejected, as the message lists them.
 func (d *diagnosis) histogram() string {
 	count := map[string]int{}
 	for _, v := range d.each { // order does not matter

@@ -11,26 +11,26 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// kind is a kind of event in the cluster.
+// kind is the kind of a cluster event.
 type kind int
 
 const (
 	nodeCame kind = iota
 	nodeChanged
 	nodeGone
-	podCame    // to a node, or its labels changed there
-	podGone    // from a node, or from one that it was nominated to
-	podShrunk  // it asks for less
-	ownLabels  // of the pod that waits
-	tolerates  // the pod that waits, more or less than before
-	claimSeen  // it came or changed
-	volumeSeen // it came or changed
+	podCame    // a pod was bound to a node, or its labels changed there
+	podGone    // a pod was removed from its node or its nominated node
+	podShrunk  // the requests of a pod on a node became smaller
+	ownLabels  // the labels of the waiting pod changed
+	tolerates  // the tolerations of the waiting pod changed
+	claimSeen  // a claim was created or changed
+	volumeSeen // a volume was created or changed
 	classCame
 	storageSeen // a CSINode or CSIStorageCapacity was created or changed
 	attachmentGone
 )
 
-// event is something that has happened, which may make a pod fit that was rejected.
+// event is a cluster event after which a rejected pod may fit.
 type event struct {
 	kind
 	before, now *node
@@ -39,7 +39,7 @@ type event struct {
 	item        *resource.Item
 }
 
-// asked are the plugins that an event may make think again.
+// asked returns the names of the plugins whose rejections the event may affect.
 func (e *event) asked() []string {
 	switch e.kind {
 	case podCame:
@@ -60,14 +60,14 @@ func (e *event) asked() []string {
 	return everyPlugin
 }
 
-// noNode is in the place of a plugin when there is no node. The real scheduler tries again every ten seconds; here the pod
-// waits for a node.
+// noNode stands for a plugin if there is no node. The real scheduler tries such pods again every ten seconds; here they wait
+// for a node.
 const noNode = "NoNode"
 
 var everyPlugin = []string{noNode, nodeUnschedulable, taintToleration, nodeAffinity, nodePorts, nodeResources, volumeRestrictions, volumeLimits,
 	volumeBinding, volumeZone, topologySpread, interPodAffinity, dynamicResources}
 
-// hint asks a plugin whether an event can make it accept a pod that it rejected (its EventsToRegister and their
+// hint reports whether an event may make the named plugin accept a pod that it rejected (its EventsToRegister and their
 // QueueingHintFn).
 func hint(name string, c *cycle, e *event) bool {
 	if name == noNode {
@@ -77,8 +77,8 @@ func hint(name string, c *cycle, e *event) bool {
 	return i >= 0 && plugins[i].hint(c, e)
 }
 
-// fitsNow is the hint of a plugin that depends only on the node and the pod: it reports whether the plugin rejected the node before and
-// does not now.
+// fitsNow returns the hint of a plugin whose filter depends only on the node and the pod. The hint reports whether the filter
+// rejected the node before the event and accepts it now.
 func fitsNow(filter func(c *cycle, n *node) verdict) func(c *cycle, e *event) bool {
 	return func(c *cycle, e *event) bool {
 		switch e.kind {
@@ -107,7 +107,7 @@ func resourcesHint(c *cycle, e *event) bool {
 	return false
 }
 
-// grown reports whether a node has more of a requested resource, or more room for pods.
+// grown reports whether a node has more of a requested resource than before, or more room for pods.
 func grown(asked workload.Amounts, before, now *node) bool {
 	more := func(asked, before, now int64) bool { return asked > 0 && now > before }
 	a, b := before.allocatable, now.allocatable
@@ -236,7 +236,8 @@ func termsHint(c *cycle, e *event) bool {
 	return false
 }
 
-// topologies returns the domain of a term that a node was in and is in.
+// topologies returns the old and the new value of a term's topology label on a node that has changed, and whether the node had and
+// has the label.
 func topologies(e *event, t podTerm) (was, now string, had, has bool) {
 	was, had = e.before.labels[t.topology]
 	now, has = e.now.labels[t.topology]

@@ -12,7 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// place tries to give a pod a node (Scheduler.ScheduleOne).
+// place tries to find a node for a pod and to bind it (Scheduler.ScheduleOne).
 func (s *Scheduler) place(api *controller.Client, x *queued) {
 	p := s.memory.pending[x.Key]
 	if p == nil {
@@ -36,7 +36,8 @@ func (s *Scheduler) place(api *controller.Client, x *queued) {
 	}
 }
 
-// makeRoom looks for a node where other pods can go, and rejects the pod for now.
+// makeRoom tries preemption: it looks for a node from which other pods can be evicted, and evicts them. It rejects the pod in any
+// case, because its victims must terminate first.
 func (s *Scheduler) makeRoom(c *cycle, x *queued, d *diagnosis) {
 	best, keep := c.preempt(d)
 	node := ""
@@ -52,7 +53,8 @@ func (s *Scheduler) makeRoom(c *cycle, x *queued, d *diagnosis) {
 	}
 }
 
-// reject records that a pod has found no node. node is its nominated node now.
+// reject records that no node was found for a pod, in the queue, in an event and in the pod's condition. It sets the nominated node
+// to node, and clears it if node is empty. by contains the plugins that rejected the pod.
 func (s *Scheduler) reject(api *controller.Client, x *queued, reason, message, node string, by []string) {
 	p := s.memory.pending[x.Key]
 	s.memory.Queue.reject(x, by, api.Now())
@@ -64,7 +66,7 @@ func (s *Scheduler) reject(api *controller.Client, x *queued, reason, message, n
 	})
 }
 
-// write changes the status of a pod, unless that changes nothing.
+// write applies a change to the status of a pod, unless it changes nothing.
 func (s *Scheduler) write(api *controller.Client, key controller.Key, change func(live object.Object)) {
 	now := api.Get(workload.Pods, key.Namespace, key.Name)
 	then := now.Copy()
@@ -74,10 +76,10 @@ func (s *Scheduler) write(api *controller.Client, key controller.Key, change fun
 	if change(then); object.Equal(now.Map("status"), then.Map("status")) {
 		return
 	}
-	_ = api.Patch(workload.Pods, "status", key, change) // it is gone: so be it
+	_ = api.Patch(workload.Pods, "status", key, change) // fails only if the pod is gone
 }
 
-// nominate sets where a pod is nominated to.
+// nominate sets or clears the nominated node in the status of a pod.
 func (s *Scheduler) nominate(pod object.Object, node string) {
 	if node == "" {
 		pod.Remove("status", "nominatedNodeName")
@@ -86,13 +88,13 @@ func (s *Scheduler) nominate(pod object.Object, node string) {
 	}
 }
 
-// podScheduled sets the condition PodScheduled of a pod without a node.
+// podScheduled sets the condition PodScheduled of a pod to False, with the reason and message.
 func podScheduled(pod object.Object, now time.Time, reason, message string) {
 	controller.SetCondition(pod, now, "PodScheduled", "False", reason, message)
 	pod.Condition("PodScheduled")["observedGeneration"] = pod.Generation()
 }
 
-// shortened cuts a note to the length limit of events.
+// shortened truncates the note of an event to the length that the API allows.
 func shortened(note string) string {
 	const most, end = 1024, " ..."
 	if len(note) <= most {
@@ -101,7 +103,8 @@ func shortened(note string) string {
 	return note[:most-len(end)] + end
 }
 
-// take gives a pod a node, whose room is taken at once, and the volumes that it uses there.
+// take assigns a pod to node n in the cache at once. If all of its volumes are bound, take binds the pod. Otherwise it starts to
+// bind the volumes that the pod will use on the node.
 func (s *Scheduler) take(c *cycle, x *queued, n *node) {
 	m := &s.memory
 	var plan plan
@@ -121,7 +124,8 @@ func (s *Scheduler) take(c *cycle, x *queued, n *node) {
 	}
 }
 
-// prepare binds claims to volumes, and selects the node for claims that have to be provisioned.
+// prepare binds the claims of plan p to volumes, and selects the node for claims whose volumes have to be provisioned. It stops at
+// the first error and returns it.
 func prepare(api *controller.Client, p plan, node string) (failed *status.Status) {
 	for _, pair := range p.bind {
 		if volume, claim := pair[0], pair[1]; claims.Bind(volume, claim) {
@@ -139,7 +143,8 @@ func prepare(api *controller.Client, p plan, node string) (failed *status.Status
 	return nil
 }
 
-// finish binds a pod when its volumes are bound (volumeBinder.checkBindings).
+// finish binds a pod whose volumes are all bound (volumeBinder.checkBindings). If binding a volume has failed, finish releases the
+// node. If a volume is not bound yet, it does nothing.
 func (s *Scheduler) finish(api *controller.Client, x *queued) {
 	x.Changed = false
 	p := s.memory.pending[x.Key]
@@ -177,12 +182,12 @@ func (s *Scheduler) finish(api *controller.Client, x *queued) {
 	s.bind(api, x, x.Node)
 }
 
-// hasReservedVolume reports whether there is a volume that is meant for a claim.
+// hasReservedVolume reports whether a volume exists that is reserved for the claim.
 func (s *Scheduler) hasReservedVolume(api *controller.Client, claim object.Object) bool {
 	return slices.ContainsFunc(api.All(claims.Volumes, ""), func(v object.Object) bool { return claims.BoundTo(v, claim) })
 }
 
-// bind binds a pod to a node.
+// bind binds a pod to a node. If that fails, it releases the node.
 func (s *Scheduler) bind(api *controller.Client, x *queued, node string) {
 	p := s.memory.pending[x.Key]
 	body := object.Object{"kind": "Binding", "apiVersion": "v1", "metadata": map[string]any{"name": p.Name, "namespace": p.Namespace, "uid": p.uid},
@@ -194,15 +199,15 @@ func (s *Scheduler) bind(api *controller.Client, x *queued, node string) {
 	s.recordEvent(api, p, nil, "Normal", "Scheduled", "Binding", fmt.Sprintf("Successfully assigned %s to %s", p.Key, node))
 }
 
-// giveUp lets go the node of a pod whose volumes could not be bound there.
+// giveUp releases the node of a pod whose volumes could not be bound there. why is the reason for the event.
 func (s *Scheduler) giveUp(api *controller.Client, x *queued, why string) {
 	s.lose(api, x, fmt.Sprintf("running PreBind plugin %q: %s", volumeBinding, why))
 }
 
-// lose lets go the node of a pod that could not be bound to it: it is tried again after a pause.
+// lose releases the node of a pod that could not be bound to it. The pod is tried again after a pause.
 func (s *Scheduler) lose(api *controller.Client, x *queued, message string) {
 	if s.memory.pending[x.Key] == nil || s.memory.Queue.get(x.Key) != x {
-		return // it was deleted, or another client has bound it
+		return // the pod was deleted, or another client has bound it
 	}
 	gone := s.memory.cluster.removePod(x.Key)
 	x.Node = ""

@@ -17,18 +17,18 @@ const (
 	byScheduler      = "PreemptionByScheduler"
 )
 
-// noClaims is the first message, of the plugin that could free dynamic resources.
+// noClaims is the part of the preemption message from the plugin that could deallocate dynamic resources.
 const noClaims = "no new claims to deallocate, "
 
-// candidate is a node on which the pod fits when victims are gone.
+// candidate is a node on which the pod fits once victims are evicted.
 type candidate struct {
 	node    *node
-	victims []*pod // the most important first
-	broken  int    // victims whose disruption budget does not let them go
+	victims []*pod // the pods to evict, the most important first
+	broken  int    // number of victims whose disruption budgets would be violated
 }
 
-// preempt looks for a node where pods of lower priorities can make room (DefaultPreemption). keep is set if an existing nomination
-// stays.
+// preempt returns the best node on which evicting pods of lower priority makes room, or nil (DefaultPreemption). keep reports that
+// the existing nomination of the pod must not be cleared.
 func (c *cycle) preempt(d *diagnosis) (best *candidate, keep bool) {
 	if d.before {
 		d.preempt = "not found" // the message for dynamic resources, which are not simulated
@@ -52,7 +52,7 @@ func (c *cycle) preempt(d *diagnosis) (best *candidate, keep bool) {
 	return c.choose(candidates), false
 }
 
-// candidates returns the nodes on which the pod fits when victims are gone, and why it does not on the others.
+// candidates returns the nodes on which the pod fits once victims are evicted, and a diagnosis for the other nodes.
 func (c *cycle) candidates(d *diagnosis) (all []candidate, why *diagnosis) {
 	why = &diagnosis{nodes: d.nodes, each: map[*node]verdict{}, all: final("Preemption is not helpful for scheduling")}
 	var possible []*node
@@ -80,7 +80,7 @@ func (c *cycle) candidates(d *diagnosis) (all []candidate, why *diagnosis) {
 	return all, why
 }
 
-// budget is a disruption budget, as far as preemption asks.
+// budget holds the fields of a disruption budget that preemption needs.
 type budget struct {
 	namespace string
 	selector  selector.Labels
@@ -98,8 +98,8 @@ func (c *cycle) budgets() (all []budget) {
 	return all
 }
 
-// victims finds the fewest pods on a node that have to go, the least important first
-// (DefaultPreemption.SelectVictimsOnNode).
+// victims returns the smallest set of pods that must be evicted from a node, or a verdict that rejects the node. It prefers to
+// evict the least important pods (DefaultPreemption.SelectVictimsOnNode).
 func (c *cycle) victims(n *node, budgets []budget) (candidate, verdict) {
 	fork, then := c.fork(), n.clone()
 	var lower []*pod
@@ -139,7 +139,7 @@ func (c *cycle) victims(n *node, budgets []budget) (candidate, verdict) {
 	return x, verdict{}
 }
 
-// starts returns when pods began to run. For pods that have not begun it is now (util.GetPodStartTime).
+// starts returns the start times of pods. A pod that has not started counts as starting now (util.GetPodStartTime).
 func (c *cycle) starts(pods []*pod) map[*pod]time.Time {
 	begun := make(map[*pod]time.Time, len(pods))
 	for _, p := range pods {
@@ -153,7 +153,7 @@ func (c *cycle) starts(pods []*pod) map[*pod]time.Time {
 	return begun
 }
 
-// split separates the pods whose disruption budgets would be violated from the others (filterPodsWithPDBViolation).
+// split separates the pods whose eviction would violate a disruption budget from the others (filterPodsWithPDBViolation).
 func split(pods []*pod, budgets []budget) (protected, others []*pod) {
 	left := make([]int64, len(budgets))
 	for i, b := range budgets {
@@ -177,8 +177,9 @@ func split(pods []*pod, budgets []budget) (protected, others []*pod) {
 	return protected, others
 }
 
-// choose returns the cheapest candidate: the fewest violated budgets, then the lowest priority of its most important victim, the
-// lowest sum of priorities, the fewest victims, the latest start (pickOneNodeForPreemption). Ties are broken by a draw.
+// choose returns the cheapest candidate: the one with the fewest violated budgets, then the lowest priority of its most
+// important victim, the lowest sum of priorities, the fewest victims, and the latest start (pickOneNodeForPreemption). Ties are
+// broken at random.
 func (c *cycle) choose(all []candidate) *candidate {
 	costs := []func(x candidate) int64{
 		func(x candidate) int64 { return int64(x.broken) },
@@ -211,7 +212,8 @@ func (c *cycle) choose(all []candidate) *candidate {
 	return &all[c.api.Random(len(all))]
 }
 
-// begun is the less the later the first of the most important victims began (util.GetEarliestPodStartTime).
+// begun returns the earliest start of the most important victims of a candidate, negated so that a later start costs less
+// (util.GetEarliestPodStartTime).
 func (c *cycle) begun(x candidate) int64 {
 	earliest := time.Time{}
 	for p, at := range c.starts(x.victims) { // order does not matter

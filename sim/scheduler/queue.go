@@ -10,47 +10,48 @@ import (
 	"github.com/kubesim/kubesim/sim/controller"
 )
 
-// The states of a pod in the queue.
+// place is the state of a pod in the queue.
 type place string
 
 const (
-	active  place = "active"   // it is next, when nothing is before it
-	backoff place = "back-off" // it was rejected a short while ago: it is next when nothing is active, or after the pause
-	failed  place = "failed"   // something went wrong: it is next after the pause
-	waiting place = "waiting"  // it was rejected, and nothing has happened since that could help
+	active  place = "active"   // ready to be tried
+	backoff place = "back-off" // rejected a short while ago: tried when no pod is active, or after a pause
+	failed  place = "failed"   // an error occurred: tried again after a pause
+	waiting place = "waiting"  // rejected, and no event since then could help
 	gated   place = "gated"    // it has scheduling gates
-	binding place = "binding"  // it has a node, and waits for its volumes
+	binding place = "binding"  // has a node, and waits for its volumes
 )
 
 const (
 	backoffMin    = time.Second
 	backoffMax    = 10 * time.Second
-	backoffWindow = time.Second     // pauses end with a whole one
-	waitMax       = 5 * time.Minute // then a pod is tried again
+	backoffWindow = time.Second     // pauses are rounded to whole seconds
+	waitMax       = 5 * time.Minute // time after which a waiting pod is tried again in any case
 	bindMax       = 600 * time.Second
 )
 
-// queued is a pod that has no node.
+// queued is a pod without a node.
 type queued struct {
 	controller.Key
 	UID      string
 	Priority int64     `json:",omitempty"`
-	Number   int       // in the order in which they came
+	Number   int       // number of the pod in order of arrival
 	Place    place     `json:",omitempty"`
-	Since    time.Time // it came, or was last tried
-	Until    time.Time `json:",omitzero"`  // its pause
-	Rejects  int       `json:",omitempty"` // how often it was rejected
-	Failures int       `json:",omitempty"` // in a row
-	By       []string  `json:",omitempty"` // the plugins that rejected it
-	Node     string    `json:",omitempty"` // to which it is nominated, or being bound
+	Since    time.Time // time of arrival or of the last attempt
+	Until    time.Time `json:",omitzero"`  // end of its pause
+	Rejects  int       `json:",omitempty"` // number of rejections
+	Failures int       `json:",omitempty"` // number of consecutive failures
+	By       []string  `json:",omitempty"` // plugins that rejected it
+	Node     string    `json:",omitempty"` // its nominated node, or the node that it is being bound to
 
-	Changed bool    `json:",omitempty"` // a volume that it waits for
-	Told    *series `json:",omitempty"` // that it was rejected
+	Changed bool    `json:",omitempty"` // a volume that it waits for has changed
+	Told    *series `json:",omitempty"` // the event about its rejection
 
-	at int // in its heap
+	at int // index in its heap
 }
 
-// ends is when a waiting pod is tried again, or given up, if nothing happens. Without nodes it is never tried.
+// ends returns the time at which the waiting time of a pod ends if no event occurs first: it is then tried again or, if it is being
+// bound, given up. A pod that waits for the first node of the cluster is never tried again: the result is never.
 func (x *queued) ends() time.Time {
 	switch {
 	case x.Place == binding:
@@ -63,7 +64,7 @@ func (x *queued) ends() time.Time {
 
 var never = time.Date(9999, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// queue is the pods that have no node (backend/queue.PriorityQueue):
+// queue holds the pods that have no node (backend/queue.PriorityQueue):
 //
 //	new ─▶ active ─ taken ─▶ bound
 //	         ▲                 rejected ─▶ waiting ─ something that could help ─▶ back-off ─▶ active
@@ -73,12 +74,12 @@ var never = time.Date(9999, time.January, 1, 0, 0, 0, 0, time.UTC)
 type queue struct {
 	pods     map[controller.Key]*queued
 	numbers  int
-	active   order                       // by priority, then by when they came
-	backoff  order                       // by when their pause ends
-	failed   order                       // by when their pause ends
-	waiting  order                       // and those being bound, by when that ends
+	active   order                       // by priority, then by arrival
+	backoff  order                       // by the end of their pause
+	failed   order                       // by the end of their pause
+	waiting  order                       // waiting pods and pods being bound, by the result of ends
 	rejected map[string]map[*queued]bool // waiting pods by the plugin that rejected them, and pods being bound
-	nominees map[string][]*queued        // by node, in the order in which they were nominated
+	nominees map[string][]*queued        // nominated pods by node, in the order of nomination
 }
 
 // order is a heap of queued pods.
@@ -110,12 +111,12 @@ func byPriority(a, b *queued) bool {
 	return cmp.Or(cmp.Compare(b.Priority, a.Priority), a.Since.Compare(b.Since), cmp.Compare(a.Number, b.Number)) < 0
 }
 
-// byEnd orders pods by the end of their pause.
+// byEnd orders pods by the result of ends.
 func byEnd(a, b *queued) bool {
 	return cmp.Or(a.ends().Compare(b.ends()), cmp.Compare(a.Number, b.Number)) < 0
 }
 
-// byPause puts first whose pause ends first.
+// byPause orders pods by the end of their pause, then by priority.
 func byPause(a, b *queued) bool {
 	if n := a.Until.Compare(b.Until); n != 0 {
 		return n < 0
@@ -125,7 +126,7 @@ func byPause(a, b *queued) bool {
 
 func (q *queue) get(key controller.Key) *queued { return q.pods[key] }
 
-// add takes in a pod that has come.
+// add adds a new pod that arrived now, and returns its entry.
 func (q *queue) add(p *pod, now time.Time) *queued {
 	if q.pods == nil {
 		*q = queue{pods: map[controller.Key]*queued{}, numbers: q.numbers, rejected: map[string]map[*queued]bool{}, nominees: map[string][]*queued{}}
@@ -142,7 +143,7 @@ func (q *queue) add(p *pod, now time.Time) *queued {
 	return x
 }
 
-// remove forgets a pod.
+// remove removes a pod. It does nothing if the pod is not in the queue.
 func (q *queue) remove(key controller.Key) {
 	if x := q.pods[key]; x != nil {
 		q.nominate(x, "")
@@ -154,7 +155,7 @@ func (q *queue) remove(key controller.Key) {
 	}
 }
 
-// heapOf returns the heap of a place, or nil.
+// heapOf returns the heap of a state, or nil if it has none.
 func (q *queue) heapOf(p place) *order {
 	switch p {
 	case active:
@@ -169,7 +170,7 @@ func (q *queue) heapOf(p place) *order {
 	return nil
 }
 
-// move puts a pod in another place.
+// move changes the state of a pod to the state to.
 func (q *queue) move(x *queued, to place) {
 	if h := q.heapOf(x.Place); h != nil {
 		heap.Remove(h, x.at)
@@ -181,7 +182,7 @@ func (q *queue) move(x *queued, to place) {
 	q.enter(x)
 }
 
-// foundUnder returns the keys under which a waiting pod is indexed.
+// foundUnder returns the keys under which the index of rejected pods contains the pod.
 func (x *queued) foundUnder() []string {
 	switch x.Place {
 	case waiting:
@@ -192,7 +193,7 @@ func (x *queued) foundUnder() []string {
 	return nil
 }
 
-// enter makes a pod be found in its place.
+// enter adds a pod to the heap and the index of its state.
 func (q *queue) enter(x *queued) {
 	if h := q.heapOf(x.Place); h != nil {
 		heap.Push(h, x)
@@ -205,7 +206,7 @@ func (q *queue) enter(x *queued) {
 	}
 }
 
-// next removes and returns the next pod, or nil if none is ready.
+// next removes and returns the next pod to be tried. It returns nil if no pod is ready.
 func (q *queue) next(now time.Time) *queued {
 	for _, h := range []*order{&q.backoff, &q.failed} {
 		for h.Len() > 0 && !h.pods[0].Until.After(now) {
@@ -222,8 +223,8 @@ func (q *queue) next(now time.Time) *queued {
 	return nil
 }
 
-// reject makes a pod wait for an event that could help the plugins that rejected it. Without plugins an error has occurred, and the pod
-// is tried again later.
+// reject makes a pod wait for an event that affects one of the plugins that rejected it. If by is empty, an error has occurred,
+// and the pod is tried again after a pause.
 func (q *queue) reject(x *queued, by []string, now time.Time) {
 	to, times := failed, 0
 	if len(by) > 0 {
@@ -247,7 +248,7 @@ func (q *queue) bind(x *queued, node string, now time.Time) {
 	q.move(x, binding)
 }
 
-// retry makes a pod be tried again.
+// retry makes a rejected pod ready for another attempt, at once or after its pause.
 func (q *queue) retry(x *queued, now time.Time) {
 	if x.Until.After(now) {
 		q.move(x, backoff)
@@ -256,7 +257,7 @@ func (q *queue) retry(x *queued, now time.Time) {
 	}
 }
 
-// waitingFor returns the pods that one of some plugins has rejected, in the order in which they came.
+// waitingFor returns the pods that any of the given plugins rejected, in order of arrival.
 func (q *queue) waitingFor(plugins ...string) (all []*queued) {
 	for _, name := range plugins {
 		for x := range q.rejected[name] { // sorted below
@@ -267,7 +268,7 @@ func (q *queue) waitingFor(plugins ...string) (all []*queued) {
 	return slices.Compact(all)
 }
 
-// nominate sets the nominated node of a pod, or clears it if the name is empty.
+// nominate sets the nominated node of a pod in the queue. If node is empty, it clears the nomination.
 func (q *queue) nominate(x *queued, node string) {
 	if x.Node == node || x.Place == binding {
 		return
@@ -286,7 +287,7 @@ func (q *queue) nominate(x *queued, node string) {
 // nominated returns the pods that are nominated to a node.
 func (q *queue) nominated(node string) []*queued { return q.nominees[node] }
 
-// overdue returns a pod that has waited long enough, or nil.
+// overdue returns a pod whose waiting time has ended, or nil.
 func (q *queue) overdue(now time.Time) *queued {
 	if q.waiting.Len() > 0 && q.waiting.pods[0].ends().Before(now) {
 		return q.waiting.pods[0]
@@ -294,7 +295,7 @@ func (q *queue) overdue(now time.Time) *queued {
 	return nil
 }
 
-// changed returns a pod whose volumes have to be looked at, or nil.
+// changed returns a pod being bound whose volumes have changed, or nil.
 func (q *queue) changed() *queued {
 	for _, x := range q.waitingFor(string(binding)) {
 		if x.Changed {
@@ -307,7 +308,7 @@ func (q *queue) changed() *queued {
 // ready reports whether a pod can be tried now.
 func (q *queue) ready() bool { return q.active.Len()+q.backoff.Len() > 0 || q.changed() != nil }
 
-// due returns when a pod is to be tried if nothing happens, and false if none is.
+// due returns the time of the next attempt if no event occurs first. It returns false if no attempt is scheduled.
 func (q *queue) due() (at time.Time, ok bool) {
 	if q.failed.Len() > 0 {
 		at, ok = q.failed.pods[0].Until, true
@@ -320,7 +321,7 @@ func (q *queue) due() (at time.Time, ok bool) {
 	return at, ok
 }
 
-// sorted returns all pods in the order in which they came.
+// sorted returns all pods in order of arrival.
 func (q *queue) sorted() (all []*queued) {
 	for _, x := range q.pods { // sorted below
 		all = append(all, x)
@@ -332,16 +333,16 @@ func (q *queue) sorted() (all []*queued) {
 // IsZero reports whether the queue is empty.
 func (q queue) IsZero() bool { return len(q.pods) == 0 }
 
-// printed is a queue as it is printed.
+// printed is the JSON form of a queue.
 type printed struct {
 	Numbers int
 	Pods    []*queued
 }
 
-// MarshalJSON prints the pods.
+// MarshalJSON implements json.Marshaler.
 func (q queue) MarshalJSON() ([]byte, error) { return json.Marshal(printed{q.numbers, q.sorted()}) }
 
-// UnmarshalJSON reads the output of MarshalJSON.
+// UnmarshalJSON implements json.Unmarshaler.
 func (q *queue) UnmarshalJSON(text []byte) error {
 	var p printed
 	if err := json.Unmarshal(text, &p); err != nil {
@@ -349,7 +350,7 @@ func (q *queue) UnmarshalJSON(text []byte) error {
 	}
 	*q = queue{}
 	for _, x := range p.Pods {
-		y := q.add(&pod{Key: x.Key}, x.Since)
+		y := q.add(&pod{Key: x.Key, template: &template{}}, x.Since)
 		q.move(y, "")
 		node := x.Node
 		if *y = *x; x.Place != binding {

@@ -15,11 +15,11 @@ import (
 )
 
 func aPod(name string, priority int64) *pod {
-	return &pod{Key: controller.Key{Namespace: "default", Name: name}, uid: name, priority: priority}
+	return &pod{Key: controller.Key{Namespace: "default", Name: name}, uid: name, template: &template{priority: priority}}
 }
 
-// TestQueueAsPrinted does random things to a queue and to one that is printed and read again each time: both hand out the same
-// pods.
+// TestQueueAsPrinted runs random operations on two queues, one of which is encoded and decoded after each operation. Both must
+// return the same pods.
 func TestQueueAsPrinted(t *testing.T) {
 	for seed := range uint64(30) {
 		is := is.New(t)
@@ -50,7 +50,7 @@ func TestQueueAsPrinted(t *testing.T) {
 				}
 				return fmt.Sprint(q.ready(), len(q.nominated("n0")))
 			}
-			is.Equal(do(&a), do(&b)) // with the seed and the step of the loops
+			is.Equal(do(&a), do(&b)) // both queues return the same, for this seed and step
 			text, err := json.Marshal(b)
 			is.NoErr(err)
 			b = queue{}
@@ -80,11 +80,11 @@ func TestQueueOrder(t *testing.T) {
 	for _, name := range []string{"p1", "p3", "p0"} {
 		q.reject(q.get(aPod(name, 0).Key), []string{nodePorts}, now)
 	}
-	is.Equal([]string{take(), take()}, []string{"p2", ""}) // the others wait
+	is.Equal([]string{take(), take()}, []string{"p2", ""}) // the other pods wait
 	for _, x := range q.waitingFor(nodePorts) {
 		q.retry(x, now)
 	}
-	is.Equal(take(), "p1") // its pause has not ended, but no pod is before it
+	is.Equal(take(), "p1") // its pause has not ended, but no other pod is ready
 	q.reject(q.get(aPod("p1", 0).Key), nil, now)
 	is.Equal([]string{take(), take(), take()}, []string{"p3", "p0", ""}) // a failed pod waits for its pause
 	at, ok := q.due()
@@ -93,7 +93,7 @@ func TestQueueOrder(t *testing.T) {
 	is.Equal(take(), "p1")
 }
 
-// TestClusterIsKeptUp changes a cluster at random: the cache is equal to one that is built from the current objects.
+// TestClusterIsKeptUp changes a cluster at random. The cache must always equal one that is built from the current objects.
 func TestClusterIsKeptUp(t *testing.T) {
 	for seed := range uint64(30) {
 		is := is.New(t)

@@ -14,16 +14,16 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// sampler is a model of how kube-scheduler v1.36 chooses the nodes that it looks at, written from its rules alone: nodeTree.list,
-// Scheduler.numFeasibleNodesToFind and Scheduler.findNodesThatFitPod with one worker.
+// sampler is a model of how kube-scheduler v1.36 chooses the nodes that it checks. It implements the rules of nodeTree.list,
+// Scheduler.numFeasibleNodesToFind and Scheduler.findNodesThatFitPod with one worker, and shares no code with the scheduler.
 type sampler struct {
-	zones [][]modelNode // in the order in which they came, and their nodes in the order in which those came
+	zones [][]modelNode // zones and their nodes in order of creation
 	next  int
 }
 
 type modelNode struct {
 	name, zone string
-	closed     bool // no pod fits it
+	closed     bool // no pod fits on the node
 }
 
 // add adds a node to its zone.
@@ -37,7 +37,7 @@ func (m *sampler) add(n modelNode) {
 	m.zones = append(m.zones, []modelNode{n})
 }
 
-// list takes a node of each zone in turn.
+// list returns the nodes, alternating between zones.
 func (m *sampler) list() (all []modelNode) {
 	for round, more := 0, true; more; round++ {
 		more = false
@@ -51,7 +51,7 @@ func (m *sampler) list() (all []modelNode) {
 	return all
 }
 
-// wanted is the number of nodes that fit after which the search ends.
+// wanted returns the number of fitting nodes after which the search ends in a cluster with the given number of nodes.
 func (m *sampler) wanted(nodes int) int {
 	if nodes < 100 {
 		return nodes
@@ -66,7 +66,7 @@ func (m *sampler) wanted(nodes int) int {
 	return 100
 }
 
-// find returns the nodes that are found for a pod.
+// find returns the names of the nodes that are found for a pod.
 func (m *sampler) find() (fit []string) {
 	all := m.list()
 	checked := 0
@@ -79,8 +79,8 @@ func (m *sampler) find() (fit []string) {
 	return fit
 }
 
-// TestSample compares the nodes among which a pod's node is chosen with those of the model, in clusters of up to 3,000 nodes that grow
-// while pods are placed.
+// TestSample compares the candidate nodes of each pod with those of the model, in clusters that grow up to 3,000 nodes while pods
+// are placed.
 func TestSample(t *testing.T) {
 	for seed, nodes := range []int{20, 99, 150, 700, 3000} {
 		is := is.New(t)
@@ -103,20 +103,20 @@ func TestSample(t *testing.T) {
 			p := aPod(fmt.Sprint("pod-", i), 0)
 			c := &cycle{s: w.s, api: w.api, cluster: w.s.memory.cluster, pod: p}
 			fit, _ := c.find()
-			is.Equal(nodeNames(fit), m.find()) // with the seed of the loop
+			is.Equal(nodeNames(fit), m.find()) // for this seed
 			is.Equal(w.s.memory.Next, m.next)
 		}
 	}
 }
 
-// nodeObject returns the Node of a model's node.
+// nodeObject returns the Node object for a node of the model.
 func nodeObject(n modelNode) object.Object {
 	return object.Object{"metadata": map[string]any{"name": n.name, "labels": map[string]any{"topology.kubernetes.io/zone": n.zone, hostname: n.name}},
 		"spec":   map[string]any{"unschedulable": n.closed},
 		"status": map[string]any{"allocatable": map[string]any{"cpu": "8", "memory": "32Gi", "pods": "110"}}}
 }
 
-// TestCensus changes a cluster at random and compares the counts of constraints with counts of all pods on all nodes.
+// TestCensus changes a cluster at random and compares the counts for constraints with a count of all pods on all nodes.
 func TestCensus(t *testing.T) {
 	for seed := range uint64(20) {
 		is := is.New(t)
@@ -143,7 +143,7 @@ func TestCensus(t *testing.T) {
 	}
 }
 
-// compareCounts compares the counts of one random constraint.
+// compareCounts compares the counts for a random constraint.
 func compareCounts(is *is.I, r *rand.Rand, w *world) {
 	selector := []map[string]any{
 		{"matchLabels": map[string]any{"app": fmt.Sprint(r.IntN(3))}},
@@ -172,7 +172,7 @@ func compareCounts(is *is.I, r *rand.Rand, w *world) {
 			}
 		}
 		want[n.labels[zone]] += of
-		is.Equal(c.cluster.census.group(&s, "default").on[n], of)
+		is.Equal(c.cluster.census.group(&s, "default").perNode[n], of)
 	}
 	least := 0
 	for i, value := range slices.Sorted(maps.Keys(want)) {

@@ -6,14 +6,15 @@
 //	                                 filters ─▶ nodes that fit ─▶ scores ─▶ the best ─▶ binding
 //	                                          none ─▶ preemption ─▶ rejected: waits for an event that could help
 //
-// It has the plugins of a default profile with their weights, one profile, default-scheduler, and is one controller of the queue
-// of its cluster: a reconcile places up to a hundred pods. Rules: Kubernetes' documents, "Scheduling Framework", "Assigning Pods
-// to Nodes", "Pod Priority and Preemption". Not simulated: dynamic resources (such pods wait), groups of pods, extenders, and
-// opportunistic batching, which reuses the scores of a pod for half a second of real time. Without nodes a pod waits; the real
-// scheduler tries again every ten seconds.
+// It simulates the plugins of a default profile with their weights, and one profile, default-scheduler. It is a controller of
+// the simulated cluster; each reconcile places up to a hundred pods. Rules: Kubernetes documentation, "Scheduling Framework",
+// "Assigning Pods to Nodes", "Pod Priority and Preemption". Not simulated: dynamic resources (pods that claim them wait), pod
+// groups, extenders, and opportunistic batching, which reuses the scores of a pod for half a second of real time. If there are
+// no nodes, pods wait; the real scheduler tries again every ten seconds.
 //
-// The cluster is kept up to date with each commit, also by labels and affinity terms (census, terms), so that a pod costs the same
-// in a large cluster and a small one. In a large one only a sample of the nodes that fit is scored, zone by zone (tree).
+// Each commit updates the cluster, including the indexes by label and affinity term (census, terms), so that the cost of
+// placing a pod does not depend on the size of the cluster. In a large cluster only a sample of the fitting nodes is scored,
+// zone by zone (tree).
 package scheduler
 
 import (
@@ -29,23 +30,25 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// profile is the only one.
+// profile is the name of the only profile.
 const profile = "default-scheduler"
 
-// Scheduler is kube-scheduler.
+// Scheduler simulates kube-scheduler.
 type Scheduler struct{ memory memory }
 
-// memory is the state between two attempts. Fields that are not printed are rebuilt from the cache.
+// memory is the state between two attempts. Fields that are not in its JSON are rebuilt from the cache.
 type memory struct {
 	Queue queue `json:",omitzero"`
-	Next  int   `json:",omitempty"` // of the nodes, the one that is asked first
+	Next  int   `json:",omitempty"` // index of the node at which the next search begins
 
 	cluster   *cluster
 	pending   map[controller.Key]*pod
 	selectors selectors
+	templates templates
+	scores    []int64 // see cycle.room
 }
 
-// New returns the controller.
+// New returns the scheduler as a controller.
 func New() controller.Controller { return new(Scheduler).controller() }
 
 func (s *Scheduler) controller() controller.Controller {
@@ -88,10 +91,10 @@ func (s *Scheduler) controller() controller.Controller {
 // Memory implements controller.Rememberer.
 func (s *Scheduler) Memory() any { return &s.memory }
 
-// turn is the only key: the queue knows which pod is next.
+// turn is the only key of the controller, because the queue determines which pod is next.
 var turn = controller.Key{Name: "pods"}
 
-// wake returns the key if there is something to do.
+// wake returns turn if a pod can be tried now, and otherwise nothing.
 func (s *Scheduler) wake() []controller.Key {
 	if s.memory.Queue.ready() {
 		return []controller.Key{turn}
@@ -99,10 +102,10 @@ func (s *Scheduler) wake() []controller.Key {
 	return nil
 }
 
-// Learn implements controller.Learner: a change is found by comparing a commit with the state before.
+// Learn implements controller.Learner. It reads the current state, with which later commits are compared.
 func (s *Scheduler) Learn(api *controller.Client) { s.begin(api) }
 
-// begin reads all existing objects, once.
+// begin reads all existing objects on the first call.
 func (s *Scheduler) begin(api *controller.Client) {
 	m := &s.memory
 	if m.cluster != nil {
@@ -115,7 +118,7 @@ func (s *Scheduler) begin(api *controller.Client) {
 	})
 	var new []*pod
 	api.Items(workload.Pods, "", func(it *resource.Item) bool {
-		switch p := podOf(it); {
+		switch p := m.templates.podOf(it); {
 		case ended(it):
 		case p.node != "":
 			m.cluster.setPod(p)
@@ -135,31 +138,31 @@ func (s *Scheduler) begin(api *controller.Client) {
 	}
 }
 
-// queue takes in a pod that has no node.
+// queue adds a pod without a node to the queue.
 func (s *Scheduler) queue(api *controller.Client, p *pod) {
 	x := s.memory.Queue.add(p, api.Now())
 	s.memory.Queue.nominate(x, p.nominated)
 	s.memory.pending[p.Key] = p
 }
 
-// ended reports whether a pod takes no room any more.
+// ended reports whether a pod has succeeded or failed, so that it no longer uses resources.
 func ended(it *resource.Item) bool {
 	phase := it.Field("status.phase")
 	return phase == "Succeeded" || phase == "Failed"
 }
 
-// on is the pod as it will be on a node.
+// on returns the pod as it will be when it is bound to a node.
 func (p *pod) on(node string) *pod {
 	q := *p
 	q.node = node
 	return &q
 }
 
-// atOnce is how many pods are placed before other controllers have their turn: those of workloads look at all their pods
-// after each that was placed.
+// atOnce is the number of pods that are placed before other controllers run. It is large because workload controllers look at all
+// of their pods after each run.
 const atOnce = 100
 
-// Reconcile places the pods that are next.
+// Reconcile places the next pods.
 func (s *Scheduler) Reconcile(api *controller.Client, _ controller.Key) (time.Duration, *status.Status) {
 	s.begin(api)
 	q, now := &s.memory.Queue, api.Now()
@@ -188,7 +191,7 @@ func (s *Scheduler) Reconcile(api *controller.Client, _ controller.Key) (time.Du
 	return 0, nil
 }
 
-// nodeSeen takes in a commit about a node.
+// nodeSeen applies a commit of a node.
 func (s *Scheduler) nodeSeen(api *controller.Client, c *commit.Commit) {
 	m := &s.memory
 	if c.Deleted() {
@@ -209,7 +212,7 @@ func (s *Scheduler) nodeSeen(api *controller.Client, c *commit.Commit) {
 	}
 }
 
-// retryFor tries pods again that an event could help.
+// retryFor retries the rejected pods that may fit after an event.
 func (s *Scheduler) retryFor(api *controller.Client, e *event) {
 	q := &s.memory.Queue
 	if e.kind == claimSeen || e.kind == volumeSeen || e.kind == classCame {
@@ -225,7 +228,7 @@ func (s *Scheduler) retryFor(api *controller.Client, e *event) {
 	}
 }
 
-// podSeen takes in a commit about a pod.
+// podSeen applies a commit of a pod.
 func (s *Scheduler) podSeen(api *controller.Client, c *commit.Commit) {
 	it, key := c.Item(), controller.Key{Namespace: c.Namespace, Name: c.Name}
 	switch {
@@ -235,7 +238,7 @@ func (s *Scheduler) podSeen(api *controller.Client, c *commit.Commit) {
 	case it.Field("spec.nodeName") != "":
 		s.podRuns(api, key, it)
 	case it.Field("spec.schedulerName") == profile:
-		s.podPends(api, podOf(it))
+		s.podPends(api, s.memory.templates.podOf(it))
 	}
 }
 
@@ -252,7 +255,7 @@ func (s *Scheduler) podGone(api *controller.Client, key controller.Key) {
 	}
 }
 
-// podRuns takes in a pod that has a node.
+// podRuns applies a commit of a pod that has a node.
 func (s *Scheduler) podRuns(api *controller.Client, key controller.Key, it *resource.Item) {
 	m := &s.memory
 	known, came := m.cluster.pods[key], m.Queue.get(key) != nil
@@ -266,7 +269,7 @@ func (s *Scheduler) podRuns(api *controller.Client, key controller.Key, it *reso
 		}
 		return
 	}
-	p := podOf(it)
+	p := m.templates.podOf(it)
 	before := m.cluster.setPod(p)
 	switch {
 	case came || before == nil || !maps.Equal(before.labels, p.labels):
@@ -276,7 +279,7 @@ func (s *Scheduler) podRuns(api *controller.Client, key controller.Key, it *reso
 	}
 }
 
-// podPends takes in a pod that has no node.
+// podPends applies a commit of a pod that has no node.
 func (s *Scheduler) podPends(api *controller.Client, p *pod) {
 	m := &s.memory
 	x, before := m.Queue.get(p.Key), m.pending[p.Key]
@@ -305,7 +308,7 @@ func (s *Scheduler) podPends(api *controller.Client, p *pod) {
 	}
 }
 
-// reconsider retries a pod if a change of the pod may affect its rejection.
+// reconsider retries a rejected pod if a change of its own may affect the rejection.
 func (s *Scheduler) reconsider(api *controller.Client, x *queued, before, p *pod) {
 	c := &cycle{s: s, api: api, cluster: s.memory.cluster, pod: p}
 	for kind, changed := range map[kind]bool{ownLabels: !maps.Equal(before.labels, p.labels), // order does not matter

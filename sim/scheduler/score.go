@@ -7,10 +7,11 @@ import (
 	"github.com/kubesim/kubesim/sim/controller/workload"
 )
 
-// maxScore is the best that a node can have in one respect.
+// maxScore is the maximum score that a plugin gives a node.
 const maxScore = 100
 
-// scorers score nodes, each with its weight (getDefaultPlugins). A scorer without effect is left out.
+// scorers lists the score plugins with their weights (getDefaultPlugins). score returns false if it does not apply to the pod. Its
+// scores are valid until the next call of cycle.room.
 var scorers = []struct {
 	weight int64
 	score  func(c *cycle, among []*node) (scores []int64, ok bool)
@@ -24,7 +25,7 @@ var scorers = []struct {
 	{1, scoreImages},
 }
 
-// scores returns the score of each node.
+// scores returns the total score of each node in among, in the same order.
 func (c *cycle) scores(among []*node) []int64 {
 	sum := make([]int64, len(among))
 	for _, s := range scorers {
@@ -37,18 +38,27 @@ func (c *cycle) scores(among []*node) []int64 {
 	return sum
 }
 
-// each scores nodes one by one.
-func each(among []*node, score func(n *node) int64) []int64 {
-	scores := make([]int64, len(among))
+// room returns n zero scores. They are valid until the next call, which returns the same memory.
+func (c *cycle) room(n int) []int64 {
+	scores := &c.s.memory.scores
+	*scores = slices.Grow((*scores)[:0], n)[:n]
+	clear(*scores)
+	return *scores
+}
+
+// each returns the result of score for each node in among. It is for plugins that score nodes independently of each other.
+func (c *cycle) each(among []*node, score func(n *node) int64) []int64 {
+	scores := c.room(len(among))
 	for i, n := range among {
 		scores[i] = score(n)
 	}
 	return scores
 }
 
-// scoreTaints prefers nodes without taints PreferNoSchedule that the pod does not tolerate.
+// scoreTaints prefers nodes with few PreferNoSchedule taints that the pod does not tolerate. It returns false if there are no such
+// taints, because then the scores are all equal.
 func scoreTaints(c *cycle, among []*node) ([]int64, bool) {
-	scores := each(among, func(n *node) (count int64) {
+	scores := c.each(among, func(n *node) (count int64) {
 		for _, t := range n.taints {
 			if t.Effect == "PreferNoSchedule" && !workload.Tolerated(t, c.pod.tolerations) {
 				count++
@@ -65,9 +75,9 @@ func scoreTaints(c *cycle, among []*node) ([]int64, bool) {
 	return scores, most > 0
 }
 
-// scoreAffinity prefers nodes that the pod's affinity prefers.
+// scoreAffinity prefers nodes that match the pod's preferred node affinity. It returns false if no node matches.
 func scoreAffinity(c *cycle, among []*node) ([]int64, bool) {
-	scores := each(among, func(n *node) (sum int64) {
+	scores := c.each(among, func(n *node) (sum int64) {
 		for _, t := range c.pod.preferredNodes {
 			if t.Match(n.name, n.labels) {
 				sum += t.weight
@@ -86,7 +96,7 @@ func scoreAffinity(c *cycle, among []*node) ([]int64, bool) {
 
 // scoreRoom prefers nodes with the most cpu and memory left (leastResourceScorer).
 func scoreRoom(c *cycle, among []*node) ([]int64, bool) {
-	return each(among, func(n *node) int64 {
+	return c.each(among, func(n *node) int64 {
 		sum, of := int64(0), int64(0)
 		left := func(has, used int64) {
 			if has == 0 {
@@ -102,19 +112,20 @@ func scoreRoom(c *cycle, among []*node) ([]int64, bool) {
 	}), true
 }
 
-// scoreBalance prefers nodes where the pod makes the shares of cpu and memory that are used more alike
-// (balancedResourceScorer).
+// scoreBalance prefers nodes on which the pod makes the utilization of cpu and memory more balanced (balancedResourceScorer). It
+// returns false if the pod requests neither.
 func scoreBalance(c *cycle, among []*node) ([]int64, bool) {
 	if c.pod.requests.CPU == 0 && c.pod.requests.Memory == 0 {
 		return nil, false
 	}
-	return each(among, func(n *node) int64 {
+	return c.each(among, func(n *node) int64 {
 		with := balance(n, n.used.CPU+c.pod.requests.CPU, n.used.Memory+c.pod.requests.Memory)
 		return maxScore/2 + (maxScore/2+with-balance(n, n.used.CPU, n.used.Memory))/2
 	}), true
 }
 
-// balance is 100 where the same shares of cpu and memory are used, and 50 where one is all used and the other is not.
+// balance returns a node's score for balance: 100 if cpu and memory are equally utilized, and 50 if one is fully used and the
+// other is not used.
 func balance(n *node, cpu, memory int64) int64 {
 	if n.allocatable.CPU == 0 || n.allocatable.Memory == 0 {
 		return maxScore
@@ -124,19 +135,19 @@ func balance(n *node, cpu, memory int64) int64 {
 	return int64((1 - apart) * maxScore)
 }
 
-// The size from which an image counts, and the most that counts for one container, in bytes.
+// imagesMatter is the size in bytes below which an image is ignored, and imageMost the maximum that counts for one container.
 const (
 	imagesMatter = 23 << 20
 	imageMost    = 1000 << 20
 )
 
-// scoreImages prefers nodes that have the pod's images, the more the more nodes have them (ImageLocality).
+// scoreImages prefers nodes that have the pod's images. An image counts more if more nodes have it (ImageLocality).
 func scoreImages(c *cycle, among []*node) ([]int64, bool) {
 	if len(c.cluster.images) == 0 {
 		return nil, false
 	}
 	most := imageMost * c.pod.containers
-	return each(among, func(n *node) (sum int64) {
+	return c.each(among, func(n *node) (sum int64) {
 		for _, name := range c.pod.images {
 			if _, there := n.images[name]; there {
 				x := c.cluster.images[name]

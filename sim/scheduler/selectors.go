@@ -6,19 +6,20 @@ import (
 	"github.com/kubesim/kubesim/sim/selector"
 )
 
-// selectors caches the selectors of services and controllers of pods by their items.
+// selectors caches the selectors of Services and workloads by item.
 type selectors map[*resource.Item]selects
 
-// selects is one of them: as expressions of a LabelSelector, and parsed.
+// selects is one selector, parsed and as expressions of a LabelSelector.
 type selects struct {
 	expressions []any
 	parsed      selector.Labels
 }
 
-// selectorsKept is how many are kept.
+// selectorsKept is the maximum number of cached selectors.
 const selectorsKept = 1024
 
-// of returns the selector of an object. plain is set if it is a map of labels. An object without a selector selects nothing.
+// of returns the selector of an object. plain reports that the selector is a map of labels, not a LabelSelector. The selector of an
+// object that has none selects nothing.
 func (all *selectors) of(it *resource.Item, plain bool) selects {
 	if x, kept := (*all)[it]; kept {
 		return x

@@ -15,19 +15,20 @@ const (
 	zone     = "topology.kubernetes.io/zone"
 )
 
-// spreadConstraint is a topologySpreadConstraint: how evenly pods are to be spread over the domains of a topology.
+// spreadConstraint is a topologySpreadConstraint. It limits how unevenly pods may be distributed over the domains of a
+// topology.
 type spreadConstraint struct {
 	topology      string
 	hard          bool
 	skew          int64
 	least         int // minDomains
 	selector      selector.Labels
-	counted       string // names the pods that it selects
+	counted       string // identifies the group of pods that it counts
 	honorAffinity bool
 	honorTaints   bool
 }
 
-// spreadConstraintOf reads a constraint of a pod in a namespace, with labels.
+// spreadConstraintOf reads a constraint of a pod that has the given namespace and labels.
 func spreadConstraintOf(c object.Object, namespace string, labels map[string]string) spreadConstraint {
 	s := spreadConstraint{topology: c.String("topologyKey"), hard: c.String("whenUnsatisfiable") == "DoNotSchedule", skew: c.Int64("maxSkew"),
 		least: 1, honorAffinity: c.String("nodeAffinityPolicy") != "Ignore", honorTaints: c.String("nodeTaintsPolicy") == "Honor"}
@@ -47,13 +48,13 @@ func spreadConstraintOf(c object.Object, namespace string, labels map[string]str
 	return s
 }
 
-// eligible reports whether a node counts as part of its domain.
+// eligible reports whether node n counts when the domains of constraint s are determined for pod p.
 func (s *spreadConstraint) eligible(p *pod, n *node) bool {
 	return (!s.honorAffinity || p.affinity.Match(n.name, n.labels)) &&
 		(!s.honorTaints || !workload.Untolerated(n.taints, p.tolerations, "NoSchedule", "NoExecute"))
 }
 
-// hasTopologies reports whether a node has all labels that the constraints are about.
+// hasTopologies reports whether a node has the topology labels of all constraints.
 func hasTopologies(n *node, all []spreadConstraint) bool {
 	return !slices.ContainsFunc(all, func(s spreadConstraint) bool {
 		_, ok := n.labels[s.topology]
@@ -61,7 +62,7 @@ func hasTopologies(n *node, all []spreadConstraint) bool {
 	})
 }
 
-// poolKey names the nodes that count for a constraint of a pod, which have to have some topologies.
+// poolKey returns the key of the nodes that count for constraint s of pod p and have the given topologies.
 func (s *spreadConstraint) poolKey(p *pod, topologies string) (key poolKey) {
 	key.topologies = topologies
 	if s.honorAffinity {
@@ -73,7 +74,7 @@ func (s *spreadConstraint) poolKey(p *pod, topologies string) (key poolKey) {
 	return key
 }
 
-// topologiesOf returns the topologies of constraints as a text.
+// topologiesOf returns the topologies of all constraints as one string, for poolKey.
 func topologiesOf(all []spreadConstraint) (text string) {
 	for _, s := range all {
 		text += s.topology + ","
@@ -81,8 +82,8 @@ func topologiesOf(all []spreadConstraint) (text string) {
 	return text
 }
 
-// tally returns how the pods that a constraint of the pod to place counts are spread over the nodes that have the topologies of some
-// constraints.
+// tally returns the distribution of the pods that a constraint of the pod to place counts. Only nodes that have the topologies
+// of all required constraints are included.
 func (c *cycle) tally(s *spreadConstraint, required []spreadConstraint) *tally {
 	x := c.cluster.census
 	key := s.poolKey(c.pod, topologiesOf(required))
@@ -90,7 +91,7 @@ func (c *cycle) tally(s *spreadConstraint, required []spreadConstraint) *tally {
 	return x.tally(x.group(s, c.pod.Namespace), s.topology, key)
 }
 
-// spreading is how the pods that the hard constraints of the pod to place are about are spread: by constraint.
+// spreading holds the hard constraints of the pod to place and, for each, the number of the counted pods by domain.
 type spreading struct {
 	constraints []spreadConstraint
 	tallies     []*tally
@@ -104,7 +105,7 @@ func (s spreading) fork() spreading {
 	return spreading{s.constraints, tallies}
 }
 
-// countSpread counts the existing pods.
+// countSpread counts the existing pods for each hard constraint.
 func (c *cycle) countSpread() {
 	c.spread = spreading{}
 	for _, s := range c.pod.spread {
@@ -117,7 +118,7 @@ func (c *cycle) countSpread() {
 	}
 }
 
-// add counts a pod on a node, times times.
+// add adds a pod on a node to the counts if times is 1, and removes it if times is -1.
 func (s spreading) add(c *cycle, p *pod, n *node, times int) {
 	if !hasTopologies(n, s.constraints) {
 		return
@@ -130,7 +131,7 @@ func (s spreading) add(c *cycle, p *pod, n *node, times int) {
 	}
 }
 
-// least returns how many pods the emptiest domain has; too few domains count as if there were an empty one.
+// least returns the lowest number of pods in a domain of constraint i. If there are fewer domains than minDomains, it returns 0.
 func (s spreading) least(i int) int {
 	if t := s.tallies[i]; t.domains >= s.constraints[i].least {
 		return t.least
@@ -138,7 +139,7 @@ func (s spreading) least(i int) int {
 	return 0
 }
 
-// filterSpread lets pass where the pod does not make the domains too uneven.
+// filterSpread rejects nodes on which the pod would exceed maxSkew.
 func filterSpread(c *cycle, n *node) verdict {
 	for i := range c.spread.constraints {
 		s := &c.spread.constraints[i]
@@ -157,8 +158,9 @@ func filterSpread(c *cycle, n *node) verdict {
 	return verdict{}
 }
 
-// softConstraints returns the constraints that score nodes. A pod without any is spread like the pods of its services and its
-// controller, over nodes and then zones (podtopologyspread, systemDefaultConstraints).
+// softConstraints returns the constraints that affect scores. own reports that they are the pod's own. A pod without constraints
+// gets the default ones, which spread the pods of its Services and its controller over nodes and zones (podtopologyspread,
+// systemDefaultConstraints).
 func (c *cycle) softConstraints() (soft []spreadConstraint, own bool) {
 	for _, s := range c.pod.spread {
 		if !s.hard {
@@ -179,9 +181,10 @@ func (c *cycle) softConstraints() (soft []spreadConstraint, own bool) {
 	return soft, false
 }
 
-// alike selects the pods of the services and of the controller of the pod (helper.DefaultSelector).
+// alike returns a selector for the pods of the pod's Services and controller (helper.DefaultSelector). It returns false if the pod
+// has neither.
 func (c *cycle) alike() (selector.Labels, bool) {
-	var all []any // expressions
+	var all []any // expressions of the LabelSelector
 	c.api.Items("services", c.pod.Namespace, func(it *resource.Item) bool {
 		if of := c.s.memory.selectors.of(it, true); of.parsed.Match(c.pod.label) {
 			all = append(all, of.expressions...)
@@ -212,14 +215,14 @@ func (c *cycle) ownerSelects(ref object.Object) []any {
 	return c.s.memory.selectors.of(it, of == "replicationcontrollers").expressions
 }
 
-// scoreSpread prefers domains with few pods (PodTopologySpread.PreScore, Score).
+// scoreSpread prefers domains with few pods (PodTopologySpread.PreScore, Score). ok is false if no constraint affects scores.
 func scoreSpread(c *cycle, among []*node) (scores []int64, ok bool) {
 	soft, own := c.softConstraints()
 	if len(soft) == 0 {
 		return nil, false
 	}
 	counts, scored := c.countSoft(soft, own, among)
-	scores = make([]int64, len(among))
+	scores = c.room(len(among))
 	least, most := int64(math.MaxInt64), int64(0)
 	for i, n := range among {
 		if !scored[i] {
@@ -249,11 +252,11 @@ func scoreSpread(c *cycle, among []*node) (scores []int64, ok bool) {
 	return scores, true
 }
 
-// softCount is how many pods are in the domains of one constraint, and how much one of them counts.
+// softCount holds the number of pods in each domain of one constraint, and the weight of a pod.
 type softCount struct {
-	number int    // of the topology
-	group  *group // if each node is a domain
-	pods   []int  // otherwise, by domain; unknown for a domain without a node that is scored
+	number int    // number of the topology
+	group  *group // the counted pods if each node is a domain; otherwise nil
+	pods   []int  // number of pods by domain if group is nil, or the constant unknown for a domain without a scored node
 	weight float64
 }
 
@@ -262,13 +265,13 @@ const unknown = -1
 // on returns the number of pods in the domain of a node.
 func (s *softCount) on(n *node, at location) int {
 	if s.group != nil {
-		return s.group.on[n]
+		return s.group.perNode[n]
 	}
 	return s.pods[at.domain]
 }
 
-// countSoft counts the pods in the domains of the nodes that are left. scored marks the nodes that have all topologies; if the
-// constraints are not the pod's own it does not matter.
+// countSoft counts the pods in the domains of the nodes in among. scored marks the nodes that are scored: if the constraints are
+// the pod's own, those with all topologies, and otherwise all.
 func (c *cycle) countSoft(soft []spreadConstraint, own bool, among []*node) (counts []softCount, scored []bool) {
 	counts, scored = make([]softCount, len(soft)), make([]bool, len(among))
 	var required []spreadConstraint
@@ -289,12 +292,12 @@ func (c *cycle) countSoft(soft []spreadConstraint, own bool, among []*node) (cou
 		} else {
 			size = counts[j].read(c, s.topology, c.tally(s, required), among, scored)
 		}
-		counts[j].weight = math.Round(math.Log(float64(size+2))*1e9) / 1e9 // the same on all machines
+		counts[j].weight = math.Round(math.Log(float64(size+2))*1e9) / 1e9 // rounded, so that it is the same on all machines
 	}
 	return counts, scored
 }
 
-// read takes the number of pods in the domains of the nodes that are scored from a tally. It returns how many domains these are.
+// read copies the counts for the domains of the scored nodes from a tally. It returns the number of these domains.
 func (s *softCount) read(c *cycle, topology string, t *tally, among []*node, scored []bool) (domains int) {
 	for i, n := range among {
 		if !scored[i] {

@@ -9,7 +9,8 @@ import (
 	"github.com/kubesim/kubesim/sim/quantity"
 )
 
-// provisions returns why a volume for a claim cannot be made for a node, or "" (volumeBinder.checkVolumeProvisions).
+// provisions returns the reason why a volume for a claim cannot be provisioned for a node, or "" if it can
+// (volumeBinder.checkVolumeProvisions).
 func (c *cycle) provisions(claim object.Object, n *node) (why string) {
 	class := claims.Class(c.api, claim)
 	const none = "node(s) didn't find available persistent volumes to bind"
@@ -27,7 +28,7 @@ func (c *cycle) provisions(claim object.Object, n *node) (why string) {
 	return ""
 }
 
-// topologyMatches reports whether a node is in one of the places of a TopologySelectorTerm. An empty term has none.
+// topologyMatches reports whether a node's labels match a TopologySelectorTerm. An empty term matches nothing.
 func topologyMatches(term object.Object, labels map[string]string) bool {
 	places := term.Objects("matchLabelExpressions")
 	return len(places) > 0 && !slices.ContainsFunc(places, func(e object.Object) bool {
@@ -36,7 +37,8 @@ func topologyMatches(term object.Object, labels map[string]string) bool {
 	})
 }
 
-// enoughStorage reports whether a driver that publishes its capacity has enough storage for a claim on a node.
+// enoughStorage reports whether a driver has enough capacity for a claim on a node. If the driver does not publish its capacity, it
+// returns true.
 func (c *cycle) enoughStorage(claim, class object.Object, n *node) bool {
 	if !c.api.Get("csidrivers.storage.k8s.io", "", class.String("provisioner")).True("spec", "storageCapacity") {
 		return true
@@ -51,7 +53,7 @@ func (c *cycle) enoughStorage(claim, class object.Object, n *node) bool {
 	})
 }
 
-// filterLimits lets pass where no more volumes of a CSI driver are attached than the node can have.
+// filterLimits rejects nodes on which the pod would exceed a CSI driver's limit of attached volumes.
 func filterLimits(c *cycle, n *node) verdict {
 	if len(c.volumes.bound)+len(c.volumes.unbound) == 0 {
 		return verdict{}
@@ -88,7 +90,7 @@ func filterLimits(c *cycle, n *node) verdict {
 	return verdict{}
 }
 
-// handles returns the volumes of CSI drivers that a pod uses, with their drivers.
+// handles returns the drivers of the CSI volumes that a pod uses, by volume handle.
 func (c *cycle) handles(p *pod) map[string]string {
 	all := map[string]string{}
 	for _, v := range p.volumes {
@@ -108,7 +110,7 @@ func (c *cycle) handles(p *pod) map[string]string {
 	return all
 }
 
-// attachments returns the volumes that are attached to a node, with their drivers.
+// attachments returns the drivers of the CSI volumes that are attached to a node, by volume handle.
 func (c *cycle) attachments(n *node) map[string]string {
 	all := map[string]string{}
 	for _, a := range c.api.All("volumeattachments.storage.k8s.io", "") {

@@ -9,21 +9,21 @@ import (
 	"github.com/kubesim/kubesim/sim/selector"
 )
 
-// hardAffinityWeight is the weight of a running pod's required affinity term for the pods that it selects
+// hardAffinityWeight is the weight of a running pod's required affinity term when a pod that it selects is scored
 // (InterPodAffinityArgs.hardPodAffinityWeight).
 const hardAffinityWeight = 1
 
-// podTerm is a term of an affinity or anti-affinity to pods: it selects pods in the same domain of a topology.
+// podTerm is a term of a pod affinity or anti-affinity. It selects pods in the same domain of a topology.
 type podTerm struct {
 	topology   string // the label whose value names the domain
 	selector   selector.Labels
 	namespaces []string
-	others     selector.Labels // selects further namespaces
+	others     selector.Labels // selects further namespaces by their labels
 	weight     int64
-	text       string // names all of the above but the weight
+	text       string // identifies the fields above, without the weight
 }
 
-// podTermOf reads a PodAffinityTerm of a pod in a namespace, which is the term's own unless it names some.
+// podTermOf reads a PodAffinityTerm of a pod in a namespace. A term that does not specify namespaces applies to the pod's own.
 func podTermOf(term object.Object, namespace string, weight int64) podTerm {
 	t := podTerm{topology: term.String("topologyKey"), selector: selectorAt(term, "labelSelector"),
 		namespaces: slices.Compact(slices.Sorted(slices.Values(term.Strings("namespaces")))), others: selectorAt(term, "namespaceSelector"), weight: weight}
@@ -34,7 +34,7 @@ func podTermOf(term object.Object, namespace string, weight int64) podTerm {
 	return t
 }
 
-// textOf prints a selector so that everything and nothing differ.
+// textOf returns a selector as a string. The results for a selector of everything and for one of nothing differ.
 func textOf(s selector.Labels) string {
 	if s.Empty() {
 		return "*"
@@ -42,7 +42,7 @@ func textOf(s selector.Labels) string {
 	return s.String()
 }
 
-// selectorAt reads a LabelSelector; none, or one that is not valid, selects nothing.
+// selectorAt reads a LabelSelector. If it is missing or invalid, it selects nothing.
 func selectorAt(obj object.Object, field string) selector.Labels {
 	s, err := selector.FromLabelSelector(obj.Map(field))
 	if err != nil {
@@ -51,12 +51,12 @@ func selectorAt(obj object.Object, field string) selector.Labels {
 	return s
 }
 
-// selects reports whether the term is about a pod.
+// selects reports whether the term selects pod p, in one of its namespaces.
 func (t *podTerm) selects(c *cycle, p *pod) bool {
 	return (slices.Contains(t.namespaces, p.Namespace) || t.others.Match(c.namespaceLabel(p.Namespace))) && t.selector.Match(p.label)
 }
 
-// namespaceLabel returns the value of a namespace's label for a selector.
+// namespaceLabel returns a function that looks up a label of a namespace, and reports whether the namespace exists and has it.
 func (c *cycle) namespaceLabel(name string) func(string) (string, bool) {
 	return func(label string) (string, bool) {
 		if it := c.api.Item("namespaces", "", name); it != nil {
@@ -66,7 +66,7 @@ func (c *cycle) namespaceLabel(name string) func(string) (string, bool) {
 	}
 }
 
-// domain is one value of a topology.
+// domain is a value of a topology label.
 type domain struct{ topology, value string }
 
 // domains counts pods by domain. A count that becomes 0 is removed.
@@ -83,24 +83,25 @@ func (d domains) add(n *node, topology string, times int64) {
 	}
 }
 
-// termCounts are the pods that matter for the affinities of the pod to place (InterPodAffinity).
+// termCounts counts the pods that affect the pod to place through pod affinity or anti-affinity (InterPodAffinity).
 type termCounts struct {
-	against []againstDomain // pods that require to be apart from it, by topology
-	more    domains         // of a fork: what it adds to them
-	with    affinePods      // pods that it requires to be with
-	apart   affinePods      // pods that it requires to be apart from
+	against []againstDomain // pods whose anti-affinity selects the pod to place, by topology
+	more    domains         // the additions of a fork
+	with    affinePods      // pods that its affinity selects
+	apart   affinePods      // pods that its anti-affinity selects
 }
 
-// againstDomain counts pods by the domain of one topology. The counts are shared.
+// againstDomain counts pods by the domains of one topology. The counts are shared.
 type againstDomain struct {
 	topology string
 	counts   []map[string]int64
 }
 
-// affinePods counts the pods that terms of the pod to place select. Tallies of the census, which are shared, have most of them.
+// affinePods counts the pods that terms of the pod to place select. Most of them are in tallies of the census, which are
+// shared.
 type affinePods struct {
-	tallies map[string][]*tally // by topology
-	others  domains             // all that no tally has, and the pods that a fork adds
+	tallies map[string][]*tally // tallies of the selected pods, by topology
+	others  domains             // pods that are in no tally, and pods that a fork adds
 }
 
 func (a affinePods) fork() affinePods { return affinePods{a.tallies, maps.Clone(a.others)} }
@@ -114,9 +115,9 @@ func (a affinePods) in(at domain) int64 {
 	return sum
 }
 
-// isEmpty reports whether there are no pods.
+// isEmpty reports whether the terms select no pods.
 func (a affinePods) isEmpty() bool {
-	for topology, tallies := range a.tallies { // order does not matter: any
+	for topology, tallies := range a.tallies { // order does not matter: one pod is enough
 		for _, t := range tallies {
 			for value := range t.pods {
 				if a.in(domain{topology, value}) > 0 {
@@ -125,7 +126,7 @@ func (a affinePods) isEmpty() bool {
 			}
 		}
 	}
-	for at := range a.others { // order does not matter: any
+	for at := range a.others { // order does not matter: one pod is enough
 		if a.in(at) > 0 {
 			return false
 		}
@@ -137,7 +138,7 @@ func (t termCounts) fork() termCounts {
 	return termCounts{slices.Clone(t.against), maps.Clone(t.more), t.with.fork(), t.apart.fork()}
 }
 
-// isAgainst reports whether pods in the domain of a node require to be apart from the pod to place.
+// isAgainst reports whether pods in the domain of a node have an anti-affinity to the pod to place.
 func (t termCounts) isAgainst(n *node) bool {
 	return slices.ContainsFunc(t.against, func(a againstDomain) bool {
 		value, ok := n.labels[a.topology]
@@ -152,7 +153,7 @@ func (t termCounts) isAgainst(n *node) bool {
 	})
 }
 
-// addAgainst adds counts of pods that require to be apart from the pod to place.
+// addAgainst adds counts of pods that have an anti-affinity to the pod to place.
 func (t *termCounts) addAgainst(topology string, counts ...map[string]int64) {
 	i := slices.IndexFunc(t.against, func(a againstDomain) bool { return a.topology == topology })
 	if i < 0 {
@@ -162,7 +163,7 @@ func (t *termCounts) addAgainst(topology string, counts ...map[string]int64) {
 	t.against[i].counts = slices.Concat(t.against[i].counts, counts)
 }
 
-// countTerms counts the existing pods.
+// countTerms counts the existing pods for the pod affinities of the pod to place.
 func (c *cycle) countTerms() {
 	c.terms = termCounts{more: domains{}}
 	c.cluster.terms.each(c, func(t *termUse) {
@@ -182,7 +183,7 @@ func (c *cycle) countTerms() {
 	}
 }
 
-// countTerm counts the pods that a term selects.
+// countTerm adds to pods the pods that term t selects.
 func (c *cycle) countTerm(pods *affinePods, t *podTerm) {
 	tallies, ok := c.talliesOf(t)
 	if !ok {
@@ -195,8 +196,8 @@ func (c *cycle) countTerm(pods *affinePods, t *podTerm) {
 	pods.tallies[t.topology] = append(pods.tallies[t.topology], tallies...)
 }
 
-// talliesOf returns the tallies of the pods that a term selects, one for each namespace. It returns false if a selector decides which
-// namespaces these are.
+// talliesOf returns the tallies of the pods that a term selects, one for each namespace. It returns false if the term has a
+// namespace selector.
 func (c *cycle) talliesOf(t *podTerm) (all []*tally, ok bool) {
 	if !t.others.IsNothing() {
 		return nil, false
@@ -227,7 +228,7 @@ func (c *cycle) eachSelected(t *podTerm, f func(p *pod, n *node)) {
 	}
 }
 
-// add counts a pod on a node of a fork, times times.
+// add adds a pod on a node of a fork to the counts if times is 1, and removes it if times is -1.
 func (t *termCounts) add(c *cycle, p *pod, n *node, times int64) {
 	for i := range p.apart {
 		if term := &p.apart[i]; term.selects(c, c.pod) {
@@ -243,7 +244,7 @@ func (t *termCounts) add(c *cycle, p *pod, n *node, times int64) {
 	}
 }
 
-// addWith counts a pod on a node, times times, if the pod to place requires to be with it.
+// addWith counts a pod on a node, as add does, if the required affinity of the pod to place selects it.
 func (t *termCounts) addWith(c *cycle, p *pod, n *node, times int64) {
 	if c.selectedByAll(c.pod.with, p) {
 		for _, term := range c.pod.with {
@@ -252,7 +253,7 @@ func (t *termCounts) addWith(c *cycle, p *pod, n *node, times int64) {
 	}
 }
 
-// selectedByAll reports whether a pod meets all terms, of which there have to be some.
+// selectedByAll reports whether all terms select a pod. It is false if there are no terms.
 func (c *cycle) selectedByAll(terms []podTerm, p *pod) bool {
 	for i := range terms {
 		if !terms[i].selects(c, p) {
@@ -262,7 +263,7 @@ func (c *cycle) selectedByAll(terms []podTerm, p *pod) bool {
 	return len(terms) > 0
 }
 
-// filterTerms lets pass where the affinities of all pods are met.
+// filterTerms rejects nodes on which the pod affinity of the new pod or the anti-affinity of any pod would be violated.
 func filterTerms(c *cycle, n *node) verdict {
 	if !c.withOthers(n) {
 		return final("node(s) didn't match pod affinity rules")
@@ -278,8 +279,8 @@ func filterTerms(c *cycle, n *node) verdict {
 	return verdict{}
 }
 
-// withOthers reports whether the pods that the pod requires to be with are there; the first of some that want to be
-// together needs none.
+// withOthers reports whether the node's domains contain the pods that the pod's affinity requires. If no pod matches yet, it
+// suffices that the pod matches its own affinity, so that the first pod of a group can be placed.
 func (c *cycle) withOthers(n *node) bool {
 	all := true
 	for _, t := range c.pod.with {
@@ -292,9 +293,9 @@ func (c *cycle) withOthers(n *node) bool {
 	return all || c.terms.with.isEmpty() && c.selectedByAll(c.pod.with, c.pod)
 }
 
-// scoreTerms adds up the weights of the terms that speak for a domain, or against it (InterPodAffinity.PreScore, Score).
+// scoreTerms adds up the weights of the terms that prefer or avoid the domains of each node (InterPodAffinity.PreScore, Score).
 func scoreTerms(c *cycle, among []*node) (scores []int64, ok bool) {
-	scores = make([]int64, len(among))
+	scores = c.room(len(among))
 	c.cluster.terms.each(c, func(t *termUse) {
 		if len(t.scores) > 0 {
 			ok = true
@@ -319,14 +320,14 @@ func scoreTerms(c *cycle, among []*node) (scores []int64, ok bool) {
 	return scores, true
 }
 
-// scoreOwn adds the weights of the pods that a term of the pod to place selects.
+// scoreOwn adds the scores of a term of the pod to place: its weight for each pod that it selects.
 func (c *cycle) scoreOwn(scores []int64, among []*node, t *podTerm, sign int64) {
 	pods := affinePods{others: domains{}}
 	c.countTerm(&pods, t)
 	addScores(scores, among, t.topology, func(value string) int64 { return sign * t.weight * pods.in(domain{t.topology, value}) })
 }
 
-// addScores adds the score of the domain of each node.
+// addScores adds to the score of each node the result of of for the domain of that node. A node without the label gets none.
 func addScores(scores []int64, among []*node, topology string, of func(value string) int64) {
 	for i, n := range among {
 		if value, ok := n.labels[topology]; ok {

@@ -1,38 +1,40 @@
 package scheduler
 
-// terms are the affinity terms of the pods on existing nodes, and is kept up to date with each pod. Pods of one template share
-// theirs, so that a pod that is placed is compared with the terms once and not with all pods.
+// terms indexes the affinity terms of the pods on existing nodes. It is updated with each pod. Pods with the same template share
+// their terms, so that the pod to place is compared with each term once and not with each pod.
 //
 //	app=db, by zone  ─▶ zone-1: 3 pods require to be apart from such pods
-//	                    zone-2: 120 is what pods that prefer to be with such pods weigh
+//	                    zone-2: 120 is the total weight of the pods that prefer to be with such pods
 type terms struct {
-	all     map[string]*termUse  // by podTerm.text
-	byLabel map[label][]*termUse // each is in one list
+	all     map[string]*termUse  // terms by podTerm.text
+	byLabel map[label][]*termUse // each term is in one list
 }
 
-// label is a label of a pod. The zero value is in the place of a label for selectors that require none.
+// label is a label of a pod. The zero value stands for selectors that require no label.
 type label struct{ key, value string }
 
-// termUse is the pods that have a term.
+// termUse counts the pods that have a term.
 type termUse struct {
 	podTerm
 	pods   int
-	apart  map[string]int64 // pods that require to be apart, by the value of the topology
-	scores map[string]int64 // weights of the others, by the value of the topology: against a domain they are negative
+	apart  map[string]int64 // number of pods with a required anti-affinity, by topology value
+	scores map[string]int64 // total weights of the other pods, by topology value; negative for anti-affinity
 }
 
 func newTerms() *terms {
 	return &terms{map[string]*termUse{}, map[label][]*termUse{}}
 }
 
-// countNode counts all pods of a node, if it exists, times times.
+// countNode adds the terms of all pods on a node to the counts if times is 1, and removes them if times is -1. It does nothing if
+// the node does not exist.
 func (x *terms) countNode(n *node, times int64) {
 	for _, p := range n.affine {
 		x.count(p, n, times)
 	}
 }
 
-// count counts a pod on a node, if that exists, times times.
+// count adds the terms of a pod on a node to the counts if times is 1, and removes them if times is -1. It does nothing if the node
+// does not exist.
 func (x *terms) count(p *pod, n *node, times int64) {
 	if !n.exists || !p.hasAffinity() {
 		return
@@ -50,7 +52,7 @@ func (x *terms) count(p *pod, n *node, times int64) {
 	}
 }
 
-// use counts a term of a pod on a node, times times. A weight of 0 is that of a required anti-affinity.
+// use counts a pod's term on a node. times is 1 to add it and -1 to remove it. Weight 0 means a required anti-affinity.
 func (x *terms) use(t *podTerm, n *node, times, weight int64) {
 	u := x.all[t.text]
 	if u == nil {
@@ -75,7 +77,7 @@ func addTo(sums map[string]int64, value string, n int64) {
 	}
 }
 
-// forget removes a term that no pod has.
+// forget removes a term that no pod has any more from the indexes.
 func (x *terms) forget(u *termUse) {
 	delete(x.all, u.text)
 	at := u.label()
@@ -93,8 +95,8 @@ func (x *terms) forget(u *termUse) {
 	}
 }
 
-// label returns the label under which the term is found: the last that the selected pods have to have, which is less often shared
-// than the first.
+// label returns the label under which the term is indexed: the last of the labels that the selected pods must have, because
+// fewer terms share it than the first. It returns the zero value if there are none.
 func (u *termUse) label() (at label) {
 	for key, value := range u.selector.Required {
 		at = label{key, value}

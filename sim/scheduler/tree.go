@@ -5,18 +5,17 @@ import (
 	"slices"
 )
 
-// tree is the order in which nodes are looked at: one of each zone in turn, so that a sample of nodes has all zones
+// tree determines the order in which nodes are tried. It alternates between zones, so that a sample of nodes covers all zones
 // (backend/cache, nodeTree).
 //
 //	zone-1  node-1  node-4  node-7        node-1, node-2, node-3, node-4, node-5, node-7
 //	zone-2  node-2  node-5          ─▶
 //	zone-3  node-3
 //
-// The nodes of a zone are in the order in which they were created, and zones in the order of their first nodes, so that the order
-// depends only on the nodes that exist.
+// The nodes of a zone are sorted by creation, and the zones by their first nodes. The order depends only on the existing nodes.
 type tree struct {
-	nodes []*node // all existing ones
-	stale bool    // nodes is not in order
+	nodes []*node // all existing nodes
+	stale bool    // nodes is not sorted
 }
 
 // add adds a node.
@@ -28,7 +27,7 @@ func (t *tree) remove(n *node) {
 	t.stale = true
 }
 
-// size returns the number of nodes.
+// size returns the number of existing nodes.
 func (t *tree) size() int { return len(t.nodes) }
 
 // all returns the nodes in order.
@@ -62,7 +61,7 @@ func (t *tree) sort() {
 	t.nodes, t.stale = sorted, false
 }
 
-// zoneOf returns the zone of a node with labels, with its region (component-helpers, GetZoneKey).
+// zoneOf returns the zone of a node with the given labels, prefixed by its region (component-helpers, GetZoneKey).
 func zoneOf(labels map[string]string) string {
 	label := func(name, old string) string {
 		if value, ok := labels[old]; ok {

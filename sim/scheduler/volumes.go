@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// The plugins that look at volumes.
+// The plugins for volumes.
 const (
 	volumeRestrictions = "VolumeRestrictions"
 	volumeBinding      = "VolumeBinding"
@@ -19,7 +19,7 @@ const (
 	volumeLimits       = "NodeVolumeLimits"
 )
 
-// decisiveVolumes are the sources of volumes that decide where a pod can run.
+// decisiveVolumes are the volume sources that affect where a pod can run.
 var decisiveVolumes = []string{"persistentVolumeClaim", "ephemeral", "gcePersistentDisk", "awsElasticBlockStore", "iscsi", "rbd"}
 
 // claimNames returns the names of the claims that the pod uses.
@@ -35,24 +35,24 @@ func (p *pod) claimNames() iter.Seq[controller.Key] {
 
 // volumeState describes the volumes of the pod to place.
 type volumeState struct {
-	shared    bool            // a disk that not all pods of a node may have
-	taken     int             // claims for one pod only that another has
-	exclusive map[string]bool // the claims for one pod only
-	bound     []object.Object // claims that have their volumes
-	unbound   []object.Object // claims that get their volumes with the node, the smallest first
-	zones     []volumeLabel   // of the volumes
+	shared    bool            // it has a disk that some pods on the same node may not share
+	taken     int             // number of ReadWriteOncePod claims that another pod uses
+	exclusive map[string]bool // the ReadWriteOncePod claims
+	bound     []object.Object // claims that are bound to volumes
+	unbound   []object.Object // claims that are bound once a node is chosen, the smallest first
+	zones     []volumeLabel   // topology labels of the volumes
 
-	available map[string][]object.Object // volumes by class, for unbound claims
-	volumes   map[string]object.Object   // of bound claims, by name
+	available map[string][]object.Object // available volumes by class, for unbound claims
+	volumes   map[string]object.Object   // volumes of bound claims, by name
 }
 
-// volumeLabel is a zone or region that a volume is in.
+// volumeLabel is a topology label of a volume.
 type volumeLabel struct {
 	key    string
 	values []string
 }
 
-// prepareVolumes looks up the volumes of the pod. If it rejects the pod, no node can help.
+// prepareVolumes classifies the volumes of the pod. If the verdict rejects the pod, no node fits.
 func (c *cycle) prepareVolumes() verdict {
 	c.volumes = volumeState{exclusive: map[string]bool{}, available: map[string][]object.Object{}, volumes: map[string]object.Object{}}
 	for _, check := range []struct {
@@ -72,7 +72,8 @@ func (c *cycle) claim(name string) object.Object {
 	return c.api.Get(claims.Claims, c.pod.Namespace, name)
 }
 
-// findExclusive finds the claims with access mode ReadWriteOncePod, and disks that are not shared.
+// findExclusive finds the claims with access mode ReadWriteOncePod, and disks that may not be shareable. If a claim prevents
+// scheduling, it returns the reason.
 func (c *cycle) findExclusive() (why string) {
 	for _, v := range c.pod.volumes {
 		c.volumes.shared = c.volumes.shared || !v.Has("persistentVolumeClaim") && !v.Has("ephemeral")
@@ -91,7 +92,8 @@ func (c *cycle) findExclusive() (why string) {
 	return ""
 }
 
-// findClaims finds the claims of the pod, bound or not (volumebinding, PreFilter).
+// findClaims classifies the claims of the pod as bound or unbound, and collects the available volumes for the unbound ones
+// (volumebinding, PreFilter). If a claim prevents scheduling, it returns the reason.
 func (c *cycle) findClaims() (why string) {
 	waits := false
 	for _, v := range c.pod.volumes {
@@ -133,12 +135,13 @@ func (c *cycle) findClaims() (why string) {
 	return ""
 }
 
-// The topology labels of volumes, old and new.
+// zoneLabels maps the topology labels of volumes, old and new, to the current ones.
 var zoneLabels = map[string]string{"failure-domain.beta.kubernetes.io/zone": zone, "failure-domain.beta.kubernetes.io/region": region, zone: zone, region: region}
 
 const region = "topology.kubernetes.io/region"
 
-// findZones finds the volumes of bound claims and where they are (volumezone, PreFilter).
+// findZones finds the volumes of bound claims and their topology labels (volumezone, PreFilter). If a claim prevents scheduling, it
+// returns the reason.
 func (c *cycle) findZones() (why string) {
 	for _, claim := range c.volumes.bound {
 		name := claim.String("spec", "volumeName")
@@ -162,7 +165,7 @@ func (c *cycle) findZones() (why string) {
 	return ""
 }
 
-// filterRestrictions lets pass where no other pod has a disk or a claim that only one may have.
+// filterRestrictions rejects nodes if another pod uses a disk or claim that cannot be shared.
 func filterRestrictions(c *cycle, n *node) verdict {
 	if c.volumes.shared {
 		for _, v := range c.pod.volumes {
@@ -179,7 +182,7 @@ func filterRestrictions(c *cycle, n *node) verdict {
 	return verdict{}
 }
 
-// sameDisk reports whether two volumes are one disk that they cannot both have.
+// sameDisk reports whether two volumes are the same disk and two pods on a node cannot both use it.
 func sameDisk(v, x object.Object) bool {
 	both := func(source string) (a, b object.Object, ok bool) {
 		a, b = v.At(source), x.At(source)
@@ -200,7 +203,7 @@ func sameDisk(v, x object.Object) bool {
 		slices.ContainsFunc(a.Strings("monitors"), func(m string) bool { return slices.Contains(b.Strings("monitors"), m) })
 }
 
-// filterZone lets pass where the node is in the zones and regions of the volumes, unless it is in none.
+// filterZone rejects nodes outside the zones and regions of the volumes. Nodes without topology labels pass.
 func filterZone(c *cycle, n *node) verdict {
 	if len(c.volumes.zones) == 0 || !slices.ContainsFunc(object.SortedKeys(zoneLabels), func(key string) bool { _, ok := n.labels[key]; return ok }) {
 		return verdict{}
@@ -217,7 +220,7 @@ func filterZone(c *cycle, n *node) verdict {
 	return verdict{}
 }
 
-// filterBinding lets pass where the volumes of the pod can be used, found or provisioned.
+// filterBinding rejects nodes on which a volume of the pod cannot be used, found or provisioned.
 func filterBinding(c *cycle, n *node) verdict {
 	if len(c.volumes.bound)+len(c.volumes.unbound) == 0 {
 		return verdict{}
@@ -226,13 +229,14 @@ func filterBinding(c *cycle, n *node) verdict {
 	return verdict{reasons: reasons, final: true}
 }
 
-// plan is how the unbound claims of a pod get their volumes on a node.
+// plan describes how the unbound claims of a pod get their volumes on a node.
 type plan struct {
-	bind      [][2]object.Object // volume and claim
-	provision []object.Object    // claims
+	bind      [][2]object.Object // pairs of a volume and a claim to bind
+	provision []object.Object    // claims whose volumes must be provisioned
 }
 
-// planVolumes finds volumes for the pod on a node (volumeBinder.FindPodVolumes).
+// planVolumes returns the plan for the unbound claims of the pod on a node, or the reasons why the node does not fit
+// (volumeBinder.FindPodVolumes).
 func (c *cycle) planVolumes(n *node) (p plan, reasons []string) {
 	for _, claim := range c.volumes.bound {
 		v := c.volumes.volumes[claim.String("spec", "volumeName")]

@@ -4,7 +4,11 @@ package schema
 
 import "embed"
 
-// data is that of Default: a page loads the others when an API server of such a version is wanted.
+// HasAll reports whether the program contains the API versions that servers do not serve by default.
+const HasAll = false
+
+// data contains the data of the default minor version. A web page loads the data of another one when it first creates an API server
+// of that version.
 //
 //go:embed data/1.36.bin data/docs-1.36.bin
 var data embed.FS

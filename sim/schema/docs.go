@@ -7,25 +7,26 @@ import (
 	"sync"
 )
 
-// texts are the descriptions of one file, read when the first one is asked for.
+// texts contains the descriptions in one file, which is read when they are first needed.
 type texts struct {
 	from files
 	name string
+	base *texts // contains the texts that the file lacks; may be nil
 	once sync.Once
 	text map[docKey]string
 }
 
-// docKey is a field of a definition, or with "" the definition itself.
+// docKey identifies a field of a definition. If field is "", it identifies the definition itself.
 type docKey struct{ typeName, field string }
 
-// Doc returns the description that the Go type of the definition gives to the JSON field, or "". The server shows
-// these in the column definitions of a Table. There are only descriptions of ObjectMeta, of the served kinds, their
-// specs and statuses, and of the few other types that columns are taken from (NodeSystemInfo, QueuingConfiguration …).
+// Doc returns the description of a JSON field from the Go type of a definition, or "". The server uses these descriptions for Table
+// columns. They exist only for ObjectMeta, for the served kinds with their specs and statuses, and for the few other types whose
+// fields appear in columns (NodeSystemInfo, QueuingConfiguration …).
 func (s *Set) Doc(typeName, jsonField string) string { return s.docs.get(s.minor, typeName, jsonField) }
 
-// Description returns the description of a field in the published OpenAPI or, if the field is empty, that of the definition itself.
-// If there is none, it returns "". The values of an enum are described at its end. The kinds from which parameters are taken
-// (ListOptions, PodLogOptions …) have descriptions, too, though they are not published.
+// Description returns the description of a field in the published OpenAPI. If field is "", it returns the description of the
+// definition itself. If there is none, it returns "". The description of an enum ends with descriptions of its values. The
+// kinds that define query parameters (ListOptions, PodLogOptions …) also have descriptions, although they are not published.
 //
 // In a program without these texts (GOOS=js) it returns the result of Doc.
 func (s *Set) Description(definition, field string) string {
@@ -41,14 +42,23 @@ func (t *texts) get(minor, typeName, field string) string {
 			t.text = parseDocs(minor, raw)
 		}
 	})
-	return t.text[docKey{typeName, field}]
+	if text, ok := t.text[docKey{typeName, field}]; ok || t.base == nil {
+		return text
+	}
+	return t.base.get(minor, typeName, field)
 }
 
-// unpack returns the contents of a file of descriptions.
+// gzipMagic begins each gzip file (RFC 1952, section 2.3.1).
+var gzipMagic = []byte{0x1f, 0x8b}
+
+// unpack returns a file, decompressed if it is compressed: the engine of the web page contains some files uncompressed (wasm/build.mjs).
 func unpack(from files, name string) ([]byte, error) {
 	packed, err := from.ReadFile(name)
 	if err != nil {
 		return nil, err
+	}
+	if !bytes.HasPrefix(packed, gzipMagic) {
+		return packed, nil
 	}
 	z, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
@@ -57,7 +67,8 @@ func unpack(from files, name string) ([]byte, error) {
 	return io.ReadAll(z)
 }
 
-// parseDocs reads a file of descriptions: types, each with fields, each with a text. Damaged data has none.
+// parseDocs parses a file of descriptions, which contains types with their fields and texts. If the data is damaged, it returns
+// nil.
 func parseDocs(minor string, raw []byte) map[docKey]string {
 	c := &coder{data: raw}
 	if c.header(minor) != nil {

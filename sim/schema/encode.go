@@ -8,17 +8,17 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// File is the content of a schema file. Defaults of fields are json.RawMessage.
+// File is the content of a schema file. The default of a field is a json.RawMessage.
 type File struct {
 	Minor     string
-	Types     []*Type // all that the others refer to
+	Types     []*Type // all types that are referenced below
 	Names     map[string]*Type
 	Kinds     map[GVK]*Type
 	Groups    []Group
 	Resources []Resource
 }
 
-// Encode returns the schema file.
+// Encode encodes the schema file.
 func (f *File) Encode() []byte {
 	c := newEncoder(f.Minor)
 	number := make(map[*Type]int, len(f.Types))
@@ -51,7 +51,7 @@ func (f *File) Encode() []byte {
 	return c.file()
 }
 
-// EncodeDocs returns a file of texts by definition and field.
+// EncodeDocs encodes a file of descriptions. texts contains them by definition and field.
 func EncodeDocs(minor string, texts map[string]map[string]string) []byte {
 	c := newEncoder(minor)
 	n := len(texts)
@@ -75,7 +75,7 @@ func newEncoder(minor string) *coder {
 	return c
 }
 
-// file returns the whole file: magic, strings, and the written data.
+// file returns the complete file: magic, strings, and encoded data.
 func (c *coder) file() []byte {
 	out := []byte(magic)
 	out = binary.AppendUvarint(out, uint64(len(c.strings)))

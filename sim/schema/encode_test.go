@@ -39,11 +39,11 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// TestEncodeDocs: descriptions are read as they were written.
+// TestEncodeDocs checks that descriptions are decoded as they were encoded.
 func TestEncodeDocs(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	file := EncodeDocs("1.36", map[string]map[string]string{"a": {"x": "one", "": "two"}, "b": {}, "c": {"x": "one"}})
 	is.Equal(parseDocs("1.36", file), map[docKey]string{{"a", "x"}: "one", {"a", ""}: "two", {"c", "x"}: "one"})
-	is.True(parseDocs("1.35", file) == nil) // of another minor
+	is.True(parseDocs("1.35", file) == nil) // for another minor
 }

@@ -11,7 +11,7 @@ const (
 	metaV1 = "io.k8s.apimachinery.pkg.apis.meta.v1."
 )
 
-// known are fields that other packages rely on, as the Go types and the published OpenAPI of 1.36 have them.
+// known are fields that other packages rely on, with their properties in the Go types and the published OpenAPI of 1.36.
 var known = []struct {
 	typeName string
 	want     Field
@@ -81,7 +81,7 @@ func TestKnownFields(t *testing.T) {
 			is.Equal(got.Type.Kind, tt.kind)
 			is.Equal(got.Type.Bits, tt.bits)
 			got.Type, got.printRule = nil, Always
-			is.Equal(got, tt.want) // all properties of the field
+			is.Equal(got, tt.want) // the exact properties of the field
 		})
 	}
 }
@@ -92,7 +92,7 @@ func TestFieldOrderIsPrintingOrder(t *testing.T) {
 	for _, f := range load(t).Kind(deployment).Fields {
 		names = append(names, f.Name)
 	}
-	is.Equal(names, []string{"kind", "apiVersion", "metadata", "spec", "status"}) // TypeMeta's fields in their place
+	is.Equal(names, []string{"kind", "apiVersion", "metadata", "spec", "status"}) // with the fields of TypeMeta in place
 }
 
 func TestTypeFacts(t *testing.T) {

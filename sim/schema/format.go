@@ -7,22 +7,22 @@ import (
 	"fmt"
 )
 
-// magic opens a schema file; the digit changes with the format.
+// magic is the beginning of every schema file. The digit changes with the format.
 const magic = "kubesim schema 1\n"
 
-// errDamaged is the error for every schema file that the generator has not written.
+// errDamaged is the error for a schema file that was not written by the generator.
 var errDamaged = errors.New("schema: damaged data")
 
-// coder reads or writes a schema file: each of its methods reads into its argument or writes it. After the first error it reads
-// zeros.
+// coder decodes or encodes a schema file. Each method decodes into its argument or encodes it. After the first error, it
+// decodes zeros.
 type coder struct {
-	data    []byte // the rest to read, or the written bytes
+	data    []byte // the remaining input, or the output
 	strings []string
-	numbers map[string]int // numbers of strings when the coder writes; nil when it reads
+	numbers map[string]int // numbers of strings when encoding; nil when decoding
 	err     error
 }
 
-// uint is for an unsigned varint (as encoding/binary writes it) that fits an int32.
+// uint codes an unsigned varint (in the format of encoding/binary) that fits an int32.
 func (c *coder) uint(n *int) {
 	if c.numbers != nil {
 		c.data = binary.AppendUvarint(c.data, uint64(*n))
@@ -36,7 +36,7 @@ func (c *coder) uint(n *int) {
 	*n, c.data = int(v), c.data[size:]
 }
 
-// count is for the number of things that follow, each at least one byte long.
+// count codes a number of items that follow. Each of them takes at least one byte.
 func (c *coder) count(n *int) {
 	if c.uint(n); c.numbers == nil && *n > len(c.data) {
 		c.fail()
@@ -44,7 +44,7 @@ func (c *coder) count(n *int) {
 	}
 }
 
-// bytes is for a length and that many bytes; they are not copied.
+// bytes codes a length and the bytes themselves. The decoded slice refers to the input.
 func (c *coder) bytes(b *[]byte) {
 	n := len(*b)
 	if c.count(&n); c.numbers != nil {
@@ -54,7 +54,7 @@ func (c *coder) bytes(b *[]byte) {
 	*b, c.data = c.data[:n], c.data[n:]
 }
 
-// str is for the number of a string.
+// str codes a string by its number in the string table.
 func (c *coder) str(s *string) {
 	i, known := c.numbers[*s]
 	if c.numbers != nil && !known {
@@ -68,7 +68,7 @@ func (c *coder) str(s *string) {
 	*s = c.strings[i]
 }
 
-// list is for how many there are, and each of them; nil for none.
+// list codes the number of items and each item. An empty list is decoded as nil.
 func list[T any](c *coder, all *[]T, each func(*coder, *T)) {
 	n := len(*all)
 	if c.count(&n); n > len(*all) {
@@ -87,7 +87,7 @@ func (c *coder) gvk(k *GVK) {
 	c.str(&k.Kind)
 }
 
-// flags is for a word with a bit for each flag, the lowest for the first.
+// flags codes a bit mask, with the first flag in the lowest bit.
 func (c *coder) flags(flags ...*bool) {
 	word := 0
 	for i, flag := range flags {
@@ -106,7 +106,7 @@ func (c *coder) fail() {
 	c.data = nil
 }
 
-// id is for the number of a type, of which there are n.
+// id codes a type by its number, which must be less than n.
 func (c *coder) id(id *int, n int) {
 	if c.uint(id); *id >= n {
 		c.fail()
@@ -114,14 +114,14 @@ func (c *coder) id(id *int, n int) {
 	}
 }
 
-// rawType is a Type as the file has it: other types are numbers. 0 is no type, so numbers are one too high.
+// rawType is the encoded form of a Type, in which other types are numbers.
 type rawType struct {
 	Type
 	elem   int
-	fields []int // type of each of Fields
+	fields []int // numbers of the types of Fields
 }
 
-// typ is for the blob of one type; n is the number of types there are.
+// typ codes the blob of one type. n is the total number of types.
 func (c *coder) typ(t *rawType, n int) {
 	kind := int(t.Kind)
 	c.uint(&kind)
@@ -147,7 +147,7 @@ func (c *coder) typ(t *rawType, n int) {
 	}
 }
 
-// field is for one field without its type. Rare properties follow only if their flag is set.
+// field codes a field except for its type. A rare property is present only if its flag is set.
 func (c *coder) field(f *Field) {
 	c.str(&f.Name)
 	c.uint(&f.Proto)
@@ -183,8 +183,8 @@ func (c *coder) field(f *Field) {
 	}
 }
 
-// value is for a default: JSON text as a string, bool, int64, float64, []any or map[string]any. When the coder writes, the value is
-// a json.RawMessage.
+// value codes a default value as JSON. It is decoded to a string, bool, int64, float64, []any or map[string]any. When
+// encoding, the value is a json.RawMessage.
 func (c *coder) value(v *any) {
 	raw, _ := (*v).(json.RawMessage)
 	text := string(raw)
@@ -201,7 +201,7 @@ func (c *coder) value(v *any) {
 	}
 }
 
-// readStrings reads the string table. The strings share one copy of the bytes.
+// readStrings decodes the string table. All strings share one copy of its bytes.
 func (c *coder) readStrings() {
 	var lengths []int
 	var text []byte
@@ -218,7 +218,7 @@ func (c *coder) readStrings() {
 	}
 }
 
-// header checks the magic and the minor.
+// header checks the magic string and the minor version.
 func (c *coder) header(minor string) error {
 	if len(c.data) < len(magic) || string(c.data[:len(magic)]) != magic {
 		return errDamaged

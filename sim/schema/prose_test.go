@@ -24,7 +24,7 @@ func TestDescription(t *testing.T) {
 		[]string{"ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"}) // of its elements
 }
 
-// TestEveryDefinitionIsDescribed looks for published definitions without a text.
+// TestEveryDefinitionIsDescribed searches for published definitions without a description.
 func TestEveryDefinitionIsDescribed(t *testing.T) {
 	is := is.New(t)
 	s := load(t)
@@ -41,5 +41,5 @@ func TestProseSize(t *testing.T) {
 	is := is.New(t)
 	b, err := proseData.ReadFile("data/prose-1.36.bin")
 	is.NoErr(err)
-	is.True(len(b) <= 250<<10) // small enough for every program that is no page
+	is.True(len(b) <= 250<<10) // small enough for every program except web pages
 }

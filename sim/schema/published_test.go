@@ -10,7 +10,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// definitions reads the published OpenAPI that the data was made from.
+// definitions returns the published OpenAPI from which the data was generated.
 func definitions(t *testing.T) map[string]any {
 	t.Helper()
 	f, err := os.Open("gen/openapi/1.36.json.gz")
@@ -29,7 +29,8 @@ func definitions(t *testing.T) map[string]any {
 	return file.Schemas
 }
 
-// TestPublishedStructure builds each definition of the published OpenAPI from its Type: nothing published is lost.
+// TestPublishedStructure reconstructs each definition of the published OpenAPI from its Type, and checks that nothing is
+// lost.
 func TestPublishedStructure(t *testing.T) {
 	is := is.New(t)
 	s := load(t)
@@ -61,7 +62,7 @@ func roundTrip(t *testing.T, v any) any {
 
 type document = map[string]any
 
-// definitionOf writes a struct as a component schema.
+// definitionOf returns a struct as a component schema.
 func definitionOf(t *Type) document {
 	out := document{"type": "object"}
 	props, required := document{}, []string{}
@@ -123,7 +124,7 @@ func propertyOf(f Field) document {
 	return out
 }
 
-// shapeOf writes a type as it stands in a property.
+// shapeOf returns the schema of a property with the type.
 func shapeOf(t *Type) document {
 	if t.Name != "" {
 		return document{"$ref": "#/components/schemas/" + t.Name}
@@ -146,7 +147,8 @@ func shapeOf(t *Type) document {
 	}
 }
 
-// elementOf writes an element: with the zero value of its Go type as default, unless it writes its own JSON.
+// elementOf returns the schema of an element. Its default is the zero value of its Go type, unless that type has custom
+// JSON encoding.
 func elementOf(t *Type) document {
 	out := shapeOf(t)
 	switch t.Kind {

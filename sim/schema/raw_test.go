@@ -8,7 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// The places of raw values are found in structs and lists; most kinds have none.
+// TestRaw checks that raw values are found in structs and lists. Most kinds have none.
 func TestRaw(t *testing.T) {
 	is := is.New(t)
 	set, err := Load("1.36")

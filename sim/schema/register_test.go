@@ -9,7 +9,7 @@ import (
 func TestKnown(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	is.Equal(Known(), Minors()) // outside of a page everything known is built in
+	is.Equal(Known(), Minors()) // except in a web page, all known minors are built in
 }
 
 // TestPack checks that the types that a web page reads from a pack are equal to the embedded types of other programs.
@@ -22,7 +22,7 @@ func TestPack(t *testing.T) {
 	s, err := parsePack("1.34", packed)
 	is.NoErr(err)
 	pod := s.Kind(GVK{Version: "v1", Kind: "Pod"})
-	is.True(pod != nil && s.Doc(pod.Name, "spec") != "") // types and descriptions are both there
+	is.True(pod != nil && s.Doc(pod.Name, "spec") != "") // it contains types and descriptions
 	is.True(Register("1.34", packed[:100]) != nil)       // cut off
 	is.True(Register("1.12", packed) != nil)             // nothing is known of it
 }

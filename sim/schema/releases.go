@@ -8,37 +8,38 @@ import (
 	"strings"
 )
 
-// Default is the minor of an API server without an explicit version: the one of the recordings, and the one that a web page has
-// from the start. data_default.go embeds its files.
+// Default is the minor version of an API server if no version is specified. The recordings are from this version, and a web
+// page initially contains only its data. data_default.go embeds its files.
 const Default = "1.36"
 
-// DefaultVersion is the release of Default.
+// DefaultVersion is the patch release of Default.
 const DefaultVersion = "v1.36.3"
 
-// Release is all that is known of a Kubernetes minor beside its data, and beside the rules that ask Context.Since.
+// Release describes a Kubernetes minor version. It does not include the schema data, or rules that call Context.Since.
 type Release struct {
-	// Minor is "1.36".
+	// Minor is the minor version, such as "1.36".
 	Minor string
-	// Version is the release in the answer of /version: "v1.36.3".
+	// Version is the release in the response to /version: "v1.36.3".
 	Version string
-	// Stored lists the kinds that are stored in another version than the one they are served in: a server keeps to the
-	// version that one of the minor before can read. Events of both groups are one resource. The storage version hashes
-	// of discovery show it.
+	// Stored maps a kind to the version in which it is stored, if that is not the served version: a server stores a version
+	// that servers of the previous minor version can read. The Events of both groups are one resource. The storage version
+	// hashes in discovery depend on it.
 	Stored map[GVK]GVK
-	// Unserved lists the kinds that a server can read without serving them by default, by group version.
+	// Unserved lists, by group version, the kinds that a server can decode but does not serve by default.
 	Unserved map[string]string
-	// PlainElements is set if OpenAPI has no defaults for the elements of lists and maps.
+	// PlainElements reports whether the published OpenAPI has no defaults for the elements of lists and maps.
 	PlainElements bool
-	// CELGo is the version of cel-go that evaluates expressions, 26 for v0.26.
+	// CELGo is the version of cel-go that evaluates expressions: 26 is v0.26.
 	CELGo int
 }
 
-// Releases are all minors that there is data for, built into this program or not, oldest first.
+// Releases lists all minor versions for which data exists, oldest first, whether or not the data is built into this program.
 var Releases = []Release{
 	{Minor: "1.34", Version: "v1.34.4", Stored: storedElsewhere, Unserved: unserved, CELGo: 26},
 	{Minor: "1.35", Version: "v1.35.4", Stored: storedElsewhere, Unserved: unserved, CELGo: 26},
 	{Minor: Default, Version: DefaultVersion, Stored: with(storedElsewhere,
-		stored("admissionregistration.k8s.io/v1beta1", "MutatingAdmissionPolicy MutatingAdmissionPolicyBinding")),
+		stored("admissionregistration.k8s.io/v1beta1", "MutatingAdmissionPolicy MutatingAdmissionPolicyBinding"),
+		map[GVK]GVK{{"resource.k8s.io", "v1beta2", "DeviceTaintRule"}: {"resource.k8s.io", "v1alpha3", "DeviceTaintRule"}}),
 		Unserved: unserved, CELGo: 26},
 	{Minor: "1.37", Version: "v1.37.2", Stored: with(storedElsewhere,
 		stored("certificates.k8s.io/v1beta1", "ClusterTrustBundle PodCertificateRequest"),
@@ -47,8 +48,8 @@ var Releases = []Release{
 		Unserved: unserved37, PlainElements: true, CELGo: 29},
 }
 
-// Known returns the minors of Releases. Load finds those that were given to Register and those that are embedded in the program,
-// which are all of them, except for GOOS=js.
+// Known returns the minor versions in Releases. Load accepts a minor version if its data is embedded in the program or has been
+// registered. All are embedded, except with GOOS=js.
 func Known() []string {
 	var minors []string
 	for _, r := range Releases {
@@ -57,7 +58,8 @@ func Known() []string {
 	return minors
 }
 
-// ReleaseOf returns the row of a minor, "1.36", or of a release of it, "v1.36.2"; false if there is none.
+// ReleaseOf returns the Release for a minor version ("1.36") or for a patch release of it ("v1.36.2"). If there is none, it returns
+// false.
 func ReleaseOf(version string) (Release, bool) {
 	version = strings.TrimPrefix(version, "v")
 	i := slices.IndexFunc(Releases, func(r Release) bool { return version == r.Minor || strings.HasPrefix(version, r.Minor+".") })
@@ -67,20 +69,20 @@ func ReleaseOf(version string) (Release, bool) {
 	return Releases[i], true
 }
 
-// CanRead reports whether servers of the release can read a kind that they do not serve. The error for such a kind in a body is
-// that its version is not the expected one, not that the kind is unknown.
+// CanRead reports whether servers of the release can decode a kind that they do not serve. If a request body contains such a
+// kind, the error says that its version is unexpected, not that the kind is unknown.
 func (r Release) CanRead(gvk GVK) bool {
 	return slices.Contains(strings.Fields(r.Unserved[gvk.GV()]), strings.TrimSuffix(gvk.Kind, "List"))
 }
 
-// storedElsewhere has the differing storage versions of every minor.
+// storedElsewhere contains those entries of Stored that all minor versions share.
 var storedElsewhere = map[GVK]GVK{
 	{"apiextensions.k8s.io", "v1", "CustomResourceDefinition"}: {"apiextensions.k8s.io", "v1beta1", "CustomResourceDefinition"},
 	{"autoscaling", "v1", "HorizontalPodAutoscaler"}:           {"autoscaling", "v2", "HorizontalPodAutoscaler"},
 	{"events.k8s.io", "v1", "Event"}:                           {"", "v1", "Event"},
 }
 
-// stored are kinds that are served as v1 and stored in a group version.
+// stored returns entries of Stored for kinds that are served as v1. gv is the group version in which they are stored.
 func stored(gv, kinds string) map[GVK]GVK {
 	group, version, _ := strings.Cut(gv, "/")
 	out := map[GVK]GVK{}
@@ -90,7 +92,7 @@ func stored(gv, kinds string) map[GVK]GVK {
 	return out
 }
 
-// with returns a table with more rows, or others.
+// with returns a copy of a map with additional or replaced entries.
 func with[K comparable, V any](some map[K]V, more ...map[K]V) map[K]V {
 	out := maps.Clone(some)
 	for _, m := range more {
@@ -99,7 +101,7 @@ func with[K comparable, V any](some map[K]V, more ...map[K]V) map[K]V {
 	return out
 }
 
-// unserved has the kinds that servers of 1.36 can read without serving them.
+// unserved lists the kinds that servers of 1.36 can decode but do not serve.
 var unserved = map[string]string{
 	"admissionregistration.k8s.io/v1alpha1": "MutatingAdmissionPolicy MutatingAdmissionPolicyBinding ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding",
 	"admissionregistration.k8s.io/v1beta1":  "MutatingAdmissionPolicy MutatingAdmissionPolicyBinding MutatingWebhookConfiguration ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration",
@@ -139,7 +141,7 @@ var unserved = map[string]string{
 	"storagemigration.k8s.io/v1beta1":       "StorageVersionMigration",
 }
 
-// unserved37 has the kinds that servers of 1.37 can read without serving them.
+// unserved37 lists the kinds that servers of 1.37 can decode but do not serve.
 var unserved37 = with(unserved, map[string]string{
 	"lifecycle.k8s.io/v1alpha1":  "Eviction EvictionRequest",
 	"scheduling.k8s.io/v1alpha2": "",
@@ -147,14 +149,15 @@ var unserved37 = with(unserved, map[string]string{
 	"scheduling.k8s.io/v1beta1":  "PodGroup PriorityClass Workload",
 })
 
-// CompareVersions compares versions of a group by stability and numbers: v2 > v1 > v2beta1 > v1beta2 > v1alpha1 > others, by name
-// (Kubernetes documentation, "Versions in CustomResourceDefinitions").
+// CompareVersions compares versions of a group by stability and numbers: v2 > v1 > v2beta1 > v1beta2 > v1alpha1 > others,
+// sorted by name (Kubernetes documentation, "Versions in CustomResourceDefinitions").
 func CompareVersions(a, b string) int {
 	x, y := rank(a), rank(b)
 	return cmp.Or(slices.Compare(x[:], y[:]), strings.Compare(b, a))
 }
 
-// rank returns stability, major and minor number of a version, larger is better; zeros for a name of another form.
+// rank returns the stability, major and minor number of a version; greater values are preferred. For a name in another
+// format, it returns zeros.
 func rank(name string) [3]int {
 	rest, isVersion := strings.CutPrefix(name, "v")
 	stability, major, minor := 3, rest, "0"
@@ -171,7 +174,7 @@ func rank(name string) [3]int {
 	return [3]int{stability, n, m}
 }
 
-// digits reads a number, which has no sign.
+// digits parses a number without a sign.
 func digits(s string) (int, bool) {
 	n, err := strconv.Atoi(s)
 	return n, err == nil && s[0] >= '0'

@@ -10,14 +10,14 @@ import (
 	"github.com/matryer/is"
 )
 
-// TestReleases: rows are in order, of one form, and have data.
+// TestReleases checks that the rows are sorted, have the same form, and have data.
 func TestReleases(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	var last int
 	var before Release
 	for _, r := range Releases {
-		is.True(len(r.Stored) > 0 && len(r.Unserved) > 0) // a new row has the values of every minor, too
+		is.True(len(r.Stored) > 0 && len(r.Unserved) > 0) // a new row also has the values of all minors
 		is.True(r.CELGo > 0 && r.CELGo >= before.CELGo)   // cel-go gets no older
 		before = r
 		var minor int
@@ -26,12 +26,12 @@ func TestReleases(t *testing.T) {
 		is.True(minor > last) // oldest first, each once
 		last = minor
 		is.True(strings.HasPrefix(r.Version, "v"+r.Minor+".")) // the release is one of the minor
-		set, err := Load(r.Minor)
+		set, err := LoadAll(r.Minor)
 		is.NoErr(err)
 		is.Equal(set.Release().Version, r.Version)
 		for served, stored := range r.Stored { // order does not matter
 			is.Equal(served.Kind, stored.Kind)
-			is.True(slices.ContainsFunc(set.Resources(), func(x Resource) bool { return x.GVK == served && x.Storage == stored })) // the data agrees
+			is.True(slices.ContainsFunc(set.Resources(), func(x Resource) bool { return x.GVK == served && x.Storage == stored })) // the data matches
 		}
 	}
 	r, ok := ReleaseOf(DefaultVersion)
@@ -47,7 +47,7 @@ func TestReleaseOf(t *testing.T) {
 	}
 }
 
-// TestCanRead checks that the kinds that a server can read without serving them differ between minors.
+// TestCanRead checks that the kinds that a server can decode without serving them differ between minors.
 func TestCanRead(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -59,7 +59,7 @@ func TestCanRead(t *testing.T) {
 	is.True(!older.CanRead(made) && newer.CanRead(made))
 }
 
-// TestDefaultIsEmbedded: the directive of a page cannot read a constant.
+// TestDefaultIsEmbedded compares Default with the embed directive of a web page, which cannot use a constant.
 func TestDefaultIsEmbedded(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -68,7 +68,7 @@ func TestDefaultIsEmbedded(t *testing.T) {
 	is.True(strings.Contains(string(text), "data/"+Default+".bin data/docs-"+Default+".bin\n"))
 }
 
-// TestReadable: the versions of a group that OpenAPI names in 1.36, and in 1.37.
+// TestReadable checks the group versions that OpenAPI lists in 1.36 and in 1.37.
 func TestReadable(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -1,5 +1,5 @@
-// Package schema holds the structure of the API's types as data: the tags of the Go structs of k8s.io/api, and the published
-// OpenAPI of them.
+// Package schema provides the structure of the API's types as data, generated from the tags of the Go structs in
+// k8s.io/api and their published OpenAPI.
 //
 //	Set (one Kubernetes minor) ── Kind(gvk) ──▶ *Type Deployment
 //	                                             ├─ Field metadata ──▶ *Type ObjectMeta
@@ -8,9 +8,10 @@
 //	                                             │                      └─ Field template ──▶ *Type PodTemplateSpec …
 //	                                             └─ Field status   ──▶ *Type DeploymentStatus
 //
-// One such graph drives decoding and its error texts, unknown fields, the order in which fields are printed, zero values that are
-// always present, protobuf, strategic merge patch, server-side apply and OpenAPI. Types are read from the embedded data only when a
-// kind is first asked for, and are shared by every Cluster of the process: a Type is immutable after it was returned.
+// This graph determines decoding and its error texts, unknown fields, the order in which fields are encoded, zero values
+// that are always present, protobuf, strategic merge patch, server-side apply and OpenAPI. Types are decoded from the
+// embedded data when a kind is first used, and are shared by all Clusters of the process. A Type is immutable once it has
+// been returned.
 package schema
 
 import (
@@ -23,7 +24,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Kind is the JSON form of a Type's values and the way in which its Go type handles them.
+// Kind is the JSON form of a type's values. It determines how the Go type encodes and decodes them.
 type Kind uint8
 
 const (
@@ -38,24 +39,25 @@ const (
 	Time                     // metav1.Time: RFC 3339, seconds, UTC; null when zero
 	MicroTime                // metav1.MicroTime: RFC 3339 with six fractional digits, UTC; null when zero
 	Duration                 // metav1.Duration: a Go duration string
-	Quantity                 // resource.Quantity: canonicalised string ("1000m" is printed "1"); numbers are accepted
+	Quantity                 // resource.Quantity: canonicalised string ("1000m" becomes "1"); numbers are accepted
 	IntOrString              // intstr.IntOrString: an int32 or a string
-	RawExtension             // runtime.RawExtension: any JSON value, kept as it is
-	Any                      // apiextensions JSON: any JSON value, kept as it is
-	FieldsV1                 // metav1.FieldsV1: a JSON object, kept as it is
+	RawExtension             // runtime.RawExtension: any JSON value, kept unchanged
+	Any                      // apiextensions JSON: any JSON value, kept unchanged
+	FieldsV1                 // metav1.FieldsV1: a JSON object, kept unchanged
 )
 
-// Type is one structural type. Shared and read-only.
+// Type is a structural type. It is shared and read-only.
 type Type struct {
 	Name   string // OpenAPI definition name, "io.k8s.api.core.v1.PodSpec"; "" for lists, maps and plain scalars
-	GoType string // as reflect prints it: "v1.PodSpec", "[]v1.Container", "map[string]string", "int32"
+	GoType string // in the format of reflect: "v1.PodSpec", "[]v1.Container", "map[string]string", "int32"
 	Kind   Kind
 	Bits   int     // of Int
-	Fields []Field // of Struct, in Go declaration order with inlined structs in their place: the order of printing
+	Fields []Field // of Struct, in Go declaration order with inlined structs in place: the order of encoding
 
-	// Elem is the type of the elements of a List or Map; for a list or map of pointers the pointed-to type. For an Any it is nil,
-	// or the struct that may stand in its place: a "v1.JSONSchemaPropsOrBool" that is an object is a JSONSchemaProps, and so is
-	// each object in the array of a "v1.JSONSchemaPropsOrArray". Other values are kept unchanged.
+	// Elem is the type of the elements of a List or Map; for a list or map of pointers, the type pointed to. For an Any
+	// it is nil, or the struct that the value may contain: a "v1.JSONSchemaPropsOrBool" that is an object is a
+	// JSONSchemaProps, and so is each object in the array of a "v1.JSONSchemaPropsOrArray". Other values are kept
+	// unchanged.
 	Elem *Type
 
 	ElemPointer bool // of List and Map: elements are Go pointers (a null element stays null)
@@ -64,15 +66,16 @@ type Type struct {
 	Published bool   // a definition of the published OpenAPI
 	MapType   string // x-kubernetes-map-type of the definition: "", atomic
 	GVKs      []GVK  // x-kubernetes-group-version-kind of the definition, as published
-	Unions    string // x-kubernetes-unions of the definition, as published JSON; "" for none
+	Unions    string // x-kubernetes-unions of the definition, as published JSON; "" if there are none
 
 	index map[string]int // JSON name → position in Fields
 
 	derived atomic.Value // see Derived
 }
 
-// Derived returns the result of derive for a type. The result is stored with the type: later calls return the same value, which
-// must not be changed. A Type stores one value, the codec's protobuf message. Derived panics if it is of another Go type.
+// Derived returns the result of derive for a type. The result is stored in the type. Later calls return the same value, which
+// must not be modified. A Type stores only one such value: the codec's protobuf message. Derived panics if the value has a
+// different Go type.
 func Derived[T any](t *Type, derive func(*Type) T) T {
 	if v := t.derived.Load(); v != nil {
 		return v.(T)
@@ -85,22 +88,22 @@ func Derived[T any](t *Type, derive func(*Type) T) T {
 type Field struct {
 	Name      string // JSON name
 	Type      *Type
-	Pointer   bool // the Go field is a pointer: absent is nil, present is printed even when zero
+	Pointer   bool // the Go field is a pointer: missing is nil, and zero values are encoded
 	OmitEmpty bool // encoding/json omitempty
 	OmitZero  bool // encoding/json omitzero
 	Proto     int  // protobuf field number; 0 means not in protobuf
 
-	// Inline holds the field numbers of the messages around an inlined field, outermost first. A Go struct that is inlined in JSON
-	// is a message of its own in protobuf: hostPath of Volume is field 1 of volumeSource, which is field 2 of Volume, so Proto is 1
-	// and Inline is [2]. Such a message is always on the wire, even when it is empty. Inline is nil if the field is in the struct's
-	// own message.
+	// Inline contains the field numbers of the messages around an inlined field, outermost first. A Go struct that is
+	// inlined in JSON is a separate message in protobuf: hostPath of Volume is field 1 of volumeSource, which is field 2
+	// of Volume, so Proto is 1 and Inline is [2]. Such a message is always encoded, even if it is empty. Inline is nil if
+	// the field is in the struct's own message.
 	Inline []int
 
 	Required bool     // listed as required in the published OpenAPI
-	Default  any      // default in the published OpenAPI ({} and "" of the generator included), nil if there is none
+	Default  any      // default in the published OpenAPI (including the generator's {} and ""), nil if there is none
 	Enum     []string // published values, sorted, of the field or of the elements of a list or map; not validated
 	Format   string   // OpenAPI format
-	PlainRef bool     // published as a $ref and nothing else (the Go field has no comment), not as an allOf with one
+	PlainRef bool     // published only as a $ref (the Go field has no comment), not as an allOf with one
 
 	ListType      string   // x-kubernetes-list-type: "", atomic, set, map
 	MapKeys       []string // x-kubernetes-list-map-keys
@@ -111,7 +114,7 @@ type Field struct {
 	printRule PrintRule // see PrintRule
 }
 
-// PrintRule is the condition under which a field is printed.
+// PrintRule is the condition under which a field is encoded.
 type PrintRule uint8
 
 const (
@@ -121,10 +124,10 @@ const (
 	NotZero            // omitzero of a struct
 )
 
-// PrintRule returns when encoding/json prints a field of a type that has been handed out.
+// PrintRule returns the condition under which encoding/json encodes the field. The field must belong to a completed type.
 func (f *Field) PrintRule() PrintRule { return f.printRule }
 
-// computePrintRule computes the PrintRule.
+// computePrintRule returns the PrintRule of a field whose type is set.
 func (f *Field) computePrintRule() PrintRule {
 	switch {
 	case !f.OmitEmpty && !f.OmitZero:
@@ -139,18 +142,18 @@ func (f *Field) computePrintRule() PrintRule {
 	if f.OmitZero {
 		return NotZero
 	}
-	return Always // omitempty does nothing to a Go struct
+	return Always // omitempty has no effect on a Go struct
 }
 
-// NewStruct returns a Struct with fields, which have their types, and makes them findable by name: the way to build types at run time, as
-// those of a custom resource. It keeps fields; on a repeated name the first one is found.
+// NewStruct returns a Struct with the given fields, whose types must be set. It creates types at run time, such as those of
+// custom resources. NewStruct keeps the slice fields. If several fields have the same name, Field returns the first one.
 func NewStruct(name, goType string, fields []Field) *Type {
 	t := &Type{Name: name, GoType: goType, Kind: Struct, Fields: fields}
 	t.complete()
 	return t
 }
 
-// complete precomputes the index of fields and when they are printed.
+// complete computes the index of the fields and their print rules.
 func (t *Type) complete() {
 	t.index = make(map[string]int, len(t.Fields))
 	for i := range t.Fields {
@@ -163,14 +166,14 @@ func (t *Type) complete() {
 	}
 }
 
-// Order returns where a path such as spec.rules[2].name leads among all values of the type: positions of fields and items, which
-// compare as the places do in an object that is printed.
+// Order converts a path such as spec.rules[2].name to a list of field and item numbers. Values are encoded in the order of
+// these lists.
 func (t *Type) Order(path string) []int {
 	places, _ := t.follow(path)
 	return places
 }
 
-// At returns the type of the value that a path such as spec.rules[2].name leads to, nil if it leads nowhere.
+// At returns the type of the value at a path such as spec.rules[2].name. If there is no such field, it returns nil.
 func (t *Type) At(path string) *Type {
 	_, t = t.follow(path)
 	return t
@@ -196,7 +199,7 @@ func (t *Type) follow(path string) (places []int, at *Type) {
 	return places, t
 }
 
-// Field returns the field with the JSON name (case-sensitive, as the API server matches), or nil.
+// Field returns the field with the given JSON name, or nil. As in the API server, names are case-sensitive.
 func (t *Type) Field(name string) *Field {
 	if i, ok := t.index[name]; ok {
 		return &t.Fields[i]
@@ -204,10 +207,10 @@ func (t *Type) Field(name string) *Field {
 	return nil
 }
 
-// GVK names a kind: group ("" is core), version and kind.
+// GVK identifies a kind by group ("" is core), version and kind.
 type GVK struct{ Group, Version, Kind string }
 
-// GV returns the apiVersion of k: "v1", "apps/v1".
+// GV returns the apiVersion of a kind: "v1", "apps/v1".
 func (k GVK) GV() string {
 	if k.Group == "" {
 		return k.Version
@@ -215,7 +218,7 @@ func (k GVK) GV() string {
 	return k.Group + "/" + k.Version
 }
 
-// Root returns the path below which the API of the group version is: /api/v1, /apis/apps/v1.
+// Root returns the URL path of the group version's API: /api/v1, /apis/apps/v1.
 func (k GVK) Root() string {
 	if k.Group == "" {
 		return "/api/" + k.Version
@@ -223,7 +226,7 @@ func (k GVK) Root() string {
 	return "/apis/" + k.GV()
 }
 
-// ParseGVK returns the kind that apiVersion and kind of an object name.
+// ParseGVK returns the GVK for the apiVersion and kind of an object.
 func ParseGVK(apiVersion, kind string) GVK {
 	group, version, ok := strings.Cut(apiVersion, "/")
 	if !ok {
@@ -232,15 +235,15 @@ func ParseGVK(apiVersion, kind string) GVK {
 	return GVK{Group: group, Version: version, Kind: kind}
 }
 
-// Compare orders kinds by group, version and kind.
+// Compare compares kinds by group, version and kind.
 func (k GVK) Compare(o GVK) int {
 	return cmp.Or(strings.Compare(k.Group, o.Group), strings.Compare(k.Version, o.Version), strings.Compare(k.Kind, o.Kind))
 }
 
-// String prints k as the real server's errors do: apps/v1, Kind=Deployment; /v1, Kind=Pod.
+// String formats k as in the real server's errors: apps/v1, Kind=Deployment; /v1, Kind=Pod.
 func (k GVK) String() string { return k.Group + "/" + k.Version + ", Kind=" + k.Kind }
 
-// Resource is one row of discovery: a resource that an API server of the minor serves by default.
+// Resource describes a resource, as in discovery, that an API server of the minor version serves.
 type Resource struct {
 	GVK
 	Resource   string // plural: "deployments"
@@ -250,32 +253,37 @@ type Resource struct {
 	Namespaced bool
 	Verbs      []string // sorted
 
-	// Storage is the kind as it is stored ("autoscaling/v2" for both HorizontalPodAutoscalers), zero for virtual kinds.
-	// It can be a version that is not served and that a Set has no Type of, as
-	// v1beta1 of CustomResourceDefinition and of MutatingAdmissionPolicy.
+	// Off reports whether servers serve the resource only if a flag enables it. Only a Set of LoadAll has such resources.
+	Off bool
+	// Deprecated is the warning that requests get if the version is deprecated, or "".
+	Deprecated string
+
+	// Storage is the kind in which objects are stored ("autoscaling/v2" for both HorizontalPodAutoscalers), or zero for
+	// virtual kinds. It can be a version that is not served and for which a Set has no Type, such as v1beta1 of
+	// CustomResourceDefinition and of MutatingAdmissionPolicy.
 	Storage GVK
 
 	Subresources []Subresource // sorted by name
 }
 
-// Group is one API group of discovery: its versions in the order the server prefers them, the first one most.
+// Group is an API group in discovery, with its versions in the server's order of preference.
 type Group struct {
 	Name     string
 	Versions []string
 }
 
-// Subresource is a row of discovery such as pods/eviction.
+// Subresource is an entry in discovery such as pods/eviction.
 type Subresource struct {
 	Name  string // "eviction"
 	GVK          // of the body; equal to the parent's GVK for status
 	Verbs []string
 }
 
-// Raw returns where objects of type t have a RawExtension, nil if nowhere. It walks over the whole type. A type inside
-// itself is taken to have none there.
+// Raw returns the positions of RawExtensions in objects of type t, or nil if there are none. It visits the whole type. If a
+// type is recursive, Raw does not descend into it again.
 func (t *Type) Raw() *object.Places { return t.raw(map[*Type]bool{}) }
 
-// raw is Raw for a type inside others.
+// raw implements Raw for a type that is nested in the types in outer.
 func (t *Type) raw(outer map[*Type]bool) *object.Places {
 	if t == nil || outer[t] {
 		return nil
@@ -305,8 +313,9 @@ func (t *Type) raw(outer map[*Type]bool) *object.Places {
 	return &at
 }
 
-// OpenAPI returns the type as an OpenAPI schema without references. It has types, formats, properties and items only. A field of
-// any type has no type, nor has a Quantity. A struct inside itself has no properties there.
+// OpenAPI returns the type as an OpenAPI schema without references, with only types, formats, properties and items. A field
+// that may have any type, or that is a Quantity, has no type in the schema. A struct that is nested in itself has no
+// properties.
 func (t *Type) OpenAPI() map[string]any { return t.openAPI(nil) }
 
 func (t *Type) openAPI(within []*Type) map[string]any {

@@ -20,7 +20,7 @@ func storageHash(k GVK) string {
 	return base64.StdEncoding.EncodeToString(sum[:8])
 }
 
-// row writes a resource or subresource as testdata/served-1.36.txt does.
+// row formats a resource or subresource as in testdata/served-1.36.txt.
 func row(name, kind string, verbs []string, rest ...string) string {
 	v := strings.Join(verbs, ",")
 	if v == allVerbs {
@@ -29,7 +29,7 @@ func row(name, kind string, verbs []string, rest ...string) string {
 	return strings.TrimSpace(fmt.Sprintf("- %s | %s | %s | %s", name, kind, v, strings.Join(rest, " ")))
 }
 
-// servedRows writes Resources as testdata/served-1.36.txt does, by group version.
+// servedRows formats Resources as in testdata/served-1.36.txt, by group version.
 func servedRows(s *Set) map[string][]string {
 	out := map[string][]string{}
 	for _, r := range s.Resources() {
@@ -74,7 +74,7 @@ func TestServedByDefault(t *testing.T) {
 			want[gv] = append(want[gv], line)
 		}
 	}
-	is.Equal(len(got), len(want)) // as many group versions
+	is.Equal(len(got), len(want)) // the same number of group versions
 	for gv := range want {
 		is.Equal(strings.Join(got[gv], "\n"), strings.Join(want[gv], "\n")) // the same rows in the same order
 	}

@@ -10,18 +10,18 @@ import (
 	"sync"
 )
 
-// Set is the API of one Kubernetes minor. It is read-only and safe for concurrent use.
+// Set is the API of one Kubernetes minor version. It is read-only and safe for concurrent use.
 //
-// A schema file opens with a magic text. All numbers are unsigned varints; a string is the number of an entry of the string
-// table, a type the number of a blob:
+// A schema file begins with a magic string. All numbers are unsigned varints. Strings are encoded as indices into the
+// string table, and types as indices of blobs:
 //
 //	Magic │ strings │ minor │ types: n × (length, blob) │ names │ kinds │ groups │ resources
 //	                             ▲                          │       │
-//	                             └── read when asked for ───┴───────┘ definition name or GVK → type
+//	                             └── read on first use ─────┴───────┘ definition name or GVK → type
 //
-// Load reads everything but the blobs; Kind and Named read the blobs that can be reached from the one they return. The files of
-// descriptions are gzip streams, read when the first one is asked for; this one is not, because every program reads it as it
-// starts: unpacking took a sixth of the time that a web page's engine needs for its first answer.
+// Load decodes everything except the blobs. Kind and Named decode the blobs that are reachable from the type they return.
+// The files of descriptions are compressed with gzip and read on first use. The schema file is not compressed, because
+// every program reads it at startup: decompression would take a sixth of the time until the first response in a web page.
 type Set struct {
 	minor     string
 	strings   []string
@@ -34,7 +34,7 @@ type Set struct {
 	readable  func() []GVK
 
 	mu    sync.RWMutex
-	types []*Type // by number; nil if not read yet. Everything reachable from an entry is read
+	types []*Type // by number; nil if not decoded yet. All types reachable from an entry are decoded
 
 	docs  texts // the file docs-MINOR.bin
 	prose texts // the file prose-MINOR.bin
@@ -45,10 +45,16 @@ var loaded = struct {
 	sets map[string]*Set
 }{sets: map[string]*Set{}}
 
-// Load returns the API of a Kubernetes minor ("1.36"). The Set of a minor is made once per process.
+// Load returns the API of a Kubernetes minor version, such as "1.36". Each Set is created only once per process. Load returns an
+// error if the program does not contain the data of the version and it was not registered.
 func Load(minor string) (s *Set, err error) {
 	loaded.Lock()
 	defer loaded.Unlock()
+	return loadLocked(minor)
+}
+
+// loadLocked implements Load. The caller must hold loaded.
+func loadLocked(minor string) (s *Set, err error) {
 	if s = loaded.sets[minor]; s == nil {
 		if s, err = open(data, minor); err != nil {
 			return nil, err
@@ -58,7 +64,7 @@ func Load(minor string) (s *Set, err error) {
 	return s, nil
 }
 
-// Minors returns the minors that Load knows, oldest first.
+// Minors returns the minor versions that Load supports, oldest first.
 func Minors() []string {
 	loaded.Lock()
 	defer loaded.Unlock()
@@ -68,12 +74,23 @@ func Minors() []string {
 	})
 }
 
-// open reads all of a schema file but the types. Descriptions come from the files beside it.
+// open decodes a schema file except for the types. The descriptions in separate files are read later.
 func open(from files, minor string) (*Set, error) {
 	raw, err := from.ReadFile(setFile(minor))
 	if err != nil {
 		return nil, fmt.Errorf("schema: no data for Kubernetes %q: %w", minor, err)
 	}
+	s, err := readSet(raw, minor)
+	if err != nil {
+		return nil, err
+	}
+	s.docs = texts{from: from, name: docsFile(minor)}
+	s.prose = texts{from: proseData, name: "data/prose-" + minor + ".bin"}
+	return s, nil
+}
+
+// readSet decodes the content of a schema file except for the types.
+func readSet(raw []byte, minor string) (*Set, error) {
 	c := &coder{data: raw}
 	if err := c.header(minor); err != nil {
 		return nil, err
@@ -97,13 +114,11 @@ func open(from files, minor string) (*Set, error) {
 		s.kinds[k.gvk] = k.id
 	}
 	s.types = make([]*Type, len(s.blobs))
-	s.docs = texts{from: from, name: docsFile(minor)}
-	s.prose = texts{from: proseData, name: "data/prose-" + minor + ".bin"}
 	s.readable = sync.OnceValue(s.findReadable)
 	return s, nil
 }
 
-// contents is the content of a schema file after its minor.
+// contents is the content of a schema file after the minor version.
 type contents struct {
 	blobs     [][]byte // of the types
 	names     []nameOf
@@ -112,7 +127,7 @@ type contents struct {
 	resources []Resource
 }
 
-// nameOf maps a definition name to its type, kindOf a kind.
+// nameOf contains the type of each definition name, and kindOf the type of each kind.
 type (
 	nameOf struct {
 		name      string
@@ -151,7 +166,10 @@ func (c *coder) resource(r *Resource) {
 	c.str(&r.Singular)
 	c.strs(&r.ShortNames)
 	c.strs(&r.Categories)
-	c.flags(&r.Namespaced)
+	deprecated := r.Deprecated != ""
+	if c.flags(&r.Namespaced, &r.Off, &deprecated); deprecated {
+		c.str(&r.Deprecated)
+	}
 	c.strs(&r.Verbs)
 	c.gvk(&r.Storage)
 	list(c, &r.Subresources, func(c *coder, sub *Subresource) {
@@ -161,26 +179,25 @@ func (c *coder) resource(r *Resource) {
 	})
 }
 
-// Release returns the row of Releases that the Set belongs to.
+// Release returns the Release that the Set belongs to.
 func (s *Set) Release() Release {
 	r, _ := ReleaseOf(s.minor)
 	return r
 }
 
-// Minor returns the Kubernetes minor, "1.36".
+// Minor returns the Kubernetes minor version, such as "1.36".
 func (s *Set) Minor() string { return s.minor }
 
-// Groups returns the groups of /apis as an API server lists them. The core group is not among them: /api has it.
-// The answer is shared: do not change it.
+// Groups returns the groups of /apis in the order of an API server. The core group is not included, because it is under
+// /api. The result is shared and must not be modified.
 func (s *Set) Groups() []Group { return s.groups }
 
-// Resources returns the resources that an API server serves by default: the core group first, then groups and versions in the order
-// of Groups, each sorted by resource. The answer is shared: do not change it.
+// Resources returns the resources that an API server serves by default: the core group first, followed by the others in the
+// order of Groups. The resources of each version are sorted by name. The result is shared and must not be modified.
 func (s *Set) Resources() []Resource { return s.resources }
 
-// Readable returns the group versions that a server can read, sorted: those of the kinds that it serves, and those of the kinds
-// that it can read only. It leaves out the core group and the groups of kinds that only servers send. The result is shared: do not
-// change it.
+// Readable returns the group versions, sorted, of all kinds that a server can decode, whether it serves them or not. It omits
+// the core group and the groups of kinds that only servers send. The result is shared and must not be modified.
 func (s *Set) Readable() []GVK { return s.readable() }
 
 func (s *Set) findReadable() []GVK {
@@ -199,12 +216,13 @@ func (s *Set) findReadable() []GVK {
 	return slices.SortedFunc(maps.Keys(found), GVK.Compare)
 }
 
-// Names returns the names of the definitions of the published OpenAPI, sorted. The answer is shared: do not change it.
+// Names returns the names of the definitions in the published OpenAPI, sorted. The result is shared and must not be
+// modified.
 func (s *Set) Names() []string { return s.published }
 
-// Kind returns the structure of a kind, or nil if the minor has none such. It also knows the kinds that are not
-// resources: lists, every version's DeleteOptions and WatchEvent, Status, APIGroup and the like in v1, Table's
-// companion PartialObjectMetadata in meta.k8s.io/v1, AdmissionReview and ConversionReview in v1 and v1beta1.
+// Kind returns the type of a kind, or nil if the kind does not exist in the minor version. It includes kinds that are not
+// resources: lists, DeleteOptions and WatchEvent of every version, v1 kinds such as Status and APIGroup, PartialObjectMetadata
+// and Table in meta.k8s.io/v1, and AdmissionReview and ConversionReview in v1 and v1beta1.
 func (s *Set) Kind(gvk GVK) *Type {
 	if id, ok := s.kinds[gvk]; ok {
 		return s.typeOf(id)
@@ -212,8 +230,27 @@ func (s *Set) Kind(gvk GVK) *Type {
 	return nil
 }
 
-// Named returns the type with the OpenAPI definition name, such as "io.k8s.api.core.v1.PodSpec", or nil. It also
-// knows types that are not in the published OpenAPI; their names are formed alike.
+// Versions returns the versions of a group, sorted, in which servers of the minor version can decode a kind. They do not serve all
+// of these.
+func (s *Set) Versions(group, kind string) []string {
+	var versions []string
+	for k := range s.kinds { // order does not matter: the result is sorted
+		if k.Group == group && k.Kind == kind {
+			versions = append(versions, k.Version)
+		}
+	}
+	for gv := range s.Release().Unserved { // order does not matter: the result is sorted
+		gvk := ParseGVK(gv, kind)
+		if gvk.Group == group && s.Release().CanRead(gvk) {
+			versions = append(versions, gvk.Version)
+		}
+	}
+	slices.Sort(versions)
+	return slices.Compact(versions)
+}
+
+// Named returns the type with the given OpenAPI definition name, such as "io.k8s.api.core.v1.PodSpec", or nil. The names
+// of types that are not in the published OpenAPI have the same form.
 func (s *Set) Named(name string) *Type {
 	if id, ok := s.names[name]; ok {
 		return s.typeOf(id)
@@ -221,7 +258,8 @@ func (s *Set) Named(name string) *Type {
 	return nil
 }
 
-// typeOf returns a type complete with all it refers to. Damaged data is no type: a test reads all there is.
+// typeOf returns a type, after decoding it and all types that it refers to. If the data is damaged, it returns nil; a test decodes
+// all types.
 func (s *Set) typeOf(id int) *Type {
 	s.mu.RLock()
 	t := s.types[id]
@@ -234,7 +272,8 @@ func (s *Set) typeOf(id int) *Type {
 	return s.readLocked(id)
 }
 
-// readLocked reads a type and those it refers to that are not read yet, and puts them in place together. s.mu is held.
+// readLocked decodes a type and the types that it refers to, and stores them together. The caller must hold s.mu. If the data of a
+// type is damaged, it returns nil and stores nothing.
 func (s *Set) readLocked(id int) *Type {
 	fresh := map[int]*rawType{}
 	order := []int{}
@@ -267,7 +306,7 @@ func (s *Set) readLocked(id int) *Type {
 	return s.types[id]
 }
 
-// link replaces the numbers of types by types.
+// link replaces the numbers of types in raw by pointers to the types.
 func (t *Type) link(raw *rawType, types []*Type) {
 	if raw.elem > 0 {
 		t.Elem = types[raw.elem-1]
@@ -280,12 +319,12 @@ func (t *Type) link(raw *rawType, types []*Type) {
 	}
 }
 
-// files is the source of schema files: the embedded ones, or a pack.
+// files provides schema files: the embedded files, or those in a pack.
 type files interface {
 	ReadFile(name string) ([]byte, error)
 }
 
-// pack is files by name: the data of one minor that was not built in, in one piece.
+// pack contains the files of one minor version that is not built in, by name.
 //
 //	length of the first file (4 bytes, big-endian) │ MINOR.bin │ docs-MINOR.bin
 type pack map[string][]byte
@@ -302,7 +341,8 @@ func (p pack) ReadFile(name string) ([]byte, error) {
 func setFile(minor string) string  { return "data/" + minor + ".bin" }
 func docsFile(minor string) string { return "data/docs-" + minor + ".bin" }
 
-// Pack returns the data of a minor that is built in, for Register in a program that it is not built into.
+// Pack returns the data of a minor version, which must be built into this program. A program that does not contain the data can
+// pass it to Register.
 func Pack(minor string) ([]byte, error) {
 	set, err := data.ReadFile(setFile(minor))
 	if err != nil {
@@ -316,7 +356,8 @@ func Pack(minor string) ([]byte, error) {
 	return append(append(out, set...), docs...), nil
 }
 
-// Register makes the data of a minor, as Pack returns it, known to Load. It does nothing for a minor that Load has read.
+// Register makes the data of a minor version, which Pack has returned, available to Load. If that version is already loaded, the
+// loaded data stays in use. Register returns an error if the version is not in Releases, or if the data is damaged.
 func Register(minor string, packed []byte) error {
 	if known := Known(); !slices.Contains(known, minor) {
 		return fmt.Errorf("schema: there is no Kubernetes %q here, only %v", minor, known)
@@ -333,7 +374,7 @@ func Register(minor string, packed []byte) error {
 	return nil
 }
 
-// parsePack parses the result of Pack.
+// parsePack parses the result of Pack. It returns an error if the data is incomplete.
 func parsePack(minor string, packed []byte) (*Set, error) {
 	if len(packed) < 4 || uint64(binary.BigEndian.Uint32(packed)) > uint64(len(packed)-4) {
 		return nil, errors.New("schema: the data is cut off: it is not what Pack returned")

@@ -34,7 +34,7 @@ func TestLoad(t *testing.T) {
 	is.True(err != nil) // no such minor
 	is.True(s.Kind(GVK{Version: "v1", Kind: "Nope"}) == nil)
 	is.True(s.Named("io.k8s.Nope") == nil)
-	is.True(s.Kind(deployment) == s.Named("io.k8s.api.apps.v1.Deployment")) // one type, two ways to it
+	is.True(s.Kind(deployment) == s.Named("io.k8s.api.apps.v1.Deployment")) // the same type by kind and by name
 }
 
 func BenchmarkLoad(b *testing.B) {
@@ -77,7 +77,7 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// TestEverythingCanBeRead keeps the promise that Kind and Named make: the embedded data is whole.
+// TestEverythingCanBeRead checks that all types in the embedded data can be decoded, as Kind and Named promise.
 func TestEverythingCanBeRead(t *testing.T) {
 	is := is.New(t)
 	s, err := open(data, Default)
@@ -118,7 +118,7 @@ func TestConcurrentUse(t *testing.T) {
 	}
 	wg.Wait()
 	for i := range readers {
-		is.Equal(got[i], got[0]) // all readers got the same types
+		is.Equal(got[i], got[0]) // all goroutines got the same types
 	}
 }
 
@@ -140,7 +140,7 @@ func TestDoc(t *testing.T) {
 	is.True(s.Doc(coreV1+"NodeSystemInfo", "kubeletVersion") != "")
 }
 
-// TestNoProse is about a program without the file of descriptions: it has those of Table columns.
+// TestNoProse checks that a program without the file of descriptions still has those of Table columns.
 func TestNoProse(t *testing.T) {
 	is := is.New(t)
 	s, err := open(data, Default)
@@ -150,8 +150,8 @@ func TestNoProse(t *testing.T) {
 	is.Equal(s.Description(coreV1+"PodStatus", "podIP"), s.Doc(coreV1+"PodStatus", "podIP"))
 }
 
-// FuzzParse feeds damaged schema files to the loader: it returns errors and never panics, and the data that it accepts can be
-// walked.
+// FuzzParse loads damaged schema files. It checks that the loader returns errors without a panic, and that all types of
+// accepted data can be visited.
 func FuzzParse(f *testing.F) {
 	set, err := data.ReadFile("data/1.36.bin")
 	if err != nil {
@@ -182,7 +182,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// smallFile is a schema file with one struct that has one field of its own type.
+// smallFile is a schema file with a struct that has one field of the struct's own type.
 var smallFile = []byte(magic + "\x03\x04\x01\x01\x06" + "1.36TX" + "\x00" + // strings 1.36, T, X; minor
 	"\x01\x0e" + "\x00\x00\x00\x01\x01\x02\x02\x00\x00\x01" + "\x00\x02\x01\x00" + // one type: T with field X
 	"\x01\x01\x00\x00" + "\x01\x01\x01\x01\x00" + "\x01\x01\x01\x01" + "\x00") // names, kinds, groups, resources
@@ -206,10 +206,10 @@ func TestDamagedData(t *testing.T) {
 	is.Equal(err.Error(), "schema: data of 1.36 where 1.35 was expected") // another minor's file
 	for _, n := range []int{0, 5, len(magic), 1000, len(raw) / 2, len(raw) - 1} {
 		_, err := parse("1.36", raw[:n])
-		is.Equal(err, errDamaged) // cut short
+		is.Equal(err, errDamaged) // truncated
 	}
 	_, err = parse("1.36", append(raw, 0))
-	is.Equal(err, errDamaged) // something behind the end
+	is.Equal(err, errDamaged) // trailing data
 	is.Equal(len(parseDocs("1.36", raw)), 0)
 }
 

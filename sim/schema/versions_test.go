@@ -14,7 +14,7 @@ func TestCompareVersions(t *testing.T) {
 		for j, b := range order {
 			got := CompareVersions(a, b)
 			is.Equal(i < j, got > 0)   // an earlier one is greater
-			is.Equal(i == j, got == 0) // only the same is the same
+			is.Equal(i == j, got == 0) // equal only to itself
 		}
 	}
 }

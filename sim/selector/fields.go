@@ -6,26 +6,27 @@ import (
 	"strings"
 )
 
-// FieldRequirement is one condition on a field of an object. Operator is Equals or NotEquals.
+// FieldRequirement is a condition on a field of an object. Operator is Equals or NotEquals.
 type FieldRequirement struct {
 	Label    string
 	Operator Operator
 	Value    string
 }
 
-// String prints the requirement so that ParseFields reads it back.
+// String returns the requirement in the syntax of ParseFields.
 func (r FieldRequirement) String() string {
 	return r.Label + string(r.Operator) + escaper.Replace(r.Value)
 }
 
 var escaper = strings.NewReplacer(`\`, `\\`, `,`, `\,`, `=`, `\=`)
 
-// Fields selects objects by some of their fields. The zero value selects everything. Which labels a resource knows is
-// not decided here: see Transform.
+// Fields selects objects by some of their fields. The zero value selects everything. It may contain any field labels; Transform
+// checks whether a resource supports them.
 type Fields struct{ requirements []FieldRequirement }
 
-// ParseFields reads a field selector such as "status.phase!=Failed,spec.nodeName=n1". In a value, backslash, comma and
-// equals sign have a backslash in front. Requirements are kept in the order of their text.
+// ParseFields parses a field selector such as "status.phase!=Failed,spec.nodeName=n1". In values, backslashes, commas and equals
+// signs are escaped with a backslash. The requirements are sorted by their text. ParseFields returns an error if a term has no
+// operator or an invalid escape sequence.
 func ParseFields(s string) (Fields, error) {
 	terms := splitTerms(s)
 	slices.Sort(terms)
@@ -49,7 +50,7 @@ func ParseFields(s string) (Fields, error) {
 	return f, nil
 }
 
-// splitTerms splits at commas that have no backslash in front.
+// splitTerms splits s at commas that are not preceded by a backslash.
 func splitTerms(s string) []string {
 	var terms []string
 	start := 0
@@ -65,7 +66,7 @@ func splitTerms(s string) []string {
 	return append(terms, s[start:])
 }
 
-// splitTerm splits at the first operator and returns the text after it, still escaped.
+// splitTerm splits a term at its first operator. The returned value is still escaped. ok is false if there is no operator.
 func splitTerm(term string) (r FieldRequirement, escaped string, ok bool) {
 	i := strings.IndexByte(term, '=')
 	if i < 0 {
@@ -96,7 +97,7 @@ func unescape(value string) (string, error) {
 			escaped = false
 		case c == '\\':
 			escaped = true
-		default: // the real server prints the number of the character
+		default: // the real server prints the code of the character
 			return "", fmt.Errorf("invalid field selector: unescaped character in value: %d", c)
 		}
 	}
@@ -106,7 +107,7 @@ func unescape(value string) (string, error) {
 	return b.String(), nil
 }
 
-// Matches reports whether an object is selected; value returns the text of the field with the given label.
+// Matches reports whether f selects an object. value returns the object's value for a field label.
 func (f Fields) Matches(value func(label string) string) bool {
 	for _, r := range f.requirements {
 		if (value(r.Label) == r.Value) != (r.Operator == Equals) {
@@ -119,7 +120,7 @@ func (f Fields) Matches(value func(label string) string) bool {
 // Empty reports whether f selects everything.
 func (f Fields) Empty() bool { return len(f.requirements) == 0 }
 
-// RequiresExact returns the value that the field must have, if f asks for one.
+// RequiresExact returns the value that f requires for a field. If there is no such requirement, ok is false.
 func (f Fields) RequiresExact(label string) (value string, ok bool) {
 	for _, r := range f.requirements {
 		if r.Label == label && r.Operator == Equals {
@@ -129,8 +130,8 @@ func (f Fields) RequiresExact(label string) (value string, ok bool) {
 	return "", false
 }
 
-// Transform returns f with every label and value replaced by the results of convert: a resource refuses unknown labels and
-// translates those of old versions. If convert returns two empty strings, the requirement is dropped.
+// Transform returns f after converting its labels and values with convert. convert returns an error for a label that a resource
+// does not support, and translates the labels of old versions. If it returns two empty strings, the requirement is dropped.
 func (f Fields) Transform(convert func(label, value string) (string, string, error)) (Fields, error) {
 	var out Fields
 	for _, r := range f.requirements {
@@ -145,7 +146,7 @@ func (f Fields) Transform(convert func(label, value string) (string, string, err
 	return out, nil
 }
 
-// String prints the requirements, separated by commas.
+// String returns the requirements separated by commas.
 func (f Fields) String() string { return join(f.requirements) }
 
 func join[R fmt.Stringer](requirements []R) string {

@@ -9,7 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Operator relates a key to values.
+// Operator is the comparison operator of a requirement.
 type Operator string
 
 const (
@@ -24,14 +24,14 @@ const (
 	LessThan     Operator = "lt"
 )
 
-// Requirement is one condition on the labels of an object.
+// Requirement is a condition on the labels of an object.
 type Requirement struct {
 	Key      string
 	Operator Operator
 	Values   []string
 }
 
-// newRequirement checks the parts of a requirement, as labels.NewRequirement does.
+// newRequirement returns a requirement. It returns an error if the requirement is invalid (labels.NewRequirement).
 func newRequirement(key string, op Operator, values []string) (Requirement, error) {
 	r := Requirement{key, op, values}
 	if errs := r.check(); len(errs) > 0 {
@@ -40,7 +40,7 @@ func newRequirement(key string, op Operator, values []string) (Requirement, erro
 	return r, nil
 }
 
-// invalid is several field errors as one error.
+// invalid combines field errors into one error.
 type invalid field.ErrorList
 
 func (e invalid) Error() string { return field.ErrorList(e).Text() }
@@ -60,7 +60,7 @@ func (r Requirement) check() field.ErrorList {
 		if len(r.Values) != 0 {
 			errs = append(errs, field.Invalid(path, r.Values, "values set must be empty for exists and does not exist"))
 		}
-	case GreaterThan, LessThan: // only the parser makes them, always with one value
+	case GreaterThan, LessThan: // created only by the parser, with a single value
 		if _, err := strconv.ParseInt(r.Values[0], 10, 64); err != nil {
 			errs = append(errs, field.Invalid(path.Index(0), r.Values[0], "for 'Gt', 'Lt' operators, the value must be an integer"))
 		}
@@ -80,7 +80,7 @@ func checkKey(key string, p field.Path) *field.Error {
 	return nil
 }
 
-// matches reports whether the labels fulfil the requirement.
+// matches reports whether the labels meet the requirement.
 func (r Requirement) matches(label func(name string) (value string, ok bool)) bool {
 	value, ok := label(r.Key)
 	switch r.Operator {
@@ -107,7 +107,7 @@ func (r Requirement) compare(value string) bool {
 	return r.Operator == GreaterThan && n > limit || r.Operator == LessThan && n < limit
 }
 
-// String prints the requirement so that ParseLabels reads it back; several values are sorted.
+// String returns the requirement in the syntax of ParseLabels. Values are sorted.
 func (r Requirement) String() string {
 	switch r.Operator {
 	case Exists:
@@ -137,10 +137,10 @@ type Labels struct {
 	nothing      bool
 }
 
-// Nothing returns the selector that selects no object.
+// Nothing returns the selector that matches no objects.
 func Nothing() Labels { return Labels{nothing: true} }
 
-// FromSet returns the selector for objects that have all these labels, without checking them. An empty set selects
+// FromSet returns the selector for objects that have all given labels. The labels are not validated. If there are none, it selects
 // everything.
 func FromSet(labels map[string]string) Labels {
 	var s Labels
@@ -150,12 +150,12 @@ func FromSet(labels map[string]string) Labels {
 	return s
 }
 
-// Matches reports whether an object with these labels is selected.
+// Matches reports whether s selects an object with the given labels.
 func (s Labels) Matches(labels map[string]string) bool {
 	return s.Match(func(name string) (string, bool) { value, ok := labels[name]; return value, ok })
 }
 
-// Match is Matches for labels that are looked up.
+// Match is like Matches, but calls a function to look up labels.
 func (s Labels) Match(label func(name string) (value string, ok bool)) bool {
 	for _, r := range s.requirements {
 		if !r.matches(label) {
@@ -171,7 +171,7 @@ func (s Labels) Empty() bool { return !s.nothing && len(s.requirements) == 0 }
 // IsNothing reports whether s selects nothing, whatever the labels are.
 func (s Labels) IsNothing() bool { return s.nothing }
 
-// Required yields the labels that each selected object has.
+// Required yields the labels that an object must have to be selected.
 func (s Labels) Required(yield func(key, value string) bool) {
 	for _, r := range s.requirements {
 		switch r.Operator {
@@ -183,7 +183,7 @@ func (s Labels) Required(yield func(key, value string) bool) {
 	}
 }
 
-// String prints the requirements, separated by commas. Everything and Nothing both print as "".
+// String returns the requirements separated by commas. It returns "" both for Nothing and for a selector that selects everything.
 func (s Labels) String() string { return join(s.requirements) }
 
 func sortByKey(list []Requirement) {

@@ -61,7 +61,7 @@ func TestParseLabelsErrors(t *testing.T) {
 	}
 }
 
-// condition is a requirement as text and as the naive function from a label (present or not) to the answer.
+// condition is a requirement as text, and as a naive function that evaluates it for a label's value and presence.
 type condition struct {
 	text string
 	ok   func(value string, present bool) bool

@@ -10,7 +10,8 @@ import (
 
 var operators = map[string]Operator{"In": In, "NotIn": NotIn, "Exists": Exists, "DoesNotExist": DoesNotExist}
 
-// FromLabelSelector turns a metav1.LabelSelector into Labels. nil selects nothing, an empty one everything.
+// FromLabelSelector converts a metav1.LabelSelector to Labels. A nil selector selects nothing, and an empty selector selects
+// everything. FromLabelSelector returns an error if a requirement is invalid.
 func FromLabelSelector(selector map[string]any) (Labels, error) {
 	if selector == nil {
 		return Nothing(), nil
@@ -39,8 +40,8 @@ func FromLabelSelector(selector map[string]any) (Labels, error) {
 	return Labels{requirements: list}, nil
 }
 
-// FormatLabelSelector prints a metav1.LabelSelector for people, as printer columns do: "<none>" when there is nothing
-// to print and "<error>" when it is not valid.
+// FormatLabelSelector returns a metav1.LabelSelector in the format of printer columns. It returns "<none>" for an empty selector
+// and "<error>" for an invalid one.
 func FormatLabelSelector(selector map[string]any) string {
 	s, err := FromLabelSelector(selector)
 	if err != nil {
@@ -52,15 +53,15 @@ func FormatLabelSelector(selector map[string]any) string {
 	return "<none>"
 }
 
-// ValidateOptions are the errors in a metav1.LabelSelector that are allowed. The zero value allows none.
+// ValidateOptions specifies which errors in a metav1.LabelSelector are allowed. The zero value allows none.
 type ValidateOptions struct {
-	// AllowInvalidValues lets bad label values in expressions pass, because the stored object has some already.
+	// AllowInvalidValues allows invalid label values in expressions. It is for objects whose stored version already contains some.
 	AllowInvalidValues bool
-	// AllowUnknownOperators lets operators pass that this server does not know: those of a SubjectAccessReview.
+	// AllowUnknownOperators allows operators that this server does not support. It is for SubjectAccessReviews.
 	AllowUnknownOperators bool
 }
 
-// ValidateLabelSelector checks the metav1.LabelSelector at p. nil is valid.
+// ValidateLabelSelector validates a metav1.LabelSelector. p is its path. A nil selector is valid.
 func ValidateLabelSelector(p field.Path, selector map[string]any, o ValidateOptions) field.ErrorList {
 	labels, expressions := parts(selector)
 	errs := field.CheckLabels(p.Child("matchLabels"), labels)
@@ -70,13 +71,13 @@ func ValidateLabelSelector(p field.Path, selector map[string]any, o ValidateOpti
 	return errs
 }
 
-// ValidateRequirement checks the metav1.LabelSelectorRequirement at p.
+// ValidateRequirement validates a metav1.LabelSelectorRequirement. p is its path.
 func ValidateRequirement(p field.Path, requirement map[string]any, o ValidateOptions) field.ErrorList {
 	return expressionOf(requirement).validate(p, o)
 }
 
-// HasInvalidValue reports whether an expression of the metav1.LabelSelector has a bad label value. Updates of such
-// objects set AllowInvalidValues.
+// HasInvalidValue reports whether an expression of a metav1.LabelSelector contains an invalid label value. For updates of such
+// objects, AllowInvalidValues must be set.
 func HasInvalidValue(selector map[string]any) bool {
 	_, expressions := parts(selector)
 	isBad := func(v string) bool { return len(field.LabelValue(v)) > 0 }
@@ -115,7 +116,7 @@ func (e expression) validate(p field.Path, o ValidateOptions) field.ErrorList {
 	return errs
 }
 
-// parts takes a metav1.LabelSelector apart.
+// parts returns the labels and expressions of a metav1.LabelSelector.
 func parts(selector map[string]any) (labels map[string]string, expressions []expression) {
 	o := object.Object(selector)
 	for _, r := range o.Objects("matchExpressions") {

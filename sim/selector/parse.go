@@ -8,8 +8,8 @@ import (
 	"github.com/kubesim/kubesim/sim/field"
 )
 
-// ParseLabels reads a label selector such as "app in (web,api),tier!=db,!old,cores>4". The empty string selects
-// everything.
+// ParseLabels parses a label selector such as "app in (web,api),tier!=db,!old,cores>4". The empty string selects everything. For an
+// invalid selector, ParseLabels returns the real server's error.
 //
 //	selector    = [ requirement *( "," requirement ) ]
 //	requirement = key | "!" key | key ( "=" | "==" | "!=" | ">" | "<" ) [ value ] | key ( "in" | "notin" ) "(" values ")"
@@ -41,7 +41,7 @@ func ParseLabels(s string) (Labels, error) {
 	return Labels{requirements: list}, nil
 }
 
-// token is a piece of a selector: its kind is identifier, end or, for a symbol, the symbol itself.
+// token is a token of a selector. Its kind is identifier, end or, if it is a symbol, the symbol itself.
 type token struct{ kind, text string }
 
 const (
@@ -53,9 +53,9 @@ const (
 	nul     = '\x00'
 )
 
-// tokenize splits a selector. The last token is of kind end. The words in and notin are identifiers; only the place of
-// an operator makes them operators. A NUL ends the selector, but for one that directly follows a token, which is left
-// out.
+// tokenize splits a selector into tokens. The last token has the kind end. The words in and notin are identifiers, which the parser
+// treats as operators only where it expects an operator. A NUL ends the selector, except that one NUL directly after a token is
+// skipped.
 func tokenize(s string) []token {
 	var tokens []token
 	for {
@@ -79,7 +79,7 @@ func tokenize(s string) []token {
 	}
 }
 
-// parser walks over tokens. It never steps past the last one.
+// parser iterates over tokens. It never moves past the last one.
 type parser struct {
 	tokens []token
 	i      int
@@ -87,7 +87,7 @@ type parser struct {
 
 func (p *parser) at(kind string) bool { return p.tokens[p.i].kind == kind }
 
-// next returns the token at hand and steps to the one after it.
+// next returns the current token and moves to the next one.
 func (p *parser) next() token {
 	t := p.tokens[p.i]
 	if t.kind != end {
@@ -156,7 +156,8 @@ func (p *parser) values(op Operator) ([]string, error) {
 	return []string{p.next().text}, nil
 }
 
-// set reads "(a,b)". A value may be left out: "(a,)" is a and the empty string, "()" the empty string alone.
+// set parses a list of values such as "(a,b)". A missing value is the empty string: "(a,)" contains a and "", and "()" contains
+// only "".
 func (p *parser) set() ([]string, error) {
 	if !p.at("(") {
 		return nil, p.expected(" expected: '('")

@@ -12,7 +12,8 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
-// Clients that try again until they know end up with the same, whatever went wrong on the way.
+// TestConverge checks that clients that retry until a definite result end with the same objects, regardless of
+// disturbances.
 func TestConverge(t *testing.T) {
 	t.Parallel()
 	troubled := 0
@@ -32,12 +33,13 @@ func TestConverge(t *testing.T) {
 			troubled++
 		}
 	}
-	is.New(t).True(troubled >= 4) // there was trouble: requests had to be sent again
+	is.New(t).True(troubled >= 4) // requests had to be retried because of disturbances
 }
 
-// converge makes clients run errands that commute. Each client has its own objects, sends one request at a time, and repeats it until the
-// answer is definite, as controllers do. Meanwhile one trouble happens per round; then everything heals. The resulting objects
-// must not depend on the troubles: Result.Semantic is always the same. converge returns an error if a client does not finish in time.
+// converge runs tasks that commute. Each client has its own objects, sends one request at a time, and repeats it until
+// the response is definite, like a controller. One disturbance occurs per round; then all disturbances end. The
+// resulting objects must not depend on the disturbances: Result.Semantic is always the same. converge returns an error
+// if a client does not finish in time.
 func converge(c Config, trouble []scenario.Op) (*Result, error) {
 	r, err := begin(Options{Config: c, Ops: trouble})
 	if err != nil {
@@ -47,7 +49,7 @@ func converge(c Config, trouble []scenario.Op) (*Result, error) {
 	for i := range clients {
 		clients[i] = &errands{todo: errandsOf(c, i+1)}
 	}
-	limit := len(trouble) + 20*c.Ops + 200 // rounds; one errand takes a few when nothing is wrong
+	limit := len(trouble) + 20*c.Ops + 200 // the maximum number of rounds; a task takes a few if there are no disturbances
 	for round, left := 0, true; left; round++ {
 		switch {
 		case round < len(trouble):
@@ -81,11 +83,11 @@ func converge(c Config, trouble []scenario.Op) (*Result, error) {
 type errands struct {
 	todo    []scenario.Op
 	pending *checker.Call
-	moves   int // of the runner when it was sent
+	moves   int // the runner's moves when the request was sent
 }
 
-// errandsOf draws the errands of a client. The names of its objects contain its own name, and the result of an errand does not depend
-// on its time.
+// errandsOf draws the tasks of a client. The names of its objects contain the client's name, and the result of a task
+// does not depend on its time.
 func errandsOf(c Config, client int) []scenario.Op {
 	r := rand.New(rand.NewPCG(c.Seed, uint64(client)))
 	kinds := []string{"configmaps", "leases.coordination.k8s.io", "clusterroles.rbac.authorization.k8s.io", "widgets.example.com"}
@@ -111,7 +113,7 @@ func errandsOf(c Config, client int) []scenario.Op {
 	return out
 }
 
-// step handles the answer to the last request and sends the next one.
+// step handles the response to the last request and sends the next one.
 func (e *errands) step(r *runner) error {
 	if c := e.pending; c != nil {
 		if c.Returned == 0 && e.moves == r.moves {

@@ -23,7 +23,7 @@ func ExampleSwarm() {
 	// Output: 1 50 true false
 }
 
-// A watch that loses deletions is found, and the run made as short as it may be.
+// Shrink finds a minimal run for a server that loses deletions.
 func ExampleShrink() {
 	o := soak.Options{Config: soak.Swarm(3, 100), Tamper: func(_ int, event []byte) [][]byte {
 		if bytes.Contains(event, []byte(`"type":"DELETED"`)) {

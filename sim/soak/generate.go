@@ -38,7 +38,7 @@ type generator struct {
 	trouble []string
 }
 
-// weightedNames returns each name as often as its weight says.
+// weightedNames returns each name as many times as its weight.
 func weightedNames(weights map[string]int, names []string) []string {
 	var out []string
 	for _, name := range names {
@@ -53,7 +53,7 @@ func pick[T any](r *rand.Rand, list []T) T { return list[r.IntN(len(list))] }
 
 func (g *generator) one(n int) bool { return g.r.IntN(n) == 0 }
 
-// request is an op that sends a request which may fail, and does not wait for the answer.
+// request is an op that sends a request. The request may fail, and the op does not wait for the response.
 type request struct{ scenario.Op }
 
 func newRequest(verb, client string, args ...string) *request {
@@ -64,7 +64,7 @@ func (o *request) flag(name, value string) {
 	o.Flags = append(o.Flags, scenario.FlagValue{Name: name, Value: value})
 }
 
-// about is a request for all that is in a scope.
+// about returns a request for all objects in a scope.
 func about(verb, client string, s checker.Scope) *request {
 	o := newRequest(verb, client, s.Resource)
 	switch {
@@ -82,7 +82,7 @@ func about(verb, client string, s checker.Scope) *request {
 	return o
 }
 
-// ask draws the n-th op, for which a client asks for something.
+// ask draws the n-th op: a read, a watch or a write of a random client, or the end of its watches.
 func (g *generator) ask(n int) scenario.Op {
 	client, verb := fmt.Sprint("c", 1+g.r.IntN(g.c.Clients)), pick(g.r, g.work)
 	resource := pick(g.r, names)
@@ -111,7 +111,7 @@ func (g *generator) ask(n int) scenario.Op {
 	return g.write(verb, client, resource, n)
 }
 
-// object draws which one of a resource an op is about.
+// object draws the object of a request.
 func (g *generator) object(o *request, resource string) (name, namespace string) {
 	name = fmt.Sprint("o", g.r.IntN(g.c.Names))
 	if !resources[resource].cluster {
@@ -151,12 +151,12 @@ func (g *generator) write(verb, client, resource string, n int) scenario.Op {
 	return o.Op
 }
 
-// put is a create or an update.
+// put sets the fields of a create or an update.
 func (o *request) put(verb, resource, namespace, label string, n int) {
 	if verb == "update" {
 		o.Name = "replace"
 	}
-	if label != "l2" { // the third label is none
+	if label != "l2" { // the third label means no label
 		o.flag("set", "metadata.labels.app="+label)
 	}
 	o.object(resources[resource], namespace, n)
@@ -170,7 +170,8 @@ func (o *request) apply(resource, namespace, label string, n int, force bool) {
 	}
 }
 
-// patch changes a label and an annotation, and may put a finalizer on or take it off.
+// patch sets the body and the type of a patch. A JSON patch replaces the annotations. A merge patch changes a label and an
+// annotation, and adds (on) or removes (off) a finalizer. A patch with a finalizer is always a merge patch.
 func (o *request) patch(kind, finalizer, label string, n int) {
 	if kind == "json" && finalizer == "" {
 		o.flag("type", "json")
@@ -203,7 +204,7 @@ func (g *generator) scope(verb, resource string) checker.Scope {
 	return s
 }
 
-// version draws a resourceVersion: none, 0, or one around the store's, up to 100 before and behind it.
+// version draws a resourceVersion: none, 0, or an offset of up to 100 from the newest revision.
 func (g *generator) version() string {
 	switch g.r.IntN(4) {
 	case 0, 1:
@@ -239,7 +240,7 @@ func (g *generator) list(o *request) {
 	}
 }
 
-// watchesMax is the maximal number of open watches of a client.
+// watchesMax is the maximum number of open watches per client.
 const watchesMax = "4"
 
 func (g *generator) watch(o *request) {
@@ -248,7 +249,7 @@ func (g *generator) watch(o *request) {
 	}
 	switch g.r.IntN(6) {
 	case 0, 1:
-		o.flag("rv", "seen") // the last revision of the client's last watch of the scope
+		o.flag("rv", "seen") // the last revision of the client's last watch with this scope
 	case 2:
 		o.flag("rv", "0")
 	case 3:
@@ -257,14 +258,14 @@ func (g *generator) watch(o *request) {
 	switch g.r.IntN(5) {
 	case 0:
 		o.flag("send-initial-events", "false")
-	case 1: // the parameters of clients before watch-list
+	case 1: // the parameters of clients that do not use watch-list
 	default:
 		o.flag("send-initial-events", "true")
 	}
 	o.flag("at-most", watchesMax)
 }
 
-// happen draws a trouble of the cluster.
+// happen draws a disturbance of the cluster.
 func (g *generator) happen() []scenario.Op {
 	verb := pick(g.r, g.trouble)
 	replica := fmt.Sprint(1 + g.r.IntN(g.c.Replicas))
@@ -309,12 +310,13 @@ func (g *generator) faults() []scenario.Op {
 
 // kind is a resource that runs use.
 type kind struct {
-	cluster bool     // its objects are in no namespace
-	fields  []string // besides metadata; %d is the number of the op, $NS the namespace
+	cluster bool     // its objects have no namespace
+	fields  []string // in addition to metadata; %d is the number of the op, $NS the namespace
 }
 
-// resources are the resources that runs use: ConfigMaps and Leases because they are common, Events because they are not in a watch
-// cache, ClusterRoles because they have no namespace, Widgets because a CustomResourceDefinition defines them.
+// resources are the resources that runs use: ConfigMaps and Leases because they are common, Events because they have no
+// watch cache, ClusterRoles because they have no namespace, and Widgets because a CustomResourceDefinition defines
+// them.
 var resources = map[string]kind{
 	"configmaps":                 {fields: []string{`data={"n":"%d"}`}},
 	"leases.coordination.k8s.io": {fields: []string{`spec={"holderIdentity":"%d"}`}},
@@ -324,7 +326,7 @@ var resources = map[string]kind{
 	"widgets.example.com":                    {fields: []string{`spec={"n":%d}`}},
 }
 
-// names are the resources in their order.
+// names contains the names of the resources, sorted.
 var names = object.SortedKeys(resources)
 
 var namespaces = []string{"default", "kube-public"}
@@ -334,7 +336,7 @@ const widgets = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceD
 "storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{"n":{"type":"integer"}}}}}}}]}}
 `
 
-// object adds the fields of an object. n makes each write different.
+// object sets the fields of an object. n makes each write different.
 func (o *request) object(k kind, namespace string, n int) {
 	for _, f := range k.fields {
 		if strings.Contains(f, "%d") {

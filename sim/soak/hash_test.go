@@ -13,9 +13,9 @@ import (
 
 const goldenFile = "testdata/hashes.txt"
 
-// The same seed gives the same bytes: run twice, with the race detector, on another machine, and as js/wasm (make
-// test-wasm runs this test under node). A change of anything that a client can see, or of the trace, changes the hashes:
-// go test ./sim/soak -run TestGoldenHashes -update rewrites them.
+// TestGoldenHashes checks that the same seed produces the same bytes: in two runs, with the race detector, on another
+// machine, and as js/wasm (make test-wasm runs this test in Node). A change of the trace or of any data that a client
+// receives changes the hashes; go test ./sim/soak -run TestGoldenHashes -update rewrites them.
 func TestGoldenHashes(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -39,7 +39,7 @@ func TestGoldenHashes(t *testing.T) {
 	}
 }
 
-// Another seed is another run.
+// TestSeeds checks that different seeds lead to different runs.
 func TestSeeds(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -50,7 +50,7 @@ func TestSeeds(t *testing.T) {
 	is.True(a.Hash != b.Hash)
 }
 
-// Ops are lines of scenarios: they print as they are read, whatever was drawn.
+// TestOps checks that ops are lines of scenarios: parsing the text form of an op returns the same op.
 func TestOps(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

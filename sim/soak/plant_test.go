@@ -13,13 +13,14 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
-// calm configures a run without other troubles, with enough watches to detect a planted bug.
+// calm configures a run without other disturbances, with enough watches to detect an injected bug.
 func calm(seed uint64) Config {
 	return Config{Seed: seed, Ops: 250, Clients: 2, Replicas: 2, Names: 3, Work: []string{"create", "update", "delete", "patch", "watch", "get", "list"},
 		Trouble: []string{"advance"}, Calm: 6}
 }
 
-// tamper makes a Tamper that changes frames of one type: f gets the frame before it in the stream, nil for the first.
+// tamper returns a function that creates a Tamper. The Tamper calls f for frames of one type, with the previous frame
+// of the stream, which is nil for the first one.
 func tamper(kind string, f func(before, frame []byte) [][]byte) func() func(int, []byte) [][]byte {
 	return func() func(int, []byte) [][]byte {
 		last := map[int][]byte{}
@@ -42,8 +43,8 @@ var (
 	end      = regexp.MustCompile(`,"annotations":\{"k8s.io/initial-events-end":"true"\}`)
 )
 
-// TestServerBugs plants behaviour that only a bug in a server can cause, by Illegal faults and by changing events on the wire, and checks
-// that the broken promise is found.
+// TestServerBugs injects behaviour that only a bug in a server can cause, by Illegal faults and by changing events on
+// the wire, and checks that the broken promise is found.
 func TestServerBugs(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -85,7 +86,7 @@ func TestServerBugs(t *testing.T) {
 				config := calm(seed)
 				r, err := Run(Options{Config: config})
 				is.NoErr(err)
-				is.Equal(len(r.Violations), 0) // without the bug nothing is found
+				is.Equal(len(r.Violations), 0) // without the bug there are no violations
 				config.Extra = c.faults
 				o := Options{Config: config}
 				if c.tamper != nil {
@@ -95,19 +96,19 @@ func TestServerBugs(t *testing.T) {
 				is.NoErr(err)
 				found = slices.ContainsFunc(r.Violations, func(v checker.Violation) bool { return v.Promise == c.promise })
 			}
-			is.True(found) // the check of this promise finds it
+			is.True(found) // the check of this promise finds the bug
 		})
 	}
 }
 
-// lost is a run with a bug, in which bookmarks lie.
+// lost returns a run with a bug that makes bookmarks wrong.
 func lost() Options {
 	c := calm(1)
 	c.Extra = []string{"on watch * event=MODIFIED do drop"}
 	return Options{Config: c}
 }
 
-// A run is also a scenario, with the same resulting objects.
+// TestScenario checks that a run can be repeated as a scenario, with the same resulting objects.
 func TestScenario(t *testing.T) {
 	t.Parallel()
 	for seed := uint64(1); seed <= 6; seed++ {
@@ -135,15 +136,16 @@ func opened(t *testing.T, text []byte) *scenario.Outcome {
 
 const lostFile = "testdata/lost.txtar"
 
-// Shrink reduces a failing run of hundreds of ops to the few that show the bug, as a scenario that fails in the same way.
-// kubesim run and the engine of the page open the same file in their tests; -update rewrites it.
+// TestShrink checks that Shrink reduces a failing run of hundreds of ops to the few ops that show the bug, as a
+// scenario that fails in the same way. kubesim run and the engine of the page open the same file in their tests;
+// -update rewrites it.
 func TestShrink(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	r, err := Shrink(lost(), Run)
 	is.NoErr(err)
-	is.True(len(r.Violations) > 0) // it still fails
-	is.True(r.Ops <= 8)            // fault, create, watch, change, and little else
+	is.True(len(r.Violations) > 0) // the run still fails
+	is.True(r.Ops <= 8)            // fault, create, watch, change, and little more
 	text := r.Scenario().Format()
 	if *update {
 		is.NoErr(os.WriteFile(lostFile, text, 0o600))

@@ -19,8 +19,8 @@ import (
 type Options struct {
 	Config Config
 	Ops    []scenario.Op // if nil, Generate draws them
-	// Tamper receives each event of a watch before its client and returns the events that the client gets instead. Tests use it to
-	// plant bugs. watch is the number of the op that began the watch. If Tamper is nil, events are unchanged.
+	// Tamper, if not nil, receives each watch event before the client does, and returns the events that the client receives
+	// instead. Tests use it to inject bugs. watch is the number of the op that started the watch.
 	Tamper func(watch int, event []byte) [][]byte
 }
 
@@ -28,22 +28,22 @@ type Options struct {
 type Result struct {
 	History    *checker.History
 	Violations []checker.Violation
-	Hash       string // of the trace, and of every byte that clients got
-	Semantic   string // fingerprint of the resulting objects, independent of the order
-	Ops        int    // number of ops that had an effect
+	Hash       string // the hash of the trace and of every byte that clients received
+	Semantic   string // a fingerprint of the resulting objects that does not depend on the order of events
+	Ops        int    // the number of ops that had an effect
 
 	world *scenario.World
 }
 
-// Scenario returns the run as a scenario, in which kubesim run and the page show the same: a promise that was broken is the
-// failure of its last line.
+// Scenario returns the run as a scenario that kubesim run and the page can repeat. If a promise was broken, the last
+// line of the scenario fails.
 func (r *Result) Scenario() *scenario.File {
 	story := "Random work in random trouble. No promise was broken."
 	if len(r.Violations) > 0 {
 		story = "Random work in random trouble. A promise was broken.\n" + r.Violations[0].Error()
 	}
 	if op, err := scenario.Parse("expect promises kept"); err == nil {
-		_, _ = r.world.Do(op) // the file contains it whether or not it holds
+		_, _ = r.world.Do(op) // the file contains the line whether or not it holds
 	}
 	return r.world.Export(story)
 }
@@ -53,12 +53,12 @@ type runner struct {
 	o       Options
 	world   *scenario.World
 	hash    hash.Hash
-	numbers []int // number of each of the World's operations in the hash, 0 if it is not in the hash
+	numbers []int // World operation -> its number in the hash, or 0 if it is not in the hash
 	done    int
-	moves   int // how often the run continued with another cluster
+	moves   int // the number of times the run continued with another cluster
 }
 
-// Run runs ops and checks the result. It returns an error if the run cannot begin or an op is invalid.
+// Run runs ops and checks the result. It returns an error if the run cannot start or an op is invalid.
 func Run(o Options) (*Result, error) {
 	if o.Ops == nil {
 		o.Ops = Generate(o.Config)
@@ -87,7 +87,7 @@ func begin(o Options) (*runner, error) {
 		lines = append(lines, fmt.Sprintf("route c%d %d", i, 1+i%replicas))
 	}
 	var err error
-	r.world, err = scenario.New(scenario.Options{Cluster: config.Cluster{Seed: o.Config.Seed, Replicas: make([]config.Server, replicas)}, // as the lines say
+	r.world, err = scenario.New(scenario.Options{Cluster: config.Cluster{Seed: o.Config.Seed, Replicas: make([]config.Server, replicas)}, // same as in the lines
 		Files: map[string]string{"widgets.json": widgets}, Strict: true, Quiet: true, Tap: r,
 		Agent: func(client string) string { return client }})
 	for _, line := range append(lines, "record") {
@@ -98,7 +98,7 @@ func begin(o Options) (*runner, error) {
 	return r, err
 }
 
-// say runs a line that is not in the hash.
+// say runs a line that is not included in the hash.
 func (r *runner) say(line string) error {
 	op, err := scenario.Parse(line)
 	if err != nil {
@@ -107,7 +107,7 @@ func (r *runner) say(line string) error {
 	return r.do(op, 0)
 }
 
-// do runs an operation, whose number in the hash is n.
+// do runs an operation. n is its number in the hash, or 0.
 func (r *runner) do(op scenario.Op, n int) error {
 	r.numbers = append(r.numbers, n)
 	result, err := r.world.Do(op)
@@ -142,10 +142,10 @@ func (r *runner) Event(op int, event []byte) [][]byte {
 	return [][]byte{event}
 }
 
-// settle heals everything, delivers pending events, and makes every client restart its broken watches.
+// settle ends all disturbances, delivers pending events, and makes each client reopen its broken watches.
 func (r *runner) settle() error {
 	err := r.say("heal")
-	for _, s := range r.world.History().Streams { // end streams that a fault has silenced, as clients do after unanswered pings
+	for _, s := range r.world.History().Streams { // end streams that a fault has silenced, like clients do after unanswered pings
 		if err == nil && !s.Ended && r.stalls() {
 			err = r.say("stop --as " + s.Client)
 		}
@@ -195,7 +195,7 @@ func (r *runner) rewatch() error {
 	return nil
 }
 
-// result checks the run.
+// result checks the run and returns its result.
 func (r *runner) result() *Result {
 	h := r.world.History()
 	h.Settled = true
@@ -207,8 +207,9 @@ func (r *runner) result() *Result {
 	return out
 }
 
-// Shrink returns the run with the fewest ops that breaks the promise which o breaks first. run runs the ops: Run, or a function with
-// more checks.
+// Shrink returns a run with a minimal list of ops that breaks the same promise as the first violation of o. run runs the ops; it is
+// Run, or a function with additional checks. If o breaks no promise, Shrink returns its result. Shrink returns an error if run
+// does.
 func Shrink(o Options, run func(Options) (*Result, error)) (*Result, error) {
 	first, err := run(o)
 	if err != nil || len(first.Violations) == 0 {

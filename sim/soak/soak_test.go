@@ -33,7 +33,7 @@ func failed(t *testing.T, c Config) {
 	t.Logf("%s\nreplay: go test ./sim/soak -run TestSoak -seed %d -artifacts, and kubesim run %s", r.Scenario().Format(), c.Seed, path)
 }
 
-// No promise is broken, whatever happens to a correct cluster.
+// TestSoak checks that a correct cluster keeps all promises, regardless of disturbances.
 func TestSoak(t *testing.T) {
 	t.Parallel()
 	first, last := uint64(1), uint64(25)

@@ -1,9 +1,9 @@
-// Package spelling guesses which name a misspelt word was meant to be.
+// Package spelling suggests corrections for misspelt names.
 package spelling
 
 import "strings"
 
-// Nearest returns the name that text was perhaps meant to be: one that fewer than three changes lead to. "" if there is none.
+// Nearest returns the name that is most similar to text, or "" if all of them differ in three or more characters.
 func Nearest(text string, names []string) string {
 	best, least := "", 3
 	for _, name := range names {
@@ -14,7 +14,7 @@ func Nearest(text string, names []string) string {
 	return best
 }
 
-// Distance is how many characters have to be put in, taken out or changed to get from a to b (Levenshtein).
+// Distance returns the Levenshtein distance between a and b in bytes.
 func Distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -35,7 +35,7 @@ func Distance(a, b string) int {
 	return row[len(b)]
 }
 
-// Meant returns the end of an error about a name that does not exist: the nearest name, or all.
+// Meant returns the end of an error message about an unknown name. It either suggests the nearest name or lists all names.
 func Meant(text string, names []string) string {
 	if best := Nearest(text, names); best != "" {
 		return "; did you mean " + best + "?"

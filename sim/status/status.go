@@ -1,10 +1,10 @@
-// Package status is metav1.Status, the API server's answer to a request if it is not an object. A *Status is a Go error, and every
-// message on the wire that does not belong to a single kind is in this package.
+// Package status implements metav1.Status, the response of the API server if it does not return an object. A *Status is a Go error.
+// All messages that do not belong to a single kind are in this package.
 //
 //	{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"…","reason":"…","details":{…},"code":404}
 //
-// Keys are printed in this order; empty strings are left out, metadata is always there. Reasons, codes and texts are
-// those of kube-apiserver v1.36 (API concepts, "Response Status Kind").
+// Keys are printed in this order. Empty strings are omitted, but metadata is always present. Reasons, codes and messages are those
+// of kube-apiserver v1.36 (API concepts, "Response Status Kind").
 package status
 
 import (
@@ -15,10 +15,10 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Reason is the machine-readable cause of a failure.
+// Reason is the machine-readable reason of a failure.
 type Reason string
 
-// The reasons an API server gives. Unknown is the empty reason of errors that were not translated (HTTP 500).
+// The reasons of API servers. Unknown is the empty reason of errors that were not translated (HTTP 500).
 const (
 	Unknown               Reason = ""
 	ReasonUnauthorized    Reason = "Unauthorized"
@@ -42,20 +42,21 @@ const (
 	ReasonUnavailable     Reason = "ServiceUnavailable"
 )
 
-// Status is one answer of kind Status. A nil Details is left out of the answer; an empty one is printed as {}.
+// Status is a response of kind Status. If Details is nil, it is omitted; if it is empty, it is printed as {}.
 type Status struct {
 	Code     int
 	Reason   Reason
 	Message  string
-	Continue string // metadata.continue: the token that carries on after an expired one
+	Continue string // metadata.continue: the token that continues after an expired one
 	Success  bool   // "Success" instead of "Failure"
 	Details  *Details
 
-	// Sent is what an admission webhook that refuses a write may say beside the rest. If nil, it said nothing.
+	// Sent contains further fields that an admission webhook has set in the status with which it rejected a write. If the webhook
+	// set none of them, Sent is nil.
 	Sent *Sent
 }
 
-// Sent are the parts of a Status that only webhooks set: its status, if that is a word of their own, and its metadata.
+// Sent contains those fields of a Status that only webhooks set: metadata, and a custom status (Word).
 type Sent struct {
 	Word                      string
 	SelfLink, ResourceVersion string
@@ -69,7 +70,7 @@ type Details struct {
 	RetryAfterSeconds      int
 }
 
-// Cause is one of several reasons of a failure.
+// Cause is one cause of a failure.
 type Cause struct {
 	Reason  string
 	Message string
@@ -79,7 +80,7 @@ type Cause struct {
 // Error returns the message.
 func (s *Status) Error() string { return s.Message }
 
-// JSON returns s as printed on the wire, without the final newline.
+// JSON returns s in the wire format, without the final newline.
 func (s *Status) JSON() []byte {
 	b := append([]byte(nil), `{"kind":"Status","apiVersion":"v1","metadata":{`...)
 	sent := cmp.Or(s.Sent, &Sent{})
@@ -135,7 +136,7 @@ func (d *Details) appendJSON(b []byte) []byte {
 	return append(dropComma(b, start), '}')
 }
 
-// dropComma removes the comma that the first key of an object was given.
+// dropComma removes the comma before the first key of an object.
 func dropComma(b []byte, at int) []byte {
 	if len(b) > at {
 		return append(b[:at], b[at+1:]...)
@@ -143,7 +144,7 @@ func dropComma(b []byte, at int) []byte {
 	return b
 }
 
-// causes turns field errors into causes.
+// causes converts field errors to causes.
 func causes(errs field.ErrorList) []Cause {
 	list := make([]Cause, len(errs))
 	for i, e := range errs {

@@ -11,7 +11,7 @@ func ExampleNew() {
 	t.Add(&trace.Record{Site: trace.RequestArrived, Client: "jane", Verb: "create", What: "configmaps", Key: "default/a"})
 	t.Add(&trace.Record{Site: trace.RequestArrived, Client: "jane", Verb: "get", What: "configmaps", Key: "default/a"})
 	for _, r := range t.Since(0) {
-		fmt.Println(r.N, r.Verb, r.Key) // the first one was not kept
+		fmt.Println(r.N, r.Verb, r.Key) // the first record was dropped
 	}
 	// Output: 2 get default/a
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Format is the version of the lines that JSONL prints. Parse reads no other.
+// Format is the version of the JSONL format. Parse accepts only this version.
 const Format = 1
 
 // Header describes a recorded run.
@@ -17,24 +17,24 @@ const Format = 1
 //	{"decision":{"fault":"on update pods do fail Conflict","site":"request.decided update pods default/a","nth":1,"fired":true}}
 //	{"n":1,"t":"2026-01-01T00:00:00Z","site":"request.arrived",…}
 type Header struct {
-	Seed     uint64    `json:"seed,omitempty"`     // of the cluster; 0 if unknown
-	Versions []string  `json:"versions,omitempty"` // of the API servers, in their order
-	Go       string    `json:"go,omitempty"`       // version that the simulator was compiled with
-	Module   string    `json:"module,omitempty"`   // version of the simulator
-	Level    string    `json:"level,omitempty"`    // of the faults: legal, degraded or illegal; empty if there were none
-	Dropped  uint64    `json:"dropped,omitempty"`  // number of records that were dropped before the first one
-	Start    time.Time `json:"start,omitzero"`     // of the first record, if records were dropped
-	Hash     string    `json:"hash,omitempty"`     // of all records, dropped ones included; "" when none was kept
-	Semantic string    `json:"semantic,omitempty"` // fingerprint of the outcome; "" if none was kept
+	Seed     uint64    `json:"seed,omitempty"`     // the seed of the cluster; 0 if unknown
+	Versions []string  `json:"versions,omitempty"` // the versions of the API servers, in order
+	Go       string    `json:"go,omitempty"`       // the Go version with which the simulator was compiled
+	Module   string    `json:"module,omitempty"`   // the version of the simulator
+	Level    string    `json:"level,omitempty"`    // the highest level of the faults: legal, degraded or illegal; empty if there were no faults
+	Dropped  uint64    `json:"dropped,omitempty"`  // the number of records that were dropped before the first one
+	Start    time.Time `json:"start,omitzero"`     // the time of the very first record, if records were dropped
+	Hash     string    `json:"hash,omitempty"`     // the hash of all records, including dropped ones; "" if not computed
+	Semantic string    `json:"semantic,omitempty"` // the fingerprint of the outcome; "" if not computed
 }
 
-// headerLine is a Header as a line of JSON.
+// headerLine is the JSON form of a Header.
 type headerLine struct {
 	Trace int `json:"trace"`
 	Header
 }
 
-// AppendJSON appends the header as one line of JSON without its end.
+// AppendJSON appends the header as one line of JSON without a line break.
 func (h *Header) AppendJSON(b []byte) []byte {
 	line, err := json.Marshal(headerLine{Format, *h})
 	if err != nil {
@@ -43,7 +43,7 @@ func (h *Header) AppendJSON(b []byte) []byte {
 	return append(b, line...)
 }
 
-// JSONL prints the header, the decisions and the records as lines of JSON. Parse reads them.
+// JSONL returns the header, the decisions and the records as lines of JSON. Parse accepts them.
 func (l *Log) JSONL() []byte {
 	b := append(l.Header.AppendJSON(nil), '\n')
 	for _, d := range l.Decisions {
@@ -53,7 +53,7 @@ func (l *Log) JSONL() []byte {
 	return l.AppendRecords(b)
 }
 
-// AppendRecords appends the records alone as lines of JSON.
+// AppendRecords appends only the records, as lines of JSON.
 func (l *Log) AppendRecords(b []byte) []byte {
 	for i := range l.Records {
 		b = append(l.Records[i].AppendJSON(b), '\n')
@@ -61,8 +61,8 @@ func (l *Log) AppendRecords(b []byte) []byte {
 	return b
 }
 
-// Parse parses the output of JSONL. For a line that is not of one of its three kinds it returns an error that names the line. The file
-// may be truncated after any line.
+// Parse parses the output of JSONL. If a line has none of the three forms, it returns an error that contains the line
+// number. The file may be truncated after any line.
 func Parse(data []byte) (*Log, error) {
 	l := &Log{}
 	n := 0
@@ -118,7 +118,7 @@ func (l *Log) parseLine(line []byte) error {
 	return err
 }
 
-// ParseRecord reads one line that Record.AppendJSON printed.
+// ParseRecord parses a line that Record.AppendJSON has written. It returns an error for any other line.
 func ParseRecord(line []byte) (Record, error) {
 	var r Record
 	if err := json.Unmarshal(line, &r); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// Parse reads back everything that JSONL prints.
+// TestParse checks that Parse accepts the output of JSONL and returns the same Log.
 func TestParse(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -41,7 +41,7 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// A loaded Trace continues like the one that was saved.
+// TestState checks that a loaded Trace continues like the saved one.
 func TestState(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

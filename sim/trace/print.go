@@ -12,7 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// AppendJSON appends r as one line of JSON without its end; fields that are empty are left out.
+// AppendJSON appends r as one line of JSON without a line break. It omits empty fields.
 func (r *Record) AppendJSON(b []byte) []byte {
 	b = append(b, `{"n":`...)
 	b = strconv.AppendUint(b, r.N, 10)
@@ -36,14 +36,15 @@ func (r *Record) AppendJSON(b []byte) []byte {
 	return append(object.AppendMember(b, "hint", r.Hint), '}')
 }
 
-// Timeline prints the records for people, one per line:
+// Timeline returns a readable description of the records, one per line:
 //
 //	41 +12s         op/v1 ▶ 1        update pods default/a
 //	43 +12s                          MODIFIED pods default/a, revision 4017
 //	45 +12s         1 ▶ kubelet/v1   MODIFIED pods default/a, revision 4017
 //	46 +12s         op/v1 ◀ 1        200 update pods default/a
 //
-// Times count from the very first record. Records of commits that a replica applied and of admitted requests are left out.
+// Times are relative to the very first record. Records of commits that a replica applied and of admitted requests are
+// omitted.
 func (l *Log) Timeline() string {
 	var b strings.Builder
 	if l.Dropped > 0 {
@@ -87,7 +88,7 @@ func (r *Record) client() string {
 	return name
 }
 
-// describe returns a description of the record for people.
+// describe returns a short description of the record.
 func (r *Record) describe() string {
 	switch r.Site {
 	case Fault, Clock:
@@ -109,7 +110,8 @@ func (r *Record) describe() string {
 	return text
 }
 
-// Mermaid prints the records as a sequence diagram (mermaid.js.org): clients on the left, replicas, the store.
+// Mermaid returns the records as a sequence diagram (mermaid.js.org), with clients on the left, followed by replicas
+// and the store.
 func (l *Log) Mermaid() string {
 	var b bytes.Buffer
 	b.WriteString("sequenceDiagram\n")
@@ -142,7 +144,7 @@ func (l *Log) Mermaid() string {
 	return b.String()
 }
 
-// participants declares the participants in the order in which they appear, and returns the ids of the clients.
+// participants declares the participants in order of appearance, and returns the ids of the clients.
 func (l *Log) participants(b *bytes.Buffer) map[string]string {
 	ids := map[string]string{}
 	replicas := 0
@@ -183,7 +185,7 @@ func What(group, resource, subresource, path string) string {
 	return resource
 }
 
-// Key names an object as a record does, or a namespace.
+// Key returns the key of an object in records: namespace/name, or the name or namespace alone.
 func Key(namespace, name string) string {
 	if namespace == "" || name == "" {
 		return namespace + name
@@ -191,7 +193,7 @@ func Key(namespace, name string) string {
 	return namespace + "/" + name
 }
 
-// Module returns the version of this module that the program was built with.
+// Module returns the version of this module in the running program.
 func Module() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -207,14 +209,14 @@ func Module() string {
 
 const modulePath = "github.com/kubesim/kubesim"
 
-// routine is metadata that every write changes.
+// routine lists metadata that every write changes.
 var routine = []string{"metadata.resourceVersion", "metadata.managedFields", "metadata.generation"}
 
-// diffWidth is the maximal number of bytes that are shown of a line of a diff.
+// diffWidth is the maximum length of a line in a diff, in bytes.
 const diffWidth = 240
 
-// Difference returns in which fields two states of an object differ, a line each: spec.replicas: 1 → 3. Metadata that every
-// write changes is left out.
+// Difference returns the fields in which two states of an object differ, one line each: spec.replicas: 1 → 3. It omits
+// metadata that every write changes.
 func Difference(before, after object.Object) (lines []string) {
 	for _, c := range object.Diff(before, after) {
 		if Routine(c.Path) {

@@ -8,22 +8,23 @@ import (
 
 // ReportOptions are options of Report.
 type ReportOptions struct {
-	// Lines is the number of newest steps that are shown in addition to the marked ones. 0 means all.
+	// Lines is the number of newest steps to show, in addition to the marked ones. 0 means all.
 	Lines int
-	// ByObject groups the steps by object, in the order in which the objects appeared.
+	// ByObject groups the steps by object, in order of appearance.
 	ByObject bool
-	// Marked are the numbers of records that went wrong (✗). Their causes are marked, too (»): the last events that their client
-	// had received about the object and its owners, and its own last requests.
+	// Marked are the numbers of records that violate an assertion (✗). Their causes are also marked (»): the last
+	// events that their client received about the object and its owners, and the client's own last requests.
 	Marked []uint64
 }
 
-// Report prints the records as steps: a request with its answer, its writes as a diff, and the clients that were notified of them.
-// Times are those of the cluster's clock. Routine steps are folded: bookmarks, renewals of leases, discovery.
+// Report returns the records as steps. A step is a request with its response, its writes as a diff, and the clients
+// that were notified of them. Times are those of the cluster's clock. Routine steps are summarized: bookmarks, heartbeats
+// of nodes, renewals of leases, and discovery.
 //
 //	2026-01-01
 //	     12 00:00:05     operator/v1 (jane) create deployments.apps default/web → 201
 //	                         deployments.apps default/web, revision 4017: it is new
-//	                         told: operator/v1, kubelet/v1
+//	                         notified: operator/v1, kubelet/v1
 //	      …              57 bookmarks in 1h0m0s
 //	✗   431 01:00:05     operator/v1 (jane) patch deployments.apps default/web → 200
 //	                         deployments.apps default/web, revision 4031
@@ -45,12 +46,12 @@ func (l *Log) Report(o ReportOptions) string {
 type step struct {
 	n        uint64
 	at       time.Time
-	record   *Record // the first one
-	answer   *Record // nil while there is none
+	record   *Record // the first record
+	answer   *Record // nil if there is no response
 	changes  []*Record
 	notified []string // clients that were notified of its changes
 	faults   []*Record
-	noise    string // singular and plural name of a routine step, otherwise empty
+	noise    string // for a routine step, its noun in the singular and the plural; otherwise empty
 	marker   string
 }
 
@@ -80,6 +81,9 @@ func (b *builder) take(r *Record) {
 		s := b.within(cause, r)
 		s.changes = append(s.changes, r)
 		b.records[r.N] = s
+		if cause == nil && isHeartbeat(r) {
+			s.noise = "heartbeat of a node/heartbeats of nodes"
+		}
 	case RequestAnswered:
 		s := b.within(cause, r)
 		s.answer = r
@@ -93,7 +97,7 @@ func (b *builder) take(r *Record) {
 	}
 }
 
-// within returns the step that a record is part of: cause, or if it is nil, a new step.
+// within returns the step to which a record belongs: cause or, if cause is nil, a new step.
 func (b *builder) within(cause *step, r *Record) *step {
 	if cause == nil {
 		return b.add(r)
@@ -101,15 +105,17 @@ func (b *builder) within(cause *step, r *Record) *step {
 	return cause
 }
 
-// sent adds an event to the step whose change it announces, or makes it a step of its own if it was sent later.
+// sent adds an event to the step that caused it. An event that was sent later becomes a separate step.
 func (b *builder) sent(r *Record, cause *step) {
 	switch {
 	case r.Verb == "BOOKMARK":
 		b.add(r).noise = "bookmark/bookmarks"
 	case cause == nil && r.Verb == "ADDED":
 		b.add(r).noise = "object that a watch begins with/objects that watches begin with"
-	case cause == nil || r.At.After(cause.changed()):
+	case cause == nil:
 		b.add(r)
+	case r.At.After(cause.changed()):
+		b.add(r).noise = cause.noise
 	default:
 		if name := r.client(); !slices.Contains(cause.notified, name) {
 			cause.notified = append(cause.notified, name)
@@ -126,7 +132,17 @@ func (s *step) changed() time.Time {
 	return s.changes[len(s.changes)-1].At
 }
 
-// routineRequest returns the singular and plural name of a request that clients repeat all the time, or "" for other requests.
+// isHeartbeat reports whether a commit without a request only renews a lease, or the times of a node's conditions.
+func isHeartbeat(r *Record) bool {
+	if r.Verb != "MODIFIED" || r.What == "leases.coordination.k8s.io" {
+		return r.Verb == "MODIFIED"
+	}
+	changes := Difference(parsed(r.Before), parsed(r.After))
+	return len(changes) > 0 && !slices.ContainsFunc(changes, func(line string) bool { return !strings.Contains(line, "lastHeartbeatTime") })
+}
+
+// routineRequest returns the name, in the singular and the plural, of a kind of request that clients repeat all the
+// time. It returns "" for other requests.
 func routineRequest(s *step) string {
 	r, a := s.record, s.answer
 	switch {
@@ -139,7 +155,7 @@ func routineRequest(s *step) string {
 	return ""
 }
 
-// mark marks the steps of some records, and their causes.
+// mark marks the steps of the given records, and their causes.
 func (b *builder) mark(records []uint64) {
 	for _, n := range records {
 		s := b.records[n]
@@ -151,8 +167,8 @@ func (b *builder) mark(records []uint64) {
 	}
 }
 
-// markCauses marks the steps on which the client of a step based its request: the last event that it received about the object and
-// each of its owners, and its own last request.
+// markCauses marks the steps on which the client of a step based its request: the last event that it received about the
+// object and each of its owners, and its own last request.
 func (b *builder) markCauses(s *step) {
 	who := s.record.client()
 	about := s.names()
@@ -174,7 +190,7 @@ func (b *builder) markCauses(s *step) {
 	}
 }
 
-// key returns the key of the object that the step is about.
+// key returns the key of the step's object.
 func (s *step) key() string {
 	switch {
 	case len(s.changes) > 0:
@@ -185,7 +201,7 @@ func (s *step) key() string {
 	return s.record.Key
 }
 
-// names returns the names of the step's object and its owners.
+// names returns the names of the step's object and of its owners.
 func (s *step) names() (all []string) {
 	_, name, _ := strings.Cut(s.key(), "/")
 	all = append(all, name)

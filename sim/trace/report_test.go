@@ -8,7 +8,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// tale records what clients do. Each step takes a second.
+// tale records requests, commits and events. Each step takes one second.
 type tale struct {
 	*Trace
 	now time.Time
@@ -31,7 +31,7 @@ func (s *tale) tell(commit uint64, client, verb, resource, key string) {
 	s.Add(&Record{At: s.now, Site: WatchSent, Cause: commit, Replica: 1, Client: client, Verb: verb, What: resource, Key: key, Rev: 4000})
 }
 
-// newTale is a story with all sorts of steps, and the record of the write that was wrong.
+// newTale returns a tale with all kinds of steps, and the number of the incorrect write.
 func newTale() (s *tale, wrong uint64) {
 	s = &tale{New(Options{Keep: 1000}), start}
 	n := s.request("kubectl/v1 (linux)", "create", "sites.web.example.com", "default/blog")
@@ -81,7 +81,7 @@ func TestReport(t *testing.T) {
 `, "\n"))
 }
 
-// The report shows the newest steps, and marked steps of any age.
+// TestReportOfTheEnd checks that the report contains the newest steps, and marked steps of any age.
 func TestReportOfTheEnd(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -109,7 +109,8 @@ func TestReportByObject(t *testing.T) {
 		"deployments.apps default/web", "pods default/p"})
 }
 
-// A trace that was read from a file has no states, and one that was cut off has answers without questions.
+// TestReportOfAFile checks a trace from a file, which contains no object states, and truncated traces, which contain
+// responses without requests.
 func TestReportOfAFile(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -121,4 +122,24 @@ func TestReportOfAFile(t *testing.T) {
 		cut := &Log{Records: l.Records[n:]}
 		is.True(cut.Report(ReportOptions{Marked: []uint64{wrong}}) != "")
 	}
+}
+
+// Heartbeats of nodes are counted, also if a client is notified of them later. Other changes of a node are shown.
+func TestHeartbeats(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	s := &tale{New(Options{Keep: 1000}), start}
+	for range 3 {
+		s.now = s.now.Add(10 * time.Second)
+		c := s.commit(0, "MODIFIED", "leases.coordination.k8s.io", "kube-node-lease/n", `{"spec":{"renewTime":"1"}}`, `{"spec":{"renewTime":"2"}}`)
+		s.commit(0, "MODIFIED", "nodes", "n", `{"status":{"conditions":[{"type":"Ready","lastHeartbeatTime":"1"}]}}`,
+			`{"status":{"conditions":[{"type":"Ready","lastHeartbeatTime":"2"}]}}`)
+		s.now = s.now.Add(time.Second)
+		s.tell(c, "operator/v1", "MODIFIED", "leases.coordination.k8s.io", "kube-node-lease/n")
+	}
+	s.commit(0, "MODIFIED", "nodes", "n", `{"spec":{}}`, `{"spec":{"unschedulable":true}}`)
+	report := s.Log().Report(ReportOptions{})
+	is.True(strings.Contains(report, "9 heartbeats of nodes in 23s\n"))
+	is.Equal(strings.Count(report, "revision"), 1)
+	is.True(strings.Contains(report, "spec.unschedulable"))
 }

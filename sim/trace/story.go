@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// printer prints steps.
+// printer formats steps.
 type printer struct {
 	b       strings.Builder
 	day     string
@@ -18,7 +18,7 @@ type printer struct {
 	idle    idle
 }
 
-// idle counts the routine steps between two steps that are shown.
+// idle counts the routine steps between two other steps.
 type idle struct {
 	counts      map[string]int
 	first, last time.Time
@@ -27,11 +27,11 @@ type idle struct {
 const (
 	dayFormat  = "2006-01-02"
 	timeFormat = "15:04:05.999"
-	margin     = "                         " // below the text of a step
-	admin      = "kubernetes-admin"          // the user of every request without authentication
+	margin     = "                         " // indentation of the lines below a step
+	admin      = "kubernetes-admin"          // the user of all requests without authentication
 )
 
-// inOrder prints the newest steps, and all marked steps before them.
+// inOrder returns the newest steps, and all marked steps before them.
 func (p *printer) inOrder(steps []*step, lines int) string {
 	first := 0
 	if lines > 0 {
@@ -46,7 +46,7 @@ func (p *printer) inOrder(steps []*step, lines int) string {
 	return p.b.String()
 }
 
-// print prints the steps from first on, and the marked steps before it.
+// print prints the steps from index first on, and the marked steps before it.
 func (p *printer) print(steps []*step, first int) {
 	left := p.dropped > 0
 	for i, s := range steps {
@@ -64,7 +64,7 @@ func (p *printer) print(steps []*step, first int) {
 	p.flush()
 }
 
-// byObject prints the steps of each object together.
+// byObject returns the steps grouped by object.
 func (p *printer) byObject(steps []*step, lines int) string {
 	var order []string
 	of := map[string][]*step{}
@@ -86,7 +86,7 @@ func (p *printer) byObject(steps []*step, lines int) string {
 	return p.b.String()
 }
 
-// object returns the object of a step, for its heading.
+// object returns the object of a step, for the heading of its group.
 func (s *step) object() string {
 	resource, _, _ := strings.Cut(s.record.What, "/")
 	switch {
@@ -137,7 +137,7 @@ func (p *printer) change(c *Record) {
 		p.below(line + ": it is new")
 	case c.Verb == "DELETED":
 		p.below(line + ": it is gone")
-	case c.Before == nil || c.After == nil: // a trace that was read from a file
+	case c.Before == nil || c.After == nil: // a trace that was loaded from a file
 		p.below(line)
 	default:
 		p.below(line)
@@ -147,7 +147,7 @@ func (p *printer) change(c *Record) {
 	}
 }
 
-// parsed is a state of an object; nil if it cannot be read.
+// parsed parses the state of an object. It returns nil if the state is invalid.
 func parsed(data []byte) object.Object {
 	obj, err := object.Parse(data)
 	if err != nil {
@@ -164,7 +164,7 @@ func (p *printer) date(at time.Time) {
 	}
 }
 
-// headline returns the first line of a step: its client, the request and the result.
+// headline returns the first line of a step: the client, the request and the result.
 func (s *step) headline() string {
 	r := s.record
 	switch r.Site {
@@ -183,7 +183,7 @@ func (s *step) headline() string {
 	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), " ")
 }
 
-// outcome is the answer in short.
+// outcome returns a short form of the response.
 func (s *step) outcome() string {
 	a := s.answer
 	switch {
@@ -197,7 +197,7 @@ func (s *step) outcome() string {
 	return strconv.Itoa(a.Code) + ": " + a.Text
 }
 
-// clientAndUser returns the name of a client, followed by its user if that differs from the client and the default.
+// clientAndUser returns the name of a client, followed by its user if the user is neither the client nor the default.
 func (r *Record) clientAndUser() string {
 	name := r.client()
 	switch {

@@ -1,4 +1,4 @@
-// Package trace records requests, commits and events of a simulated cluster in their order.
+// Package trace records the requests, commits and events of a simulated cluster in order.
 //
 //	 n  t           site
 //	41  00:00:12    request.arrived   op/v1  update pods default/a
@@ -8,12 +8,12 @@
 //	45              watch.sent         │ MODIFIED        cause 43   a line per watch
 //	46              request.answered  ◀┘ 200             cause 41
 //
-// A Trace keeps the newest records in a ring and counts dropped ones. Records are plain values: keeping the tail of a trace costs a copy
-// per record and no allocation. With Options.Hash it also keeps two fingerprints of all records, dropped ones included: one of the
-// records in their order, and one of the outcome for each object, independent of the order (Semantic), which is the same for
-// equivalent runs of concurrent clients.
+// A Trace keeps the newest records in a ring buffer and counts dropped ones. Records are plain values: keeping the end
+// of a trace costs one copy per record and no allocation. With Options.Hash, it also computes two fingerprints of all
+// records, including dropped ones: one of the records in order, and one of the outcome for each object, independent of
+// the order (Semantic). The second is the same for equivalent runs of concurrent clients.
 //
-// A Log is a copy of a Trace for printing: as JSONL (file.go), as a timeline and as a sequence diagram.
+// A Log is a copy of a Trace. It can be printed as JSONL (file.go), as a timeline and as a sequence diagram.
 package trace
 
 import (
@@ -33,7 +33,7 @@ import (
 // Site is the kind of a record.
 type Site string
 
-// The sites, in the order in which a write passes them; Fault and Clock may occur anywhere.
+// The sites, in the order in which they occur for a write. Fault and Clock may occur anywhere.
 const (
 	RequestArrived  Site = "request.arrived"
 	RequestDecided  Site = "request.decided"
@@ -45,52 +45,52 @@ const (
 	Clock           Site = "clock"
 )
 
-// Record is one thing that happened. Fields that say nothing about a site are empty.
+// Record is one event in the cluster. Fields that do not apply to its site are empty.
 type Record struct {
 	N     uint64    `json:"n"` // counted from 1
 	At    time.Time `json:"t"` // on the cluster's clock
 	Site  Site      `json:"site"`
-	Cause uint64    `json:"cause"` // N of the record that led to this one; 0 if no other record did
+	Cause uint64    `json:"cause"` // the N of the record that caused this one, or 0
 
 	Replica int    `json:"replica"` // counted from 1; 0 means none
 	Client  string `json:"client"`  // the User-Agent of a request or watch
 	User    string `json:"user"`
-	Verb    string `json:"verb"`   // of a request; of a commit ADDED, MODIFIED or DELETED, of an event also BOOKMARK or ERROR
+	Verb    string `json:"verb"`   // the verb of a request; ADDED, MODIFIED or DELETED for a commit, also BOOKMARK or ERROR for an event
 	What    string `json:"what"`   // resource[.group][/subresource], or a path
 	Key     string `json:"key"`    // namespace/name
-	Rev     uint64 `json:"rv"`     // of a commit, or of the object or bookmark in an event
-	Code    int    `json:"code"`   // HTTP status of an answer
-	Text    string `json:"text"`   // of a fault: its action; of a clock: the time by which it moved; of an answer: its error or its warnings
-	Hint    string `json:"hint"`   // the missing rule or definition of a request that was refused
-	Spared  bool   `json:"spared"` // of a request: it is sent by the test itself and exempt from faults
+	Rev     uint64 `json:"rv"`     // the revision of a commit, or of the object or bookmark in an event
+	Code    int    `json:"code"`   // the HTTP status of a response
+	Text    string `json:"text"`   // for a fault, its action; for the clock, the elapsed time; for a response, its error or its warnings
+	Hint    string `json:"hint"`   // the missing rule or definition for a rejected request
+	Spared  bool   `json:"spared"` // the request was sent by the test itself and is exempt from faults
 
-	// Before and After are the stored bytes before and after a commit, or nil if there was no object. They are not part of the
-	// JSON form.
+	// Before and After are the stored bytes before and after a commit, or nil if there was no object. They are not part
+	// of the JSON form.
 	Before []byte `json:"-"`
 	After  []byte `json:"-"`
 }
 
 // Options are options of a Trace.
 type Options struct {
-	// Keep is the number of records that are kept. 0 means none.
+	// Keep is the number of records to keep. 0 means none.
 	Keep int
-	// Hash keeps the fingerprints.
+	// Hash enables the fingerprints.
 	Hash bool
 }
 
-// minClockRecord is the least advance of the clock that gets its own record.
+// minClockRecord is the minimum advance of the clock that gets a separate record.
 const minClockRecord = time.Second
 
-// Trace records. It is not safe for concurrent use: the cluster's lock is held.
+// Trace records events. It is not safe for concurrent use; callers hold the cluster's lock.
 type Trace struct {
 	ring    []Record
-	n       uint64 // of the newest record
+	n       uint64 // the number of the newest record
 	keep    int
-	start   time.Time // of the first record
+	start   time.Time // the time of the first record
 	last    time.Time
-	hash    hash.Hash // nil if none is kept
+	hash    hash.Hash // nil if fingerprints are disabled
 	line    []byte
-	objects [2]uint64 // the sum of a hash of each commit: the order does not count
+	objects [2]uint64 // the sum of a hash of each commit, so that the order does not matter
 	signals []chan struct{}
 }
 
@@ -103,8 +103,8 @@ func New(o Options) *Trace {
 	return t
 }
 
-// Add records a copy of r, to which it gives its number, and returns that. When time has moved by a second or more since the
-// last record, a record of the clock comes first.
+// Add appends a copy of r and returns its number. If at least one second has passed since the last record, it first
+// adds a record for the clock.
 func (t *Trace) Add(r *Record) uint64 {
 	if moved := r.At.Sub(t.last); moved >= minClockRecord && t.n > 0 {
 		t.add(&Record{At: r.At, Site: Clock, Text: "+" + moved.String()})
@@ -142,14 +142,14 @@ func (t *Trace) add(r *Record) uint64 {
 	return t.n
 }
 
-// count adds a commit to the sum of all commits.
+// count adds the hash of a commit to t.objects. As it adds, the order of the commits does not matter.
 func (t *Trace) count(r *Record) {
 	h := sha256.Sum256([]byte(r.Verb + " " + r.What + " " + r.Key))
 	t.objects[0] += binary.LittleEndian.Uint64(h[:])
 	t.objects[1] += binary.LittleEndian.Uint64(h[8:])
 }
 
-// Reset clears everything but the followers.
+// Reset clears all state except the followers.
 func (t *Trace) Reset() {
 	*t = Trace{keep: t.keep, hash: t.hash, signals: t.signals}
 	if t.hash != nil {
@@ -157,10 +157,10 @@ func (t *Trace) Reset() {
 	}
 }
 
-// Len returns the number of records, dropped ones included.
+// Len returns the number of records, including dropped ones.
 func (t *Trace) Len() uint64 { return t.n }
 
-// Hash returns the fingerprint of all records, or "" when none is kept.
+// Hash returns the fingerprint of all records, or "" if fingerprints are disabled.
 func (t *Trace) Hash() string {
 	if t.hash == nil {
 		return ""
@@ -168,9 +168,9 @@ func (t *Trace) Hash() string {
 	return hex.EncodeToString(t.hash.Sum(nil))
 }
 
-// Since returns the records after number n that are still there, the oldest first.
+// Since returns the kept records after number n, oldest first.
 func (t *Trace) Since(n uint64) []Record {
-	first := t.n - uint64(len(t.ring)) // number before the oldest
+	first := t.n - uint64(len(t.ring)) // the number before the oldest kept record
 	out := make([]Record, 0, t.n-min(max(n, first), t.n))
 	for i := max(n, first); i < t.n; i++ {
 		out = append(out, t.ring[i%uint64(t.keep)])
@@ -178,7 +178,7 @@ func (t *Trace) Since(n uint64) []Record {
 	return out
 }
 
-// Follow returns a channel that is signalled when there are new records, until stop is called.
+// Follow returns a channel that receives a value when there are new records, until stop is called.
 func (t *Trace) Follow() (more <-chan struct{}, stop func()) {
 	c := make(chan struct{}, 1)
 	t.signals = append(t.signals, c)
@@ -187,7 +187,7 @@ func (t *Trace) Follow() (more <-chan struct{}, stop func()) {
 	}
 }
 
-// Log returns a copy of the records that are kept.
+// Log returns a copy of the kept records.
 func (t *Trace) Log() *Log {
 	records := t.Since(0)
 	l := &Log{Header: Header{Dropped: t.n - uint64(len(records)), Hash: t.Hash()}, Records: records}
@@ -197,34 +197,34 @@ func (t *Trace) Log() *Log {
 	return l
 }
 
-// Log is a copy of a Trace, with the data that is needed to run it again.
+// Log is a copy of a Trace, with the data needed to repeat the run.
 type Log struct {
 	Header
-	// Decisions are the decisions about faults, each as JSON that package fault reads.
+	// Decisions are the decisions about faults, each in the JSON form that package fault parses.
 	Decisions [][]byte
-	Records   []Record // the oldest first
+	Records   []Record // oldest first
 }
 
 // State is the complete state of a Trace except its followers.
 type State struct {
-	N       uint64    // of the newest record
-	Start   time.Time // of the first record
+	N       uint64    // the number of the newest record
+	Start   time.Time // the time of the first record
 	Last    time.Time
-	Hash    []byte    // the state of the hash of all records, if one is kept
+	Hash    []byte    // the state of the hash of all records, if there is one
 	Objects [2]uint64 // the sum of all commits
-	Records []Record  `json:"-"` // the records that are still kept, the oldest first
+	Records []Record  `json:"-"` // the kept records, oldest first
 }
 
 // State returns a copy of the Trace's state.
 func (t *Trace) State() State {
 	s := State{N: t.n, Start: t.start, Last: t.last, Objects: t.objects, Records: t.Since(0)}
 	if t.hash != nil {
-		s.Hash, _ = t.hash.(encoding.BinaryMarshaler).MarshalBinary() // that of SHA-256 cannot fail
+		s.Hash, _ = t.hash.(encoding.BinaryMarshaler).MarshalBinary() // this cannot fail for SHA-256
 	}
 	return s
 }
 
-// Load returns a Trace that continues from s. It refuses a state that is inconsistent with o.
+// Load returns a Trace that continues from s. It returns an error if s is inconsistent with o.
 func Load(o Options, s State) (*Trace, error) {
 	t := New(o)
 	t.n, t.start, t.last, t.objects = s.N, s.Start, s.Last, s.Objects
@@ -247,11 +247,11 @@ func Load(o Options, s State) (*Trace, error) {
 	return t, nil
 }
 
-// Semantic returns a fingerprint of the outcome: how often each object was created, changed and deleted, and the objects that exist at
-// the end. each yields the objects and their keys in the order of the keys. Semantic returns "" if no hash is kept.
+// Semantic returns a fingerprint of the outcome: how often each object was created, changed and deleted, and the
+// objects that exist at the end. each must yield those objects, sorted by key. If fingerprints are disabled, the result is "".
 //
-// Fields that differ between two runs with the same outcome are left out: uids, revisions, creation times and managed fields.
-// Generated names and other times in objects are included.
+// The fingerprint omits fields that differ between two runs with the same outcome: uids, revisions, creation times and managed
+// fields. It includes generated names and other times in objects.
 func (t *Trace) Semantic(each func(yield func(key string, obj object.Object) bool)) string {
 	if t.hash == nil {
 		return ""

@@ -14,7 +14,7 @@ import (
 
 var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// update records one write that one watch sees.
+// update records one write that one watch receives.
 func update(t *Trace, at time.Time) {
 	arrived := t.Add(&Record{At: at, Site: RequestArrived, Replica: 1, Client: "op/v1 (linux)", User: "jane", Verb: "update", What: "pods", Key: "default/a"})
 	decided := t.Add(&Record{At: at, Site: RequestDecided, Cause: arrived, Replica: 1, Client: "op/v1 (linux)", Verb: "update", What: "pods", Key: "default/a"})
@@ -31,7 +31,7 @@ func TestJSONL(t *testing.T) {
 	update(tr, start)
 	lines := strings.Split(strings.TrimSpace(string(tr.Log().JSONL())), "\n")
 	is.Equal(len(lines), 8)
-	is.Equal(lines[0], `{"trace":1}`) // a header that knows nothing
+	is.Equal(lines[0], `{"trace":1}`) // an empty header
 	is.Equal(lines[1], `{"n":1,"t":"2026-01-01T00:00:00Z","site":"request.arrived","replica":1,"client":"op/v1 (linux)","user":"jane","verb":"update","what":"pods","key":"default/a"}`)
 	is.Equal(lines[3], `{"n":3,"t":"2026-01-01T00:00:00Z","site":"store.committed","cause":2,"replica":1,"verb":"MODIFIED","what":"pods","key":"default/a","rv":4017}`)
 	for _, line := range lines {
@@ -93,7 +93,8 @@ func TestRing(t *testing.T) {
 	}
 }
 
-// Times count from the first record, also if it was dropped, and in a Trace that continues from a saved one.
+// TestTimesCountFromTheStart checks that times are relative to the first record, even if it was dropped, and in a Trace
+// that continues from a saved one.
 func TestTimesCountFromTheStart(t *testing.T) {
 	is := is.New(t)
 	tr := New(Options{Keep: 1})
@@ -128,9 +129,9 @@ func TestHash(t *testing.T) {
 	}
 	a := run(100, start, start.Add(time.Minute))
 	is.Equal(len(a.Hash()), 64)
-	is.Equal(run(2, start, start.Add(time.Minute)).Hash(), a.Hash()) // dropped records are part of the hash
-	is.True(run(100, start, start).Hash() != a.Hash())               // another time
-	is.Equal(New(Options{Keep: 5}).Hash(), "")                       // only on request
+	is.Equal(run(2, start, start.Add(time.Minute)).Hash(), a.Hash()) // dropped records are included in the hash
+	is.True(run(100, start, start).Hash() != a.Hash())               // another time changes the hash
+	is.Equal(New(Options{Keep: 5}).Hash(), "")                       // only if enabled
 }
 
 func TestSemantic(t *testing.T) {
@@ -158,10 +159,10 @@ func TestSemantic(t *testing.T) {
 	same := state(`{"metadata":{"name":"a","uid":"2","creationTimestamp":"t","managedFields":[],"ownerReferences":[{"name":"o","uid":"8"}]},"spec":1}`)
 	other := state(`{"metadata":{"name":"a"},"spec":2}`)
 	want := commits("ADDED a", "ADDED b", "DELETED b").Semantic(one)
-	is.Equal(commits("ADDED b", "ADDED a", "DELETED b").Semantic(same), want)            // neither order nor uids count
-	is.True(commits("ADDED a", "ADDED b", "DELETED b").Semantic(other) != want)          // the state does
-	is.True(commits("ADDED a", "ADDED b", "ADDED b", "DELETED b").Semantic(one) != want) // and the number of events
-	is.Equal(New(Options{Keep: 5}).Semantic(one), "")                                    // only on request
+	is.Equal(commits("ADDED b", "ADDED a", "DELETED b").Semantic(same), want)            // order and uids do not matter
+	is.True(commits("ADDED a", "ADDED b", "DELETED b").Semantic(other) != want)          // the state matters
+	is.True(commits("ADDED a", "ADDED b", "ADDED b", "DELETED b").Semantic(one) != want) // the number of events matters
+	is.Equal(New(Options{Keep: 5}).Semantic(one), "")                                    // only if enabled
 }
 
 func TestFollow(t *testing.T) {
@@ -171,9 +172,9 @@ func TestFollow(t *testing.T) {
 	tr.Add(&Record{At: start})
 	tr.Add(&Record{At: start})
 	<-more
-	is.Equal(len(tr.Since(0)), 2) // one signal for both
+	is.Equal(len(tr.Since(0)), 2) // one signal for both records
 	stop()
 	stop()
 	tr.Add(&Record{At: start})
-	is.Equal(len(more), 0) // nothing after stop
+	is.Equal(len(more), 0) // no signal after stop
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// FuzzParse parses troubles: a parsed trouble is printed in a form that is parsed to the same trouble.
+// FuzzParse checks that the text form of a parsed disturbance is parsed to the same disturbance.
 func FuzzParse(f *testing.F) {
 	for _, k := range Kinds {
 		f.Add(k.Example)

@@ -1,7 +1,7 @@
-// Package trouble defines the disturbances of one of several API servers, or of a controller, and parses and prints them. A
-// scenario's line, a fault's action and a control request have the same words:
+// Package trouble defines the disturbances of an API server or a controller, and parses and formats them. The lines of
+// scenarios, the actions of faults and control requests use the same words:
 //
-//	lag 2 pods                      Kind, number of the replica, and how long or for which resources
+//	lag 2 pods                      Kind, number of the replica, and the duration or the resources
 //	unready 1 30s
 //	lag job-controller pods         Kind, name of the controller, …
 //	slow job-controller 5s
@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Replica is an API server to which it is done.
+// Replica is an API server that can be disturbed.
 type Replica interface {
 	Lag(resources ...string) error
 	Cut()
@@ -26,7 +26,7 @@ type Replica interface {
 	CloseWatches()
 }
 
-// Controllers are those to which it is done, by name.
+// Controllers are the controllers that can be disturbed, by name.
 type Controllers interface {
 	Lag(name string, resources ...string) error
 	Resume(name string) error
@@ -36,13 +36,13 @@ type Controllers interface {
 	Delay(name string, d time.Duration) error
 }
 
-// Kind is one thing that can be done. There are those of Kinds and no others.
+// Kind is a kind of disturbance. All kinds are listed in Kinds.
 type Kind struct {
 	Name      string
 	Help      string // one sentence
 	Example   string
-	Duration  string // the name of the duration parameter in a control request; empty if it has none
-	Resources bool   // it may be for some resources only
+	Duration  string // the name of the duration parameter in a control request; empty if there is none
+	Resources bool   // it can be limited to some resources
 
 	needsDuration bool
 	do            func(r Replica, t Trouble) error     // nil if it does not apply to replicas
@@ -80,10 +80,10 @@ var (
 		control: func(c Controllers, t Trouble) error { return c.Delay(t.Controller, t.Duration) }}
 )
 
-// Kinds are all of them, in the order of a help text.
+// Kinds are all kinds, in the order in which the help lists them.
 var Kinds = []*Kind{Lag, Cut, Resume, Restart, Unready, Stall, Close, Stop, Crash, Start, Slow}
 
-// Find returns the Kind of a name, nil if there is none.
+// Find returns the Kind with the given name, or nil.
 func Find(name string) *Kind {
 	for _, k := range Kinds {
 		if k.Name == name {
@@ -93,17 +93,17 @@ func Find(name string) *Kind {
 	return nil
 }
 
-// OfReplicas reports whether it can be done to a replica.
+// OfReplicas reports whether the kind applies to replicas.
 func (k *Kind) OfReplicas() bool { return k.do != nil }
 
-// OfControllers reports whether it can be done to a controller.
+// OfControllers reports whether the kind applies to controllers.
 func (k *Kind) OfControllers() bool { return k.control != nil }
 
 // NeedsDuration reports whether the duration is required.
 func (k *Kind) NeedsDuration() bool { return k.needsDuration }
 
-// Parameter returns the name of the query parameter that a control request takes beside the replica or controller, or "" if it
-// takes none.
+// Parameter returns the name of the query parameter that a control request has in addition to the replica or
+// controller, or "" if there is none.
 func (k *Kind) Parameter() string {
 	if k.Duration == "" && k.Resources {
 		return "resource"
@@ -111,7 +111,8 @@ func (k *Kind) Parameter() string {
 	return k.Duration
 }
 
-// Requests prints kinds as control requests, with the parameters of their examples: lag?resource=pods, cut.
+// Requests returns the selected kinds as control requests, with the parameters of their examples: lag?resource=pods,
+// cut.
 func Requests(which func(*Kind) bool) string {
 	var words []string
 	for _, k := range Kinds {
@@ -130,20 +131,22 @@ func Requests(which func(*Kind) bool) string {
 // Trouble is a disturbance of one replica or one controller.
 type Trouble struct {
 	Kind       *Kind
-	Replica    int           // counted from 1, 0 if it is done to a controller
-	Controller string        // its name
+	Replica    int           // counted from 1; 0 for a controller
+	Controller string        // the name of the controller
 	Duration   time.Duration // 0 means without end
-	Resources  []string      // pods, deployments.apps; none: all
+	Resources  []string      // such as pods, deployments.apps; empty for all resources
 }
 
-// Do does it to a replica.
+// Do applies the disturbance to a replica. It returns an error if the replica does not serve a resource, and panics if
+// the Kind does not apply to replicas.
 func (t Trouble) Do(r Replica) error { return t.Kind.do(r, t) }
 
-// Control does it to a controller.
+// Control applies the disturbance to a controller. It returns an error if the controller does not exist, and panics if
+// the Kind does not apply to controllers.
 func (t Trouble) Control(c Controllers) error { return t.Kind.control(c, t) }
 
-// Parse reads the words behind the name of a Kind: the number of a replica or the name of a controller, a duration and
-// resources, as far as the Kind knows them.
+// Parse parses the words after the name of a Kind: the number of a replica or the name of a controller, followed by a
+// duration and resources if the Kind has them. It returns an error if a word is missing, unexpected or invalid.
 func (k *Kind) Parse(words []string) (t Trouble, err error) {
 	t.Kind = k
 	switch {
@@ -174,7 +177,7 @@ func (k *Kind) Parse(words []string) (t Trouble, err error) {
 	return t, nil
 }
 
-// String prints it as a line that Find and Parse read.
+// String returns the disturbance as a line that Find and Parse can parse.
 func (t Trouble) String() string {
 	words := []string{t.Kind.Name, t.Controller}
 	if t.Controller == "" {

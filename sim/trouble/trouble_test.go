@@ -9,7 +9,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// server records the calls.
+// server records the calls of its methods.
 type server struct{ did string }
 
 func (s *server) Lag(resources ...string) error { s.did = fmt.Sprint("Lag", resources); return nil }
@@ -24,7 +24,7 @@ func (s *server) Unready(d time.Duration, resources ...string) error {
 	return nil
 }
 
-// manager records the calls for controllers.
+// manager records the calls of its methods.
 type manager struct{ did string }
 
 func (m *manager) Resume(name string) error { m.did += "Resume " + name; return nil }
@@ -47,7 +47,7 @@ func parse(line string) (Trouble, error) {
 	return Find(words[0]).Parse(words[1:])
 }
 
-// Each kind's example is parsed, printed unchanged, and carried out.
+// TestExamples checks that the example of each kind is parsed, formatted unchanged, and carried out.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -57,8 +57,8 @@ func TestExamples(t *testing.T) {
 	for i, k := range Kinds {
 		x, err := parse(k.Example)
 		is.NoErr(err)
-		is.Equal(x.Kind, k)             // its own example
-		is.Equal(x.String(), k.Example) // as it is printed
+		is.Equal(x.Kind, k)             // its own kind
+		is.Equal(x.String(), k.Example) // the canonical form
 		if k.OfReplicas() {
 			var s server
 			is.NoErr(x.Do(&s))
@@ -71,7 +71,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// The kinds that apply to both replicas and controllers are carried out on the one that the line names.
+// TestControllers checks that kinds for replicas and controllers are carried out on the one that the line names.
 func TestControllers(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -79,7 +79,7 @@ func TestControllers(t *testing.T) {
 		"lag job-controller pods": "Lag job-controller[pods]",
 		"resume job-controller":   "Resume job-controller",
 		"restart job-controller":  "Crash job-controllerStart job-controller",
-		"slow 7 0s":               "Delay 7 0s", // a name: replicas cannot be slow
+		"slow 7 0s":               "Delay 7 0s", // a name, because slow does not apply to replicas
 	} {
 		x, err := parse(line)
 		is.NoErr(err)

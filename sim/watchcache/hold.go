@@ -2,15 +2,15 @@ package watchcache
 
 import "errors"
 
-// ErrBroken is the error of a broken connection, on which the client has not seen the end of the stream.
+// ErrBroken is the error of a stream whose connection is broken: the client has not received the end of the stream.
 var ErrBroken = errors.New("watchcache: the connection of the watch is broken")
 
-// Follow makes p the position of the cache, up to which it has applied all commits. The caller must apply the commits between the
-// old position and p.
-func (c *Cache) Follow(p *Position) { c.position = p }
+// Follow sets the position of the cache. The cache counts as having applied all commits up to p: the caller must apply the
+// commits between the old position and p.
+func (c *Cache) Follow(p *Position) { c.position, c.index = p, nil }
 
-// Hold stops the stream on its way to the client: frames wait in the queue, and so does the end of the stream, until
-// Release. A watch whose queue grows too long meanwhile is cut off as any other that is not read.
+// Hold delays the stream to the client: frames and the end of the stream wait in the queue until Release. If the queue becomes too
+// long, the watch ends like that of any slow client.
 func (w *Watch) Hold() { w.hold(true) }
 
 func (w *Watch) hold(held bool) {
@@ -22,22 +22,22 @@ func (w *Watch) hold(held bool) {
 // Held reports whether the stream waits for Release.
 func (w *Watch) Held() bool { return w.held }
 
-// Release lets a held stream go on with all that waits.
+// Release resumes a held stream and sends all frames that wait in the queue.
 func (w *Watch) Release() {
 	w.hold(false)
 	w.wake()
 }
 
-// Break breaks the connection: waiting frames are lost, and the client sees an error instead of an end.
+// Break simulates a broken connection: waiting frames are lost, and the client sees an error instead of the end of the stream.
 func (w *Watch) Break() {
-	w.End()
 	w.mu.Lock()
 	w.queue, w.size, w.held, w.broken = nil, 0, false, true
 	w.mu.Unlock()
+	w.End() // must follow the line above, so that a reader that sees the end also sees that the connection is broken
 	w.wake()
 }
 
-// Broken returns ErrBroken after Break, to be looked at once Take has said that the stream is over.
+// Broken returns ErrBroken after Break. Callers check it after Take has reported the end of the stream.
 func (w *Watch) Broken() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -47,5 +47,5 @@ func (w *Watch) Broken() error {
 	return nil
 }
 
-// Over reports whether nothing more will reach the client: the stream has ended, and its end is not held back.
+// Over reports whether nothing more will be sent to the client: the stream has ended and is not held.
 func (w *Watch) Over() bool { return w.ended && !w.held }

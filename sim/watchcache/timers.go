@@ -3,26 +3,27 @@ package watchcache
 import "time"
 
 const (
-	// bookmarkPeriod is the interval of bookmarks for a watch that allows them; another comes bookmarkMargin before its end.
+	// bookmarkPeriod is the interval of bookmarks for a watch that allows them. The last bookmark is sent bookmarkMargin before
+	// the watch ends.
 	bookmarkPeriod = time.Minute
 	bookmarkMargin = 2 * time.Second
 )
 
-// The timers of a watch: the one that ends it, and the one of its next bookmark.
+// The timers of a watch: one for its end, and one for its next bookmark.
 const (
 	timeoutTimer = iota
 	bookmarkTimer
 	timers
 )
 
-// Clock runs the timers of watches. The functions run with the Cluster's lock held.
+// Clock runs the timers of watches. It calls the functions with the Cluster's lock held.
 type Clock interface {
 	Now() time.Time
 	After(d time.Duration, f func()) (stop func())
 }
 
-// Schedule ends the watch at its timeout, and sends bookmarks until then if the client allows them. A watch with a timeout of 0 does
-// not end by itself.
+// Schedule starts the timers that send bookmarks, if the client allows them, and end the watch after the timeout. If the
+// timeout is 0, the watch does not end by itself.
 func (w *Watch) Schedule(c Clock, timeout time.Duration) {
 	if w.ended {
 		return
@@ -37,14 +38,15 @@ func (w *Watch) Schedule(c Clock, timeout time.Duration) {
 	}
 }
 
-// timeOut ends the stream unless it is stalled.
+// timeOut ends the stream when its timeout has passed. A stalled stream stays open.
 func (w *Watch) timeOut() {
 	if !w.stalled {
 		w.End()
 	}
 }
 
-// scheduleBookmark sets the timer of the next bookmark of a watch that ends at end, or does not if that is zero.
+// scheduleBookmark sets the timer for the next bookmark. end is the time at which the watch ends, or the zero time if it does not
+// time out.
 func (w *Watch) scheduleBookmark(c Clock, end time.Time) {
 	next := bookmarkPeriod
 	if !end.IsZero() {

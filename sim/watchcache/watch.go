@@ -1,10 +1,10 @@
 package watchcache
 
 import (
-	"slices"
 	"strings"
 	"sync"
 
+	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
@@ -20,102 +20,113 @@ const (
 )
 
 const (
-	// queueFrames and queueBytes are how much a watch holds that its connection does not take: a reader that leaves more
-	// events than this unread, and more bytes, is cut off (channel sizes of kube-apiserver's cacher).
+	// queueFrames and queueBytes limit the queue of a watch. If its client leaves more events than queueFrames and more bytes
+	// than queueBytes unread, the watch is ended (channel sizes of kube-apiserver's cacher).
 	queueFrames = 1000
 	queueBytes  = 1 << 20
 )
 
-// Event is one commit on its way to the watches of a cache, with its encoded frames, which they share. It is not kept afterwards:
-// the history has the stored form, not the sent one.
+// Event is a commit that is being sent to the watches of a cache. The watches share its encoded frames. It is dropped
+// afterwards: the history only keeps the stored form.
 type Event struct {
 	*mvcc.Event
-	frames map[frameKey][]byte
+	frames map[frameKey]codec.Text
 	gone   *resource.Item
 }
 
-// frameKey names one encoding of one event: the same key gives the same bytes.
+// frameKey identifies an encoded form of an event: watches with the same key get the same bytes.
 type frameKey struct{ encoding, eventType string }
 
-// Notice is what a watch sends to its client: an event type and the object it shows.
+// Notice is an event before encoding: its type and its object.
 type Notice struct {
 	Type   string
-	Item   *resource.Item // of ADDED, MODIFIED and DELETED
-	Rev    uint64         // of BOOKMARK
-	Ended  bool           // of BOOKMARK: the initial events have been sent
-	Status *status.Status // of ERROR
+	Item   *resource.Item // the object of ADDED, MODIFIED and DELETED
+	Rev    uint64         // the revision of BOOKMARK
+	Ended  bool           // for BOOKMARK: all initial events have been sent
+	Status *status.Status // the error of ERROR
 
-	Before *resource.Item // of MODIFIED and DELETED: what the client saw last
+	Before *resource.Item // the previous state that the client has seen, for MODIFIED and DELETED
 }
 
-// Encoder turns notices into bytes on the wire.
+// Encoder encodes notices as frames of the stream.
 type Encoder struct {
-	// Key names the encoding; events are encoded once per key. "" means that frames of this watch are not shared.
+	// Key identifies the encoding. Events are encoded once per key. If it is empty, the frames of this watch are not shared.
 	Key    string
-	Encode func(Notice) []byte
+	Encode func(Notice) codec.Text
 }
 
-// Watch is one client's view of one cache: frames wait in its queue until the connection takes them.
+// Watch is a client's watch on a cache. Frames wait in its queue until the connection takes them.
 type Watch struct {
-	prefix   string // of the keys that it is about
-	key      string // or the one key
+	prefix   string // prefix of the keys that it covers
+	key      string // the only key that it covers, or "" if prefix is used
+	selects  bool   // it only covers objects whose indexed field equals value
+	value    string
+	number   uint64 // the number of watches that joined the cache earlier
 	def      *resource.Definition
 	match    func(*resource.Item) bool
 	decorate func(*resource.Item) *resource.Item
 	encoder  Encoder
 
-	after     uint64 // revisions up to this one are not sent: they were part of the state, or are in the future
+	after     uint64 // revisions up to this one are not sent: they are part of the initial state, or in the future
 	bookmarks bool
 
-	mu     sync.Mutex // held while the fields down to broken change: Take needs no other lock
-	queue  [][]byte
-	size   int // bytes in queue
+	mu     sync.Mutex // guards writes to the fields down to broken, so that Take needs no other lock
+	queue  []codec.Text
+	size   int // total size of the frames in queue, in bytes
 	ended  bool
-	held   bool // nothing reaches the client
+	held   bool // frames are not sent to the client
 	broken bool
 
 	signal chan struct{}
 	cache  *Cache
 
-	stops   [timers]func() // cancel the timers that have been set
+	stops   [timers]func() // functions that cancel the timers that have been set
 	gate    Gate
 	stalled bool
 }
 
 // Gate decides which frames a watch sends.
 type Gate interface {
-	// Pass is called before a frame goes into the queue. If it returns false, the gate may Deliver the frame later.
-	Pass(w *Watch, n Notice, frame []byte) bool
+	// Pass is called before a frame is queued and reports whether it may be. If it returns false, the gate may Deliver the frame
+	// later.
+	Pass(w *Watch, n Notice, frame codec.Text) bool
+	// Ended is called when the stream has ended. Frames may still be queued.
+	Ended(w *Watch)
 }
 
-// Options configure a Watch.
+// Options configures a Watch.
 type Options struct {
 	Definition *resource.Definition
-	Prefix     string                    // of the keys; "" to use Key
-	Key        string                    // the only key of interest, or ""
+	Prefix     string                    // prefix of the keys; if empty, Key is used
+	Key        string                    // the only key that the watch covers, if Prefix is empty
+	Value      *string                   // the value that Match requires of Definition's indexed field; nil if Match requires none
 	Match      func(*resource.Item) bool // if nil, everything matches
 	Encoder    Encoder
 	Bookmarks  bool // the client allows bookmarks
 	Gate       Gate // if nil, every frame passes
 
-	// Decorate returns the decorated form of an object, in which the initial state and events before the watch show it, as a read
-	// does. Later events show the stored form: the real server's cache passes them on without decorating them. If Decorate is nil,
-	// both forms are the same.
+	// Decorate returns the decorated form of an object. As in a read, the initial state and events from before the watch
+	// contain this form. Later events contain the stored form, because the real server's cache forwards them without
+	// decoration. If Decorate is nil, both forms are the same.
 	Decorate func(*resource.Item) *resource.Item
 }
 
-// NewWatch returns a watch that is not yet connected to a cache: Fail, SendState and Start decide how it begins.
+// NewWatch returns a watch that is not yet connected to a cache. Call Fail, or SendState and Start, to begin it.
 func NewWatch(o Options) *Watch {
-	return &Watch{prefix: o.Prefix, key: o.Key, def: o.Definition, match: o.Match, decorate: o.Decorate, encoder: o.Encoder,
+	w := &Watch{prefix: o.Prefix, key: o.Key, def: o.Definition, match: o.Match, decorate: o.Decorate, encoder: o.Encoder,
 		bookmarks: o.Bookmarks, gate: o.Gate, signal: make(chan struct{}, 1)}
+	if o.Value != nil {
+		w.selects, w.value = true, *o.Value
+	}
+	return w
 }
 
-// Ready is signalled when Take has something new.
+// Ready returns a channel that is signalled when Take has new frames or the stream has ended.
 func (w *Watch) Ready() <-chan struct{} { return w.signal }
 
-// Take returns the waiting frames, and whether the stream is over after them. The caller needs no lock, so that thousands of
-// connections that are notified of one commit do not wait for each other.
-func (w *Watch) Take() (frames [][]byte, ended bool) {
+// Take returns the waiting frames, and whether the stream ends after them. The caller need not hold a lock, so that thousands
+// of connections do not wait for each other when they are notified of a commit.
+func (w *Watch) Take() (frames []codec.Text, ended bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.held {
@@ -125,7 +136,7 @@ func (w *Watch) Take() (frames [][]byte, ended bool) {
 	return frames, w.ended
 }
 
-// End closes the stream after what waits.
+// End ends the stream after the frames that are already queued. If it has already ended, End does nothing.
 func (w *Watch) End() {
 	if w.ended {
 		return
@@ -134,17 +145,20 @@ func (w *Watch) End() {
 	w.ended = true
 	w.mu.Unlock()
 	if w.cache != nil {
-		w.cache.remove(w)
+		w.cache.watches.remove(w)
 	}
 	for _, stop := range w.stops {
 		if stop != nil {
 			stop()
 		}
 	}
+	if w.gate != nil {
+		w.gate.Ended(w)
+	}
 	w.wake()
 }
 
-// Ended reports whether the stream is over.
+// Ended reports whether the stream has ended. Frames may still be queued.
 func (w *Watch) Ended() bool { return w.ended }
 
 // Fail sends s as the only event of the stream and ends it.
@@ -154,7 +168,7 @@ func (w *Watch) Fail(s *status.Status) {
 	w.End()
 }
 
-// Bookmark sends a bookmark if the client allows them: everything up to the cache's revision has been sent.
+// Bookmark sends a bookmark if the client allows them. A bookmark states that all events up to the cache's revision have been sent.
 func (w *Watch) Bookmark(initialEventsEnd bool) {
 	if w.bookmarks && !w.ended && w.cache != nil {
 		n := Notice{Type: Bookmark, Rev: max(w.cache.Rev(), w.after), Ended: initialEventsEnd}
@@ -169,12 +183,13 @@ func (w *Watch) wake() {
 	}
 }
 
-// Stall keeps the stream open and silent, as a broken connection that neither side has noticed. Only End ends it.
+// Stall keeps the stream open but silent, like a broken connection that neither side has noticed. Afterwards no frames are sent,
+// and only End ends the stream.
 func (w *Watch) Stall() { w.stalled = true }
 
-// offer sends the frame of n if the gate lets it pass. Without a frame, because n cannot be printed as the client wants
-// it, the stream ends.
-func (w *Watch) offer(n Notice, frame []byte) {
+// offer sends frame, the encoded form of n, if the gate lets it pass. If frame is nil because n cannot be encoded in this stream,
+// offer ends the stream.
+func (w *Watch) offer(n Notice, frame codec.Text) {
 	if frame == nil {
 		w.End()
 		return
@@ -184,35 +199,38 @@ func (w *Watch) offer(n Notice, frame []byte) {
 	}
 }
 
-// passes reports whether a frame may be sent now.
-func (w *Watch) passes(n Notice, frame []byte) bool { return w.gate == nil || w.gate.Pass(w, n, frame) }
+// passes asks the gate whether a frame may be sent now. Without a gate, every frame may.
+func (w *Watch) passes(n Notice, frame codec.Text) bool {
+	return w.gate == nil || w.gate.Pass(w, n, frame)
+}
 
-// Deliver puts a frame into the queue, past the gate.
-func (w *Watch) Deliver(frame []byte) {
+// Deliver appends a frame to the queue without asking the gate. If the queue is full, it ends the stream.
+func (w *Watch) Deliver(frame codec.Text) {
 	if w.ended || w.stalled {
 		return
 	}
 	if !w.put(frame) {
-		w.End() // too slow: the stream ends without an ERROR event, as on the real server
+		w.End() // the client is too slow; as on the real server, the stream ends without an ERROR event
 		return
 	}
 	w.wake()
 }
 
-// put appends a frame to the queue if there is room.
-func (w *Watch) put(frame []byte) bool {
+// put appends a frame to the queue. It returns false if the queue is full.
+func (w *Watch) put(frame codec.Text) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.queue) >= queueFrames && w.size+len(frame) > queueBytes {
+	size := frame.Len()
+	if len(w.queue) >= queueFrames && w.size+size > queueBytes {
 		return false
 	}
 	w.queue = append(w.queue, frame)
-	w.size += len(frame)
+	w.size += size
 	return true
 }
 
-// begin appends a frame of the state to the queue, which has room for all of it.
-func (w *Watch) begin(frame []byte) {
+// begin appends a frame of the initial state to the queue. The limits of the queue do not apply to the initial state.
+func (w *Watch) begin(frame codec.Text) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.queue = append(w.queue, frame)
@@ -225,7 +243,7 @@ func (w *Watch) concerns(key string) bool {
 	return strings.HasPrefix(key, w.prefix)
 }
 
-// item returns the item of a KV, or nil if there is none or the watch does not match it.
+// item returns the item of a KV. It returns nil if kv is nil or the watch does not match the object.
 func (w *Watch) item(kv *mvcc.KV) *resource.Item {
 	if kv != nil {
 		if it := resource.ItemOf(w.def, kv); w.match == nil || w.match(it) {
@@ -235,36 +253,44 @@ func (w *Watch) item(kv *mvcc.KV) *resource.Item {
 	return nil
 }
 
-// SendState sends an ADDED event for each object of view that the watch matches, in key order. Events that are part of the state
-// are not sent again later.
-func (w *Watch) SendState(view *mvcc.View) {
-	if w.ended { // while it waited for the cache
+// SendState sends an ADDED event for each matching object in the state of a cache, in key order. Events that are part of this
+// state are not sent again later.
+func (w *Watch) SendState(c *Cache) {
+	if w.ended { // it may have ended while it waited for the cache
 		return
 	}
-	prefix := w.prefix
-	if w.key != "" {
-		prefix = w.key
-	}
-	view.Range(prefix, "", func(kv *mvcc.KV) bool {
-		if w.concerns(kv.Key) {
-			if it := w.item(kv); it != nil {
-				n := Notice{Type: Added, Item: w.asRead(it)}
-				switch frame := w.encoder.Encode(n); {
-				case frame == nil: // see offer
-					w.End()
-				case w.passes(n, frame):
-					w.begin(frame)
-				}
-			}
+	view := c.View().Made()
+	switch {
+	case w.key != "":
+		if kv := view.Get(w.key); kv != nil {
+			w.sendState(kv)
 		}
-		return !w.ended && !w.stalled
-	})
+	case w.selects:
+		c.Select(w.def, w.value, w.prefix, w.sendState)
+	default:
+		view.Range(w.prefix, "", w.sendState)
+	}
 	w.after = view.Rev()
 	w.wake()
 }
 
-// Start connects w to c. It sends the events after the revision after; events in the ring are sent at once. If the ring has dropped
-// some of them, the watch fails with 410 Expired.
+// sendState sends an object of the initial state if the watch matches it. It returns false if the stream has ended or stalled, so
+// that no more objects need to be sent.
+func (w *Watch) sendState(kv *mvcc.KV) bool {
+	if it := w.item(kv); it != nil {
+		n := Notice{Type: Added, Item: w.asRead(it)}
+		switch frame := w.encoder.Encode(n); {
+		case frame == nil: // the object cannot be encoded: see offer
+			w.End()
+		case w.passes(n, frame):
+			w.begin(frame)
+		}
+	}
+	return !w.ended && !w.stalled
+}
+
+// Start connects w to c, and sends the events after the revision after: those in the ring at once, and later ones as they
+// occur. If the ring no longer has all of them, the watch fails with 410 Expired.
 func (c *Cache) Start(w *Watch, after uint64) {
 	if w.ended {
 		return
@@ -279,29 +305,21 @@ func (c *Cache) Start(w *Watch, after uint64) {
 	}
 }
 
-// join makes the watch one of those of the cache.
+// join adds the watch to the cache. It will be notified of commits after the revision after.
 func (w *Watch) join(c *Cache, after uint64) {
-	w.after, w.cache = after, c
-	c.add(w)
+	w.after, w.cache, w.number = after, c, c.watches.joined
+	c.watches.add(w)
 }
 
-func (c *Cache) add(w *Watch) { c.watches = append(c.watches, w) }
-
-func (c *Cache) remove(w *Watch) {
-	if i := slices.Index(c.watches, w); i >= 0 {
-		c.watches = slices.Concat(c.watches[:i], c.watches[i+1:]) // a copy: another loop may be iterating over the slice
-	}
-}
-
-// EndAll ends every watch of the cache.
+// EndAll ends all watches of the cache.
 func (c *Cache) EndAll() {
-	for _, w := range slices.Clone(c.watches) {
+	for _, w := range c.watches.all() {
 		w.End()
 	}
 }
 
-// Join connects w to c as Start does, for resources whose history is the store's own: events after the revision are
-// read from log until they reach the cache's position.
+// Join connects w to c as Start does, but reads past events from log instead of the ring, up to the cache's position. It is for
+// resources whose history is that of the store.
 func (c *Cache) Join(w *Watch, after uint64, log func(yield func(*mvcc.Event) bool)) {
 	if w.ended {
 		return
@@ -315,8 +333,8 @@ func (c *Cache) Join(w *Watch, after uint64, log func(yield func(*mvcc.Event) bo
 	})
 }
 
-// notify sends e unless it is irrelevant to the client: an object that begins to match the selectors is ADDED, one that stops
-// matching is DELETED, with its last matching state. past reports that e happened before the watch.
+// notify sends e if the watch covers its key and matches its object. An object that starts to match the selectors is sent as ADDED.
+// One that stops matching is sent as DELETED, with its last matching state. past reports that e occurred before the watch.
 func (w *Watch) notify(e *Event, past bool) {
 	if e.Rev <= w.after || !w.concerns(e.Key) {
 		return
@@ -346,7 +364,7 @@ func (w *Watch) show(e *Event, n Notice, past bool) {
 	w.offer(n, w.frame(e, n))
 }
 
-// asRead returns an item as Options.Decorate has it.
+// asRead returns the item in the form that a read returns (Options.Decorate).
 func (w *Watch) asRead(it *resource.Item) *resource.Item {
 	if w.decorate == nil {
 		return it
@@ -354,7 +372,7 @@ func (w *Watch) asRead(it *resource.Item) *resource.Item {
 	return w.decorate(it)
 }
 
-func (w *Watch) frame(e *Event, n Notice) []byte {
+func (w *Watch) frame(e *Event, n Notice) codec.Text {
 	if w.encoder.Key == "" {
 		return w.encoder.Encode(n)
 	}
@@ -363,7 +381,7 @@ func (w *Watch) frame(e *Event, n Notice) []byte {
 	if !ok {
 		frame = w.encoder.Encode(n)
 		if e.frames == nil {
-			e.frames = map[frameKey][]byte{}
+			e.frames = map[frameKey]codec.Text{}
 		}
 		e.frames[key] = frame
 	}

@@ -20,37 +20,37 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// Request is a review on its way to a webhook.
+// Request is a request by which the server sends a review to a webhook.
 type Request struct {
-	URL     string // Address
-	Trusted []byte // Bundle
-	Plugin  string // the admission plugin that calls, or "" for a conversion
+	URL     string // result of Address
+	Trusted []byte // result of Bundle
+	Plugin  string // admission plugin that makes the call; "" for a conversion
 	Review  []byte // JSON
 
-	// Wait returns when a duration has passed on the Cluster's clock, or the context ends. It is called without the Cluster's lock.
-	// If Wait is nil, Call does not retry: an answer with Retry-After is the final one.
+	// Wait waits until a duration has passed on the Cluster's clock or the context is done. It is called without the Cluster's
+	// lock. If Wait is nil, Call does not retry: it returns a response with Retry-After like any other.
 	Wait func(ctx context.Context, d time.Duration)
 }
 
-// Answer is the answer of a webhook.
+// Answer is the response of a webhook.
 type Answer struct {
 	Code        int
 	ContentType string
 	Body        []byte
 }
 
-// BundleError reports that no client can be created for a webhook, because its certificates cannot be parsed. Admission has a text
-// of its own for it.
+// BundleError reports that no client can be created for a webhook, because its CA certificates cannot be parsed. Admission has a
+// separate message for this error.
 type BundleError struct{ Err error }
 
 // Error implements error.
 func (e *BundleError) Error() string { return "unable to load root certificates: " + e.Err.Error() }
 
-// Call posts a review to a webhook and returns the last answer: it follows redirects and retries when the webhook requests it. If
-// ctx ends, the error is its cause.
+// Call posts a review to a webhook and returns the final response. It follows redirects, and retries if the webhook requests it. If
+// ctx is done, the error is the cause of ctx.
 type Call func(ctx context.Context, q *Request) (*Answer, error)
 
-// Ask returns the body of a webhook's answer.
+// Ask calls a webhook and returns the body of its response. A response with an error code is an error.
 func (call Call) Ask(ctx context.Context, q *Request) ([]byte, error) {
 	a, err := call(ctx, q)
 	if err != nil {
@@ -59,12 +59,13 @@ func (call Call) Ask(ctx context.Context, q *Request) ([]byte, error) {
 	return a.body()
 }
 
-// Read reads the body of an answer as a review of the kind. t is its structure.
+// Read decodes the body of a response as a review of the given kind and type. It returns an error if the body cannot be decoded or
+// is of another kind.
 func Read(body []byte, kind schema.GVK, t *schema.Type) (object.Object, error) {
 	return codec.AnsweredAs(body, kind, t, reviewVersions...)
 }
 
-// body returns the body of the answer, or the error of an unsuccessful one.
+// body returns the body of the response. If the response is an error, it returns that error.
 func (a *Answer) body() ([]byte, error) {
 	contentType := a.ContentType
 	if contentType != "" {
@@ -84,10 +85,10 @@ func (a *Answer) body() ([]byte, error) {
 	return a.Body, nil
 }
 
-// textMax is how much of a text is read for an error.
+// textMax is the maximum length of a response body in an error message.
 const textMax = 2048
 
-// refusal returns the error of an answer with an error's code: the message of its Status, or what the code means
+// refusal returns the error for an unsuccessful response: the message of its Status, or the text for its status code
 // (apimachinery's errors.NewGenericServerResponse).
 func (a *Answer) refusal() error {
 	if obj, err := codec.Answered(a.Body); err == nil && obj.Kind() == "Status" && obj.String("status") == "Failure" {
@@ -111,7 +112,7 @@ func (a *Answer) refusal() error {
 	return fmt.Errorf("the server responded with the status code %d but did not return more information", a.Code)
 }
 
-// meanings are client-go's error texts for status codes, which do not depend on the body of the answer.
+// meanings are client-go's error texts for status codes that do not depend on the response body.
 var meanings = map[int]string{
 	wire.StatusBadRequest:          "the server rejected our request for an unknown reason",
 	wire.StatusUnauthorized:        "the server has asked for the client to provide credentials",
@@ -125,9 +126,9 @@ var meanings = map[int]string{
 		"but may still be processing the request",
 }
 
-// Address returns where the webhook of a clientConfig listens: the host of its url, or that of its service, and the
-// cleaned path (no double or trailing slashes, no dots), with the timeout as the only parameter. An address that is no
-// URL is returned as it is.
+// Address returns the URL of the webhook that a clientConfig describes. It consists of the host in the url or that of the service,
+// the cleaned path (without double or trailing slashes and dots), and the timeout as the only parameter. If the url cannot be
+// parsed, Address returns it unchanged.
 func Address(config object.Object, timeout time.Duration) string {
 	to := url.URL{Scheme: "https"}
 	at := config.String("service", "path")
@@ -145,14 +146,15 @@ func Address(config object.Object, timeout time.Duration) string {
 	return to.String()
 }
 
-// serviceHost is the host of a webhook that a service stands for: the name that its certificate has to have.
+// serviceHost returns the host name of a webhook that runs as a service. The certificate of the webhook must be valid for this
+// name.
 func serviceHost(config object.Object) string {
 	port := config.Int64("service", "port")
 	return config.String("service", "name") + "." + config.String("service", "namespace") + ".svc:" +
 		strconv.FormatInt(cmp.Or(port, 443), 10)
 }
 
-// Bundle returns the CA certificates (PEM) of a clientConfig, or nil for the system's.
+// Bundle returns the PEM CA certificates in a clientConfig. If the system's certificates are used, it returns nil.
 func Bundle(config object.Object) []byte {
 	bundle, err := base64.StdEncoding.DecodeString(config.String("caBundle"))
 	if err != nil {

@@ -4,7 +4,7 @@ package webhook
 
 import "crypto/x509"
 
-// checkCertificate returns why a certificate cannot be read.
+// checkCertificate returns an error if a certificate cannot be parsed.
 func checkCertificate(der []byte) error {
 	_, err := x509.ParseCertificate(der)
 	return err

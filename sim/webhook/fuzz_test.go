@@ -6,7 +6,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// FuzzAnswer parses answers of webhooks: the result is an object or an error text, never both or neither.
+// FuzzAnswer parses responses of webhooks. The result must be either an object or an error, but not both.
 func FuzzAnswer(f *testing.F) {
 	f.Add(200, "application/json", []byte(`{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","response":{"uid":"a","allowed":true,"patchType":"JSONPatch","patch":"W10="}}`))
 	f.Add(200, "application/json", []byte(`{"response":{"allowed":"yes","status":[]}}`))

@@ -12,10 +12,10 @@ import (
 	"github.com/kubesim/kubesim/sim/field"
 )
 
-// reviewVersions are the versions of reviews that the server speaks.
+// reviewVersions are the versions of reviews that the server supports.
 var reviewVersions = []string{"v1", "v1beta1"}
 
-// ReviewVersion returns the first of the versions that a webhook takes which the server speaks, or "".
+// ReviewVersion returns the first of the webhook's review versions that the server supports, or "".
 func ReviewVersion(takes []string) string {
 	for _, v := range takes {
 		if slices.Contains(reviewVersions, v) {
@@ -25,10 +25,11 @@ func ReviewVersion(takes []string) string {
 	return ""
 }
 
-// TakesNone reports whether a webhook takes versions of reviews, and none that the server speaks.
+// TakesNone reports whether a webhook lists review versions but the server supports none of them.
 func TakesNone(versions []string) bool { return len(versions) > 0 && ReviewVersion(versions) == "" }
 
-// ValidateReviewVersions checks the versions of reviews that a webhook takes. anyVersions: the server need not speak any.
+// ValidateReviewVersions validates the review versions of a webhook. If anyVersions is true, the server need not support any of
+// them.
 func ValidateReviewVersions(at field.Cursor, anyVersions bool) {
 	seen := field.Seen{}
 	for v := range at.Each() {
@@ -41,7 +42,7 @@ func ValidateReviewVersions(at field.Cursor, anyVersions bool) {
 	at.InvalidIf(!anyVersions && TakesNone(at.Strings()), "must include at least one of "+strings.Join(reviewVersions, ", "))
 }
 
-// ValidateClientConfig checks how a webhook of a configuration or of a definition is reached.
+// ValidateClientConfig validates the clientConfig of a webhook in a webhook configuration or a CustomResourceDefinition.
 func ValidateClientConfig(at field.Cursor) {
 	switch {
 	case at.Has("url") == at.Has("service"):
@@ -53,7 +54,7 @@ func ValidateClientConfig(at field.Cursor) {
 	}
 }
 
-// validateURL checks the address of a webhook (k8s.io/apiserver/pkg/util/webhook.ValidateWebhookURL).
+// validateURL validates the URL of a webhook (k8s.io/apiserver/pkg/util/webhook.ValidateWebhookURL).
 func validateURL(at field.Cursor) {
 	const form = "; desired format: https://host[/path]"
 	u, err := url.Parse(at.String())
@@ -75,8 +76,8 @@ func validateURL(at field.Cursor) {
 	}
 }
 
-// validateService checks the service behind a webhook. The real server mixes up the two names it needs: a missing
-// name is reported as the namespace and the other way round.
+// validateService validates the service of a webhook. Like the real server, it confuses two fields: it reports a missing name as a
+// missing namespace, and vice versa.
 func validateService(at field.Cursor) {
 	name, namespace, port := at.Child("name"), at.Child("namespace"), at.Child("port").OrZero()
 	namespace.ReportAt(name).Required()
@@ -108,8 +109,8 @@ func validateServicePath(at field.Cursor) {
 	}
 }
 
-// CheckBundle returns why a bundle of certificates in PEM cannot be loaded, nil if it can or is empty. One certificate that can be
-// read is enough; else the error is about the first thing that cannot (client-go's transport.TLSConfigFor).
+// CheckBundle returns an error if a bundle of PEM certificates cannot be loaded. An empty bundle is valid, and one with at least
+// one valid certificate can be loaded. Otherwise the error is about the first problem (client-go's transport.TLSConfigFor).
 func CheckBundle(bundle []byte) error {
 	if len(bundle) == 0 {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// The URLs that the real server requests for these configurations.
+// Address returns the URLs that the real server requests for these configurations.
 func TestAddress(t *testing.T) {
 	is := is.New(t)
 	for at, want := range map[string]string{ // order does not matter
@@ -34,7 +34,7 @@ func TestAddress(t *testing.T) {
 
 var review = schema.GVK{Group: "admission.k8s.io", Version: "v1", Kind: "AdmissionReview"}
 
-// structure returns the structure of reviews.
+// structure returns the type of reviews.
 func structure(t testing.TB) *schema.Type {
 	t.Helper()
 	set, err := schema.Load(schema.Default)
@@ -44,7 +44,7 @@ func structure(t testing.TB) *schema.Type {
 	return set.Kind(review)
 }
 
-// The errors of the real server for these answers.
+// The real server returns these errors for these responses.
 func TestAnswers(t *testing.T) {
 	const text, json = "text/plain", "application/json"
 	for _, x := range []struct {

@@ -1,5 +1,5 @@
-// Package wire has the words of HTTP that requests and answers are made of: methods, codes, headers. Package net/http, which
-// speaks it on sockets, is for those around the simulator: it weighs most of a megabyte in a page.
+// Package wire contains the HTTP methods, status codes and headers of requests and responses. It exists because package net/http,
+// which the programs around the simulator use, would add most of a megabyte to a page.
 package wire
 
 import (
@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// The methods of requests (RFC 9110, RFC 5789).
+// The request methods (RFC 9110, RFC 5789).
 const (
 	MethodGet    = "GET"
 	MethodHead   = "HEAD"
@@ -18,7 +18,7 @@ const (
 	MethodDelete = "DELETE"
 )
 
-// The codes of answers (RFC 9110, RFC 6585).
+// The status codes (RFC 9110, RFC 6585).
 const (
 	StatusSwitchingProtocols = 101
 
@@ -46,14 +46,14 @@ const (
 	StatusGatewayTimeout        = 504
 )
 
-// TimeFormat is how headers print a time in UTC.
+// TimeFormat is the format of a UTC time in headers.
 const TimeFormat = "Mon, 02 Jan 2006 15:04:05 GMT"
 
-// Header holds the headers of a request or an answer by canonical name: Content-Type. That of package net/http converts to
-// it and back.
+// Header contains the headers of a request or response by canonical name, such as Content-Type. It can be converted from and to the
+// Header of package net/http.
 type Header map[string][]string
 
-// Get returns the first value of a header, "" if there is none.
+// Get returns the first value of a header, or "".
 func (h Header) Get(name string) string {
 	if values := h[canonical(name)]; len(values) > 0 {
 		return values[0]
@@ -64,10 +64,10 @@ func (h Header) Get(name string) string {
 // Values returns all values of a header.
 func (h Header) Values(name string) []string { return h[canonical(name)] }
 
-// Set puts one value in the place of all.
+// Set sets a header to a single value.
 func (h Header) Set(name, value string) { h[canonical(name)] = []string{value} }
 
-// Add adds a value.
+// Add adds a value to a header.
 func (h Header) Add(name, value string) {
 	name = canonical(name)
 	h[name] = append(h[name], value)
@@ -85,8 +85,8 @@ func (h Header) Clone() Header {
 	return copied
 }
 
-// canonical returns a name with a capital at its beginning and behind each hyphen; a name with a byte that no header may
-// have stays as it is.
+// canonical returns the canonical form of a name, with a capital letter at the beginning and after each hyphen. If the name
+// contains a byte that is not allowed in headers, it is returned unchanged.
 func canonical(name string) string {
 	if isCanonical(name) {
 		return name
@@ -103,10 +103,10 @@ func canonical(name string) string {
 	return string(out)
 }
 
-// isCanonical reports whether a name is one of letters and hyphens, as nearly all are, and as it is to be.
+// isCanonical reports whether a name is in canonical form and consists of letters and hyphens, as nearly all names do.
 func isCanonical(name string) bool {
 	const capital = 'a' ^ 'A'
-	bit := byte(capital) // that the next letter has, turned round
+	bit := byte(capital) // inverse of the case bit that the next letter must have
 	for i := range len(name) {
 		switch c := name[i]; {
 		case c == '-':
@@ -122,12 +122,12 @@ func isCanonical(name string) bool {
 
 func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// mark reports whether c is allowed in the name of a header (RFC 9110, token), besides letters.
+// mark reports whether c is allowed in a header name (RFC 9110, token) but is not a letter.
 func mark(c byte) bool {
 	return c > ' ' && c < 0x7f && !strings.ContainsRune(`"(),/:;<=>?@[\]{}`, rune(c))
 }
 
-// cased returns a byte of a name as the canonical name has it.
+// cased returns byte i of a name in the case that the canonical form requires.
 func cased(name string, i int) byte {
 	switch c := name[i]; {
 	case !letter(c):

@@ -1,9 +1,9 @@
-// Package words splits a line into words as a shell does.
+// Package words splits a line into words like a shell.
 //
 //	line ─ Rules.Split ─▶ Word "kubectl"  Word "get"  Sign "|"  Word "grep"  Word "a b"
 //
-// '…' is always literal, "…" may have escapes, and a # where a word would begin ends the line. The differences between the prompt
-// of a shell and a line of a scenario are in Rules.
+// '…' is always literal, "…" may contain escapes, and a # at the beginning of a word starts a comment. Rules contains the
+// differences between a shell prompt and a line of a scenario.
 package words
 
 import (
@@ -11,37 +11,39 @@ import (
 	"strings"
 )
 
-// Rules are the syntax of a line.
+// Rules describes the syntax of a line.
 type Rules struct {
-	Signs     []string // words that need no space around them, a longer one before its beginnings: << before <
-	Escapes   string   // the characters that a backslash in double quotes escapes
-	Backslash bool     // a backslash outside of quotes escapes, too
+	Signs     []string // words that need no surrounding space; longer ones precede their prefixes: << before <
+	Escapes   string   // characters that a backslash escapes in double quotes
+	Backslash bool     // whether a backslash outside of quotes escapes, too
 }
 
-// Shell are the rules of a prompt.
+// Shell is the syntax of a shell prompt.
 var Shell = Rules{Signs: []string{"<<-", "<<", ">>", "&&", "||", "2>&1", "|", "<", ">", ";"}, Escapes: "\"\\$`", Backslash: true}
 
-// Line are the rules of a line of a scenario. It has no pipes, and a backslash outside of quotes is text: it stands in paths of fields.
+// Line is the syntax of a line of a scenario. It has no pipes, and a backslash outside of quotes is literal, because field paths
+// may contain one.
 var Line = Rules{Escapes: `"\`}
 
-// Word is one word of a line.
+// Word is a word in a line, with its position.
 type Word struct {
 	Text     string
-	From, To int  // where it is in the line
-	Quoted   bool // a part of it was in quotes or escaped
-	Sign     bool // it is one of Rules.Signs
+	From, To int  // position in the line
+	Quoted   bool // whether a part of it was quoted or escaped
+	Sign     bool // whether it is one of Rules.Signs
 }
 
-// UnclosedError is the error of a line with a quote that has no end.
+// UnclosedError reports a quote that is not closed.
 type UnclosedError struct {
-	At    int // where the quote is
+	At    int // position of the quote
 	Quote byte
 }
 
 // Error implements error.
 func (e *UnclosedError) Error() string { return fmt.Sprintf("the quote %c has no end", e.Quote) }
 
-// Split returns the words of a line, without its comment. Its error is an *UnclosedError; the words before the quote come with it.
+// Split returns the words of a line, without its comment. If a quote is not closed, it returns an *UnclosedError, and the words
+// before the quote.
 func (r Rules) Split(line string) (out []Word, err error) {
 	for i := 0; i < len(line); {
 		switch c := line[i]; {
@@ -64,7 +66,7 @@ func (r Rules) Split(line string) (out []Word, err error) {
 	return out, nil
 }
 
-// sign returns the length of the sign at the beginning of a text, 0 without one.
+// sign returns the length of the sign at the beginning of text, or 0 if there is none.
 func (r Rules) sign(text string) int {
 	for _, s := range r.Signs {
 		if strings.HasPrefix(text, s) {
@@ -74,7 +76,7 @@ func (r Rules) sign(text string) int {
 	return 0
 }
 
-// word reads the word at line[i] and returns its end.
+// word parses the word at position i of a line and returns the position after it.
 func (r Rules) word(w *Word, line string, i int) (end int, err error) {
 	var b strings.Builder
 	for i < len(line) && line[i] != ' ' && line[i] != '\t' && r.sign(line[i:]) == 0 {
@@ -99,7 +101,8 @@ func (r Rules) word(w *Word, line string, i int) (end int, err error) {
 	return min(i, len(line)), nil
 }
 
-// Quoted writes the text of the quotes at line[at] and returns their end. Its error is an *UnclosedError.
+// Quoted writes the contents of the quotes at position at of a line, and returns the position after them. If the quote is not
+// closed, it returns an *UnclosedError.
 func (r Rules) Quoted(to *strings.Builder, line string, at int) (end int, err error) {
 	quote := line[at]
 	for i := at + 1; i < len(line); i++ {
@@ -116,8 +119,8 @@ func (r Rules) Quoted(to *strings.Builder, line string, at int) (end int, err er
 	return 0, &UnclosedError{at, quote}
 }
 
-// Quote returns a text in quotes, so that Split returns it as one word. A text that is a word without quotes stays as it is unless
-// always is set.
+// Quote returns text in quotes, so that Split returns it as one word. If always is false and text needs no quotes, Quote returns it
+// unchanged.
 func (r Rules) Quote(text string, always bool) string {
 	split, err := r.Split(text)
 	plain := err == nil && len(split) == 1 && split[0] == Word{Text: text, To: len(text)}

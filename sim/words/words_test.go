@@ -7,10 +7,10 @@ import (
 	"github.com/matryer/is"
 )
 
-// plain are rules without signs and escapes outside of quotes, as the lines of scenarios have.
+// plain are rules without signs and without escapes outside of quotes, like those for lines of scenarios.
 var plain = Rules{Escapes: `"\`}
 
-// texts prints words, with signs in brackets.
+// texts returns the texts of words, with signs in brackets.
 func texts(list []Word) string {
 	var out []string
 	for _, w := range list {
@@ -48,8 +48,8 @@ func TestSplit(t *testing.T) {
 	is.Equal(texts(got), "a")                        // the words before it
 }
 
-// FuzzSplit splits any line: words are in order and cover everything that is neither space nor comment, and a text that is
-// quoted is split into itself.
+// FuzzSplit checks, for any line, that words are in order and cover everything except spaces and the comment, and that Split
+// returns a quoted text unchanged.
 func FuzzSplit(f *testing.F) {
 	for _, line := range []string{"kubectl get po | grep 'a b' >x", `cat <<-E; echo "\$a" \# # b`, `patch cm a -p "{\"k\":\"it's\"}"`} {
 		f.Add(line)

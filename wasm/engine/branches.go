@@ -8,13 +8,13 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
-// The most that a log from outside may hold (a share link is untrusted).
+// Limits for logs from share links, which are untrusted.
 const (
 	logMax  = 12_000
 	forkMax = 64
 )
 
-// boot makes a fresh world, and does the log in it that the page brings along.
+// boot creates a new world and executes the log that the page sends with the request.
 func (e *Engine) boot(q *request) (fields, error) {
 	b, log, err := e.beginning(q)
 	if err != nil {
@@ -44,9 +44,9 @@ func (e *Engine) boot(q *request) (fields, error) {
 	return out, nil
 }
 
-// beginning reads how a world begins, and its log.
+// beginning returns the initial state and the log that a boot request describes.
 func (e *Engine) beginning(q *request) (*beginning, []scenario.Op, error) {
-	b := &beginning{seed: 1, replicas: q.Replicas, plane: plane{q.Controllers, q.Nodes}}
+	b := &beginning{seed: 1, replicas: q.Replicas, plane: plane{q.Controllers, q.Nodes, q.Whole}, progress: e.Progress}
 	if err := b.plane.check(); err != nil {
 		return nil, nil, err
 	}
@@ -82,7 +82,7 @@ func (e *Engine) beginning(q *request) (*beginning, []scenario.Op, error) {
 	return b, given, nil
 }
 
-// parseLog reads the operations that a page has sent.
+// parseLog parses the operations that a page sends. It returns an error if there are more than logMax.
 func parseLog(raw []json.RawMessage) ([]scenario.Op, error) {
 	if len(raw) > logMax {
 		return nil, failed("the log has %d operations, and at most %d are allowed", len(raw), logMax)
@@ -98,7 +98,7 @@ func parseLog(raw []json.RawMessage) ([]scenario.Op, error) {
 	return log, nil
 }
 
-// replay makes a world in which the first n operations of a branch have been done.
+// replay creates a world and executes the first n operations of a branch in it.
 func (b *beginning) replay(of *branch, n int) (*run, error) {
 	if n < 0 || n > len(of.log) {
 		return nil, failed("the log has %d operations; there is no state %d", len(of.log), n)
@@ -122,9 +122,9 @@ func notLoaded(needs string) error {
 	return &failure{Needs: needs, Text: "an API server of another version needs data that has not been loaded: " + needs}
 }
 
-// goOn does the operations of a branch up to n.
+// goOn executes the operations of a branch up to operation n.
 func (r *run) goOn(of *branch, n int) error {
-	for i := len(r.ends) - 1; i < n; i++ {
+	for i := r.done(); i < n; i++ {
 		if _, err := r.do(of.log[i]); err != nil {
 			if f, ok := err.(*failure); ok {
 				return f
@@ -135,22 +135,22 @@ func (r *run) goOn(of *branch, n int) error {
 	return nil
 }
 
-// goTo lets the page see a branch as it was after its first n operations, in a world made anew.
+// goTo shows the page a branch after its first n operations, which it replays in another world.
 func (e *Engine) goTo(b *branch, n int) error {
-	r, err := e.begin.replay(b, n)
+	r, err := e.behind(b, n)
 	if err == nil {
 		e.show(b, r, n)
 	}
 	return err
 }
 
-// show makes a run the one that the page sees.
+// show makes r the run that the page sees.
 func (e *Engine) show(b *branch, r *run, n int) {
 	e.current, e.run, b.n = b, r, n
-	e.sent, e.reset = 0, true
+	e.sent, e.reset, e.spare = 0, true, nil
 }
 
-// head is where the page is.
+// head returns the current position of the page: its branch and operation, and the state of the world.
 func (e *Engine) head() fields {
 	b := e.current
 	return fields{"branch": b.name(), "n": b.n, "total": len(b.log), "vt": e.run.world.Now().UnixMilli(),
@@ -181,14 +181,14 @@ func (e *Engine) doOp(op scenario.Op) (fields, error) {
 	}
 	result, err := e.run.do(op)
 	if err != nil {
-		if f, ok := err.(*failure); ok && f.Needs != "" { // it has been done, and must not have been
+		if f, ok := err.(*failure); ok && f.Needs != "" { // the operation was executed, but must not have any effect
 			if again := e.goTo(b, b.n); again != nil {
 				return nil, again
 			}
 		}
 		return nil, err
 	}
-	if b.n < len(b.log) { // what a fork shares with this branch stays as it is
+	if b.n < len(b.log) { // copy on the next append, because forks may share the log
 		b.log = b.log[:b.n:b.n]
 	}
 	b.log = append(b.log, op)
@@ -198,7 +198,7 @@ func (e *Engine) doOp(op scenario.Op) (fields, error) {
 	return out, nil
 }
 
-// tick lets time pass: an operation like any other.
+// tick advances the clock. Like any other operation, it is added to the log.
 func (e *Engine) tick(q *request) (fields, error) {
 	op, err := scenario.Parse("tick '" + q.Until + "'")
 	if err != nil {
@@ -207,7 +207,7 @@ func (e *Engine) tick(q *request) (fields, error) {
 	return e.doOp(op)
 }
 
-// seek goes to the state after operation n of the branch.
+// seek moves the page to the state after operation n of the current branch.
 func (e *Engine) seek(q *request) (fields, error) {
 	if q.N == nil {
 		return nil, failed("seek needs n, the number of an operation")
@@ -217,7 +217,7 @@ func (e *Engine) seek(q *request) (fields, error) {
 
 func (e *Engine) seekTo(n int) (fields, error) {
 	b := e.current
-	if e.run != nil && n >= b.n && n <= len(b.log) { // forward: what has been done stays
+	if e.run != nil && n >= b.n && n <= len(b.log) { // forward: continue the current run
 		if needs := needed(e.begin.versions(b.log[:n])); needs != "" {
 			return nil, notLoaded(needs)
 		}
@@ -231,7 +231,7 @@ func (e *Engine) seekTo(n int) (fields, error) {
 	return e.positionView(), nil
 }
 
-// positionView is the answer to everything that goes somewhere.
+// positionView returns the response to requests that change the position.
 func (e *Engine) positionView() fields {
 	out := fields{"head": e.head()}
 	e.addLesson(out)
@@ -253,7 +253,8 @@ func (e *Engine) by(steps int) (fields, error) {
 	return e.seekTo(n)
 }
 
-// fork begins a new branch with the first n operations of this one.
+// fork starts a new branch with the first n operations of the current one. The default of n is the current position. It
+// returns an error if there are too many branches.
 func (e *Engine) fork(q *request) (fields, error) {
 	n := e.current.n
 	if q.N != nil {
@@ -275,7 +276,7 @@ func (e *Engine) fork(q *request) (fields, error) {
 	return e.positionView(), nil
 }
 
-// branchTo goes to another branch, to where it was left.
+// branchTo switches to another branch, at its last position.
 func (e *Engine) branchTo(q *request) (fields, error) {
 	i := slices.IndexFunc(e.branches, func(b *branch) bool { return b.name() == q.Branch })
 	if i < 0 {

@@ -10,13 +10,13 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
-// itemView is one way to complete a line.
+// itemView is one completion of a line.
 type itemView struct {
 	Text   string `json:"text"`
 	Detail string `json:"detail"`
 }
 
-// complete is the view of what could stand where the cursor is.
+// complete returns the view of the completions at the cursor.
 //
 //	get conf|             configmaps
 //	get configmaps |      a b (names of objects), and flags
@@ -35,7 +35,7 @@ func (e *Engine) complete(q *request) (any, error) {
 	return fields{"from": from, "to": len(line), "items": append([]itemView{}, items...)}, nil
 }
 
-// items returns everything that could stand after words, where the current one begins with start.
+// items returns the completions after words if the current word begins with start.
 func (e *Engine) items(words []string, start string) []itemView {
 	if len(words) > 0 && words[0] == "!" {
 		words = words[1:]
@@ -74,7 +74,7 @@ func flagItems(c *scenario.Command) []itemView {
 	return out
 }
 
-// valueItems returns what can stand behind "--flag=".
+// valueItems returns the completions of "--flag=".
 func valueItems(flag string) []itemView {
 	var out []itemView
 	for _, f := range scenario.Flags() {
@@ -113,7 +113,7 @@ func plainItems(names []string, detail string) []itemView {
 	return each(names, func(name string) itemView { return itemView{name, detail} })
 }
 
-// arguments counts the words that are no flags and no values of flags, and returns the first.
+// arguments returns the number of words that are neither flags nor values of flags, and the first such word.
 func arguments(words []string) (n int, first string) {
 	for i := 0; i < len(words); i++ {
 		w := words[i]
@@ -149,7 +149,7 @@ func (e *Engine) argumentItems(c *scenario.Command, start string, words []string
 	return out
 }
 
-// itemsOf has what an argument can be, whatever stands before it.
+// itemsOf contains the sources of completions for arguments that do not depend on preceding words.
 var itemsOf = map[scenario.Arg][]func(*Engine) []itemView{
 	scenario.Resource:            {(*Engine).resourceItems},
 	scenario.Client:              {(*Engine).clientItems},
@@ -209,10 +209,10 @@ func (e *Engine) resourceItems() []itemView {
 	return out
 }
 
-// namesMost is how many names are offered.
+// namesMost is the maximum number of names that are offered.
 const namesMost = 50
 
-// nameItems returns the names that begin with start of the objects of a resource in the namespace that the words say.
+// nameItems returns the names of the resource's objects that begin with start, in the namespace that words specify.
 func (e *Engine) nameItems(resource, start string, words []string) []itemView {
 	d, err := e.run.world.Resolve(resource)
 	if err != nil {
@@ -236,7 +236,7 @@ func (e *Engine) nameItems(resource, start string, words []string) []itemView {
 	})
 }
 
-// pathItems returns the paths of all resources.
+// pathItems returns the API paths of all resources.
 func (e *Engine) pathItems() []itemView {
 	var out []itemView
 	for _, d := range e.server(1).Table.All() {
@@ -248,7 +248,7 @@ func (e *Engine) pathItems() []itemView {
 	return append(out, itemView{"/apis", "groups"}, itemView{"/openapi/v3", "schemas"}, itemView{"/version", "version"})
 }
 
-// commandView is one command.
+// commandView is a command of the scenario language.
 type commandView struct {
 	Name    string     `json:"name"`
 	Usage   string     `json:"usage"`
@@ -258,7 +258,7 @@ type commandView struct {
 	Flags   []itemView `json:"flags"`
 }
 
-// help is the view of the language, or of one command.
+// help returns the view of all commands, or of one command.
 func (e *Engine) help(q *request) (any, error) {
 	list := []commandView{}
 	for _, c := range scenario.Commands() {
@@ -273,14 +273,15 @@ func (e *Engine) help(q *request) (any, error) {
 	return fields{"commands": list}, nil
 }
 
-// atPrompt reports whether a line is one of a shell, of which more than the first word is there.
+// atPrompt reports whether line is a shell command whose first word is complete.
 func atPrompt(line string) bool {
 	first, _, more := strings.Cut(strings.TrimLeft(line, "!? \t"), " ")
 	c := scenario.FindCommand(first)
 	return more && c != nil && c.Group == scenario.Prompt
 }
 
-// completePrompt is the view of what could stand at the end of the line of a shell. prefix is as far as a shell goes by itself.
+// completePrompt returns the view of the completions at the end of a shell command. prefix is what a shell would insert
+// immediately.
 func (e *Engine) completePrompt(line string) any {
 	bare := strings.TrimLeft(line, "!? \t")
 	from, found := kubectl.Complete(bare, source{e})
@@ -316,7 +317,7 @@ func asItems(list []itemView) []kubectl.Item {
 	return each(list, func(i itemView) kubectl.Item { return kubectl.Item{Text: i.Text, Detail: i.Detail} })
 }
 
-// paste is the view of the operations that a pasted text is: lines, and the files of its here-documents.
+// paste returns the view of the operations in pasted text: its lines, with the files of their here-documents.
 func (e *Engine) paste(q *request) (any, error) {
 	type op struct {
 		Line  string            `json:"line"`

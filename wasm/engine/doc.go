@@ -1,17 +1,18 @@
-// Package engine is the simulator as a page talks to it: messages in, messages out, as bytes. It knows nothing of
-// JavaScript, so its tests run natively.
+// Package engine implements the protocol by which a page uses the simulator: it receives and returns messages as bytes. It does not
+// depend on JavaScript, so its tests run natively.
 //
 //	page ── {v, id, kind, …} ──▶ Engine.Handle ──▶ {v, id, kind: "ok" | "error", …}
 //	                                │              {v, kind: "frames", branch, frames: […]}
 //	                                ▼
-//	        branch "0"  log: op ─ op ─ op ─ op        the operation log is the only truth
+//	        branch "0"  log: op ─ op ─ op ─ op        the operation log is the only source of truth
 //	                               ▲ cursor n
-//	        branch "1"  log: op ─ op ─ op'            fork 2: the same beginning, another end
+//	        branch "1"  log: op ─ op ─ op'            fork 2: same beginning, different end
 //	                                │
 //	                                └─ replay ──▶ scenario.World ──▶ frames
 //
-// Handle never blocks and starts nothing. Going back is a replay: the first n ops of the log in a new World, which
-// makes the same frames, because time, names and draws come from the seed. So it is after a panic: the log is there.
+// Handle never blocks and starts no goroutines. Going back is a replay: the first n operations of the log are executed in a new
+// World. It produces the same frames, because time, names and random values derive from the seed. A page recovers from a panic in
+// the same way, because the log is kept.
 //
-// Queries look at the World without leaving a trace in it: they send no request, draw no number and change no hash.
+// Queries read the World without side effects: they send no requests, draw no random numbers and change no hash.
 package engine

@@ -12,25 +12,29 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// Version is the version of the protocol: a message of another one is refused.
+// Version is the version of the protocol. Messages with another version are rejected.
 const Version = 1
 
-// Engine is the simulator behind a page. It is for one goroutine.
+// Engine is the simulator behind a page. It is not safe for concurrent use.
 type Engine struct {
-	begin    *beginning // nil before the first boot
+	begin    *beginning // nil until the first boot
 	branches []*branch
 	current  *branch
-	run      *run   // nil before the first boot, and after a panic
-	sent     uint64 // frames of the run that the page has
-	reset    bool   // the page has to forget the frames it has
-	credit   int    // frames that the page accepts; negative for no limit
+	run      *run   // nil until the first boot, and after a panic
+	sent     uint64 // number of frames of the run that the page has received
+	reset    bool   // whether the page has to discard its frames
+	credit   int    // number of further frames that the page accepts; negative means no limit
 	taken    map[int]*attempt
-	past     past              // the world of before that was looked at last
-	texts    map[string]string // of lessons in another language than English, by their ids
-	backend  *backend          // nil without serve
+	past     past              // the earlier world that was last viewed
+	spare    *run              // a run of the current branch that is behind run, for the next undo; nil if there is none
+	texts    map[string]string // texts of translated lessons by lesson ID
+	backend  *backend          // nil until the first serve
+
+	// Progress, if not nil, receives the time of the world while an operation runs.
+	Progress scenario.Progress
 }
 
-// New returns an Engine that waits for a boot.
+// New returns an Engine without a world. A boot request creates one.
 func New() *Engine { return &Engine{credit: -1} }
 
 // request is a message from a page. Its kind determines which of the fields are used.
@@ -44,6 +48,7 @@ type request struct {
 
 	Controllers []string `json:"controllers"`
 	Nodes       int      `json:"nodes"`
+	Whole       bool     `json:"whole"`
 
 	Scenario string            `json:"scenario"`
 	Lesson   string            `json:"lesson"`
@@ -66,22 +71,22 @@ type request struct {
 	calling
 }
 
-// replicaJSON is an API server as a page describes it.
+// replicaJSON is the configuration of an API server in a message.
 type replicaJSON struct {
 	Version string          `json:"version"`
 	Gates   map[string]bool `json:"gates,omitempty"`
 }
 
-// fields are the contents of an answer.
+// fields are the fields of a response.
 type fields map[string]any
 
-// failure is an error with information on how the page can react to it.
+// failure is an error that also specifies how the page can react to it.
 type failure struct {
 	Text  string `json:"text"`
-	Needs string `json:"needs,omitempty"` // "cel": the other engine; "schema/1.35": data of that Kubernetes minor
-	Fatal bool   `json:"fatal,omitempty"` // nothing works before the next boot or seek
+	Needs string `json:"needs,omitempty"` // "cel": the engine with CEL; "schema/1.35": the data of that Kubernetes minor version
+	Fatal bool   `json:"fatal,omitempty"` // no request succeeds until the next boot or seek
 
-	Column int `json:"column,omitempty"` // of the line of an operation, where it goes wrong; counted from 1
+	Column int `json:"column,omitempty"` // column of the error in the operation's line, counted from 1
 }
 
 func (f *failure) Error() string { return f.Text }
@@ -96,7 +101,7 @@ func init() {
 		"seek": (*Engine).seek, "undo": (*Engine).undo, "redo": (*Engine).redo, "fork": (*Engine).fork,
 		"branch": (*Engine).branchTo, "hash": (*Engine).hash, "credit": (*Engine).grant, "query": (*Engine).query,
 		"lesson": (*Engine).lesson, "predict": (*Engine).predict, "check": (*Engine).check, "hint": (*Engine).hint,
-		"solve": (*Engine).solve, "speak": (*Engine).setLanguage,
+		"solve": (*Engine).solve, "speak": (*Engine).setLanguage, "prepare": (*Engine).prepare,
 		"serve": (*Engine).serve, "request": onBackend((*backend).request), "cancel": onBackend((*backend).cancel),
 		"advance": onBackend((*backend).advance), "settle": onBackend((*backend).settle),
 		"faults": onBackend((*backend).faults), "treat": onBackend((*backend).applyTrouble),
@@ -105,11 +110,11 @@ func init() {
 
 // inWorld lists the kinds that need a world, inLog the kinds that need a log.
 var (
-	inWorld = []string{"do", "tick", "hash", "predict", "check", "hint", "solve"}
+	inWorld = []string{"do", "tick", "hash", "predict", "check", "hint", "solve", "prepare"}
 	inLog   = []string{"seek", "undo", "redo", "fork"}
 )
 
-// Handle answers one message. The answer comes first, then the frames that the page does not have yet.
+// Handle processes a message. It returns the response, followed by the frames that the page has not received.
 func (e *Engine) Handle(msg []byte) [][]byte {
 	var q request
 	if err := json.Unmarshal(msg, &q); err != nil {
@@ -128,7 +133,7 @@ func (e *Engine) Handle(msg []byte) [][]byte {
 	return out
 }
 
-// answer carries out a request. A panic ends the run, and the log stays.
+// answer executes a request. A panic discards the run, but not the log.
 func (e *Engine) answer(q *request) (out fields, err error) {
 	defer func() {
 		if broken := recover(); broken != nil {
@@ -146,7 +151,7 @@ func (e *Engine) answer(q *request) (out fields, err error) {
 	return do(e, q)
 }
 
-// reply prints an answer.
+// reply encodes a response.
 func reply(id int64, answer fields, err error) []byte {
 	kind := "ok"
 	if err != nil {
@@ -172,7 +177,7 @@ func reply(id int64, answer fields, err error) []byte {
 	return b
 }
 
-// appendFrames appends the frames that the page does not have, as many as it takes.
+// appendFrames appends messages with the frames that the page has not received, up to its credit.
 func (e *Engine) appendFrames(out [][]byte) [][]byte {
 	if e.run == nil {
 		return out
@@ -191,7 +196,8 @@ func (e *Engine) appendFrames(out [][]byte) [][]byte {
 	return append(out, e.framesMessage(frames))
 }
 
-// framesPerMessage bounds the messages about a world that was made of a long log: memory that was needed once is never given back.
+// framesPerMessage limits the size of a message. The memory of a WebAssembly module never shrinks, so a large message for the
+// replay of a long log would occupy it permanently.
 const framesPerMessage = 5_000
 
 // framesMessage encodes frames as a message to the page.
@@ -214,7 +220,7 @@ func (e *Engine) framesMessage(frames []scenario.Frame) []byte {
 	return append(b, "]}"...)
 }
 
-// grant lets the page take that many more frames.
+// grant lets the page receive that many additional frames.
 func (e *Engine) grant(q *request) (fields, error) {
 	if q.Frames < 0 {
 		return nil, failed("credit is a number of frames, not %d", q.Frames)
@@ -223,14 +229,14 @@ func (e *Engine) grant(q *request) (fields, error) {
 	return fields{"credit": e.credit}, nil
 }
 
-// hash returns the fingerprint of all frames.
+// hash returns the hash of all frames.
 func (e *Engine) hash(*request) (fields, error) {
 	return fields{"hash": e.run.world.Hash(), "frames": e.frames()}, nil
 }
 
 func (e *Engine) frames() uint64 { return uint64(len(e.run.world.Frames(0))) }
 
-// schema takes the data of another Kubernetes minor.
+// schema registers the data of another Kubernetes minor version.
 func (e *Engine) schema(q *request) (fields, error) {
 	if err := schema.Register(q.Minor, q.Data); err != nil {
 		return nil, err
@@ -240,7 +246,7 @@ func (e *Engine) schema(q *request) (fields, error) {
 
 var errNotBooted = &failure{Text: "there is no world: send boot first, or seek to go on after the simulator stopped"}
 
-// name returns which of the two engines this is.
+// name returns "cel" or "core", the name of this build of the engine.
 func name() string {
 	if cel.Supported {
 		return "cel"
@@ -248,7 +254,7 @@ func name() string {
 	return "core"
 }
 
-// about returns the properties of the engine that a page gets at boot.
+// about returns the properties of the engine that a page receives in the response to boot.
 func about() fields {
 	return fields{"engine": name(), "version": sim.Version, "minors": schema.Minors(), "protocol": Version}
 }

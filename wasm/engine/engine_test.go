@@ -14,7 +14,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// page talks to an Engine as a page does.
+// page sends messages to an Engine like a page.
 type page struct {
 	t      testing.TB
 	e      *Engine
@@ -24,7 +24,7 @@ type page struct {
 
 func newPage(t testing.TB) *page { return &page{t: t, e: New()} }
 
-// send sends a message and returns the answer; frames are kept.
+// send sends a message and returns the response. It collects the frames.
 func (p *page) send(kind string, more ...any) map[string]any {
 	p.t.Helper()
 	p.id++
@@ -59,7 +59,7 @@ func (p *page) send(kind string, more ...any) map[string]any {
 	return answer
 }
 
-// must sends a message that has to be answered with ok.
+// must sends a message whose response must be ok.
 func (p *page) must(kind string, more ...any) map[string]any {
 	p.t.Helper()
 	answer := p.send(kind, more...)
@@ -69,7 +69,7 @@ func (p *page) must(kind string, more ...any) map[string]any {
 	return answer
 }
 
-// do does operations.
+// do executes operations.
 func (p *page) do(lines ...string) map[string]any {
 	p.t.Helper()
 	var answer map[string]any
@@ -81,7 +81,7 @@ func (p *page) do(lines ...string) map[string]any {
 
 func (p *page) hash() string { return p.must("hash")["hash"].(string) }
 
-// at returns a value inside an answer: "head.n".
+// at returns a value in a response by its path, such as "head.n".
 func at(answer map[string]any, path string) any {
 	var v any = answer
 	for step := range strings.SplitSeq(path, ".") {
@@ -99,7 +99,7 @@ func at(answer map[string]any, path string) any {
 	return v
 }
 
-// fault returns the error of an answer.
+// fault returns a field of an error response.
 func fault(answer map[string]any, field string) any { return at(answer, "error."+field) }
 
 var someOps = []string{
@@ -116,7 +116,7 @@ var someOps = []string{
 	"create configmap --from-literal x=y b",
 }
 
-// TestSeek: wherever the cursor went, the same operations have made the same frames.
+// TestSeek checks that the same operations always produce the same frames, whatever positions were visited.
 func TestSeek(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -152,7 +152,7 @@ func TestOpOfFrames(t *testing.T) {
 	is.Equal(p.frames[setup]["op"], float64(1)) // the first of the learner
 }
 
-// TestFork: branches go their own ways, and a do after a seek cuts off what came behind.
+// TestFork checks that branches are independent, and that do after seek discards the operations after the position.
 func TestFork(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -170,7 +170,7 @@ func TestFork(t *testing.T) {
 	is.Equal(at(p.must("branch", "branch", "1"), "head.n"), 2.0)
 }
 
-// TestQueriesLeaveNoTrace asks every view after every operation: the frames stay the same.
+// TestQueriesLeaveNoTrace queries every view after every operation, and checks that the frames do not change.
 func TestQueriesLeaveNoTrace(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -188,7 +188,7 @@ func TestQueriesLeaveNoTrace(t *testing.T) {
 	}
 }
 
-// TestBroken: a panic is reported, the log is kept, and seek restores the same frames.
+// TestBroken checks that a panic is reported, that the log is kept, and that seek restores the same frames.
 func TestBroken(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -235,7 +235,7 @@ func TestRefused(t *testing.T) {
 	is.Equal(at(p.must("query", "view", "log"), "data.n"), 0.0)
 }
 
-// TestTooMuch: an operation that would take seconds is refused, and so is one in a world that has no room.
+// TestTooMuch checks that operations are rejected if they would take seconds or if the world is full.
 func TestTooMuch(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -252,7 +252,7 @@ func TestTooMuch(t *testing.T) {
 	p.must("undo") // there is a way out
 }
 
-// TestNeeds: what this engine cannot do is named, so that the page loads it and boots again.
+// TestNeeds checks that an error names the engine or data that the page has to load before it boots again.
 func TestNeeds(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -275,7 +275,7 @@ func TestNeeds(t *testing.T) {
 	p.do("create configmap b") // and the small engine goes on
 }
 
-// TestShare: a link restores the same world.
+// TestShare checks that a link restores the same world.
 func TestShare(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -295,7 +295,7 @@ func TestShare(t *testing.T) {
 	is.Equal(at(imported.must("query", "view", "table", "resource", "configmaps"), "data.rv"), rv) // a scenario leads to the same store
 }
 
-// TestOpenSoak: a soak that failed is opened as a scenario, and shows the promise that was broken.
+// TestOpenSoak checks that a failed soak can be opened as a scenario, and shows the violated promise.
 func TestOpenSoak(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -309,7 +309,7 @@ func TestOpenSoak(t *testing.T) {
 	is.True(strings.Contains(fmt.Sprint(at(last, "text")), "expected promises kept: Reliable: "))
 }
 
-// FuzzHandle: no message brings an Engine to panic, and each gets one answer.
+// FuzzHandle checks that no message makes an Engine panic, and that each message has exactly one response.
 func FuzzHandle(f *testing.F) {
 	f.Add([]byte(`{"v":1,"id":1,"kind":"boot","seed":"x"}`))
 	f.Add([]byte(`{"v":1,"id":2,"kind":"do","op":{"line":"create cm a --from-literal k=v"}}`))

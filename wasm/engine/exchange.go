@@ -18,35 +18,35 @@ type exchangeView struct {
 	Replica  int          `json:"replica"`
 	Watch    string       `json:"watch,omitempty"`
 	Req      messageView  `json:"req"`
-	Res      *messageView `json:"res"` // null: it waits
+	Res      *messageView `json:"res"` // null while the request waits
 	Events   []eventView  `json:"events,omitempty"`
 }
 
-// messageView is one half of an exchange.
+// messageView is a request or a response.
 type messageView struct {
 	Method   string      `json:"method,omitempty"`
 	Path     string      `json:"path,omitempty"`
 	Code     int         `json:"code,omitempty"`
 	Reason   string      `json:"reason,omitempty"`
-	Lost     int         `json:"lost,omitempty"` // bytes that did not arrive
+	Lost     int         `json:"lost,omitempty"` // number of bytes that did not arrive
 	Headers  [][2]string `json:"headers"`
 	Body     string      `json:"body"`
-	Encoding string      `json:"encoding,omitempty"` // base64, when Body is no text
-	Fields   []wireField `json:"fields,omitempty"`   // of a protobuf body
+	Encoding string      `json:"encoding,omitempty"` // base64 if Body is not text
+	Fields   []wireField `json:"fields,omitempty"`   // decoded protobuf body
 }
 
-// eventView is one frame of a watch.
+// eventView is one event of a watch.
 type eventView struct {
 	Frame uint64 `json:"frame"`
 	Type  string `json:"type"`
 	Rev   string `json:"rv"`
 	Ref   string `json:"ref,omitempty"`
-	Name  string `json:"name,omitempty"` // namespace/name of the object
+	Name  string `json:"name,omitempty"` // NAMESPACE/NAME of the object
 	Text  string `json:"text"`
 	Body  string `json:"body"`
 }
 
-// resultView is what became of an operation.
+// resultView is the result of an operation.
 type resultView struct {
 	Lines   []string      `json:"lines"`
 	OK      bool          `json:"ok"`
@@ -79,7 +79,7 @@ func (e *Engine) exchange(x *scenario.Exchange) *exchangeView {
 	return v
 }
 
-// fill sets headers and body.
+// fill sets the headers and the body.
 func (m *messageView) fill(header map[string][]string, body []byte, kinds func(schema.GVK) *schema.Type) {
 	m.Headers = [][2]string{}
 	for _, name := range object.SortedKeys(header) {

@@ -7,15 +7,16 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
-// attempt holds the learner's answers and opened hints on one branch, by step. It does not change the world, so it is not in the log.
+// attempt contains the learner's answers and the number of opened hints for each step, on one branch. It is not part of the log,
+// because it does not affect the world.
 type attempt struct {
-	answers map[int]int // the option that was chosen
-	hints   map[int]int // how many were opened
+	answers map[int]int // index of the chosen option
+	hints   map[int]int // number of opened hints
 }
 
 func (a *attempt) copy() *attempt { return &attempt{maps.Clone(a.answers), maps.Clone(a.hints)} }
 
-// attempt returns that of the current branch.
+// attempt returns the attempt on the current branch.
 func (e *Engine) attempt() *attempt {
 	a := e.taken[e.current.id]
 	if a == nil {
@@ -25,7 +26,7 @@ func (e *Engine) attempt() *attempt {
 	return a
 }
 
-// take takes over the answers of a link, as far as there are such questions.
+// take imports the answers in a link, if the lesson has such questions and options.
 func (a *attempt) take(l *lesson.Lesson, answers map[int]int) {
 	for step, answer := range answers {
 		if step >= 0 && step < len(l.Steps) && l.Steps[step].Predict != nil && answer >= 0 && answer < len(l.Steps[step].Predict.Options) {
@@ -34,49 +35,51 @@ func (a *attempt) take(l *lesson.Lesson, answers map[int]int) {
 	}
 }
 
-// lessonState is where a learner is. Its texts hold the values of this moment.
+// lessonState is the learner's progress. Its texts contain the current values of the world.
 type lessonState struct {
 	ID        string           `json:"id"`
-	Own       bool             `json:"own,omitempty"` // the user wrote it in a page
+	Own       bool             `json:"own,omitempty"` // the user wrote the lesson in the page
 	Step      int              `json:"step"`          // counted from 0
 	Steps     int              `json:"steps"`
 	Done      bool             `json:"done"`
-	State     string           `json:"state"` // predict: a question waits; do: the learner's turn; passed: it is over
+	State     string           `json:"state"` // predict: the question has to be answered; do: the step has to be done; passed: the lesson is over
 	Text      string           `json:"text"`  // of the current step
 	Ask       string           `json:"ask,omitempty"`
 	Options   []string         `json:"options"`
-	Begun     int              `json:"begun"`   // going back to this operation begins the step anew
-	Unasked   []lesson.Unasked `json:"unasked"` // operations that the step did not ask for
+	Begun     int              `json:"begun"`   // position at which the step began
+	Unasked   []lesson.Unasked `json:"unasked"` // operations that the step did not require
 	Predicted []*prediction    `json:"predicted"`
-	Graded    *gradedView      `json:"graded,omitempty"` // the question of the step before
-	Hints     []string         `json:"hints"`            // those of this step that were opened
+	Graded    *gradedView      `json:"graded,omitempty"` // result of the preceding step's question
+	Hints     []string         `json:"hints"`            // opened hints of the current step
 	HintsLeft int              `json:"hintsLeft"`
 	Requests  int              `json:"requests"`
 	Golf      golf             `json:"golf"`
 }
 
-// prediction is the answer that the learner chose, and, once the step is passed, the right answer.
+// prediction is the learner's answer and, after the step is passed, the correct answer.
 type prediction struct {
-	Answer  int   `json:"answer"` // -1: none was given
+	Answer  int   `json:"answer"` // -1 if the question was not answered
 	Right   *bool `json:"right,omitempty"`
 	Correct *int  `json:"correct,omitempty"`
 }
 
-// gradedView is how a prediction came out.
+// gradedView is the result of a prediction.
 type gradedView struct {
 	Ask     string `json:"ask"`
 	Right   bool   `json:"right"`
 	Correct string `json:"correct"`
-	Why     string `json:"why,omitempty"` // why the learner's own answer was wrong
+	Why     string `json:"why,omitempty"` // why the learner's answer is wrong
 }
 
-// golf compares the learner's requests with the fewest that are known to do.
+// golf compares the learner's number of requests with the lowest known number, which is 0 if it is unknown, and with that of the
+// lesson's own solution.
 type golf struct {
-	Yours int `json:"yours"`
-	Par   int `json:"par"`
+	Yours    int `json:"yours"`
+	Par      int `json:"par"`
+	Solution int `json:"solution"`
 }
 
-// addLesson adds the state of the lesson to an answer, if there is one.
+// addLesson adds the lesson's state to a response, if a lesson is running.
 func (e *Engine) addLesson(out fields) {
 	if e.run != nil && e.run.session != nil {
 		out["lesson"] = e.lessonState()
@@ -88,7 +91,7 @@ func (e *Engine) lessonState() *lessonState {
 	l, q := s.Lesson(), s.Question()
 	state := &lessonState{ID: l.ID, Own: e.begin.own != "", Step: s.Index(), Steps: len(l.Steps), Done: s.Done(), State: "do", Text: s.Fill(s.Step().Text),
 		Ask: q.Ask, Options: each(q.Options, func(c lesson.Choice) string { return c.Say }), Begun: s.Begun(),
-		Unasked: append([]lesson.Unasked{}, s.Unasked()...), Requests: s.Requests(), Golf: golf{s.Requests(), l.Fewest}}
+		Unasked: append([]lesson.Unasked{}, s.Unasked()...), Requests: s.Requests(), Golf: golf{s.Requests(), l.Fewest, l.Requests()}}
 	for i := range l.Steps {
 		state.Predicted = append(state.Predicted, a.prediction(s, i))
 	}
@@ -108,7 +111,7 @@ func (e *Engine) lessonState() *lessonState {
 	return state
 }
 
-// prediction returns the learner's answer at a step, or nil if the step asks nothing or has not been answered yet.
+// prediction returns the learner's answer at a step, or nil if the step has no question or has not been answered yet.
 func (a *attempt) prediction(s *lesson.Session, step int) *prediction {
 	answer, chosen := a.answers[step]
 	switch {
@@ -118,7 +121,7 @@ func (a *attempt) prediction(s *lesson.Session, step int) *prediction {
 		answer = -1
 	}
 	p := &prediction{Answer: answer}
-	if step < s.Index() && s.Graded(step).Right >= 0 { // negative if the learner's way made no option right
+	if step < s.Index() && s.Graded(step).Right >= 0 { // negative if no option is correct after the learner's operations
 		correct := s.Graded(step).Right
 		right := correct == answer
 		p.Right, p.Correct = &right, &correct
@@ -126,7 +129,7 @@ func (a *attempt) prediction(s *lesson.Session, step int) *prediction {
 	return p
 }
 
-// graded returns the result of the prediction at a step that has been passed, or nil if none was made.
+// graded returns the result of the prediction at a passed step, or nil if the learner made none.
 func (a *attempt) graded(s *lesson.Session, step int) *gradedView {
 	answer, chosen := a.answers[step]
 	if !chosen {
@@ -140,8 +143,8 @@ func (a *attempt) graded(s *lesson.Session, step int) *gradedView {
 	return out
 }
 
-// broken returns the view of whether the lesson can still be completed, and of the operation that prevents it. It takes about as long as
-// everything in the lesson so far, so a page requests it after it has shown the result of an operation.
+// broken returns the view of the operation that makes it impossible to complete the lesson, if there is one. It takes about as long
+// as all operations of the lesson so far, so a page requests it after it has shown the result of an operation.
 func (e *Engine) broken(*request) (any, error) {
 	if e.run == nil || e.run.session == nil {
 		return nil, nil
@@ -150,10 +153,10 @@ func (e *Engine) broken(*request) (any, error) {
 	if b == nil {
 		return fields{"broken": nil}, nil
 	}
-	return fields{"broken": fields{"n": b.N, "line": b.Line, "step": b.Step, "why": b.Why}}, nil
+	return fields{"broken": fields{"n": b.N, "line": b.Line, "step": b.Step, "why": b.Why, "check": append([]string{}, b.Check...)}}, nil
 }
 
-// session returns the lesson that runs.
+// session returns the running lesson. It returns an error if no lesson is running.
 func (e *Engine) session() (*lesson.Session, error) {
 	if e.run == nil || e.run.session == nil {
 		return nil, failed("no lesson runs: start one with {kind: \"lesson\", lesson: ID}")
@@ -179,7 +182,8 @@ func (e *Engine) check(*request) (fields, error) {
 	return fields{"lesson": e.lessonState()}, nil
 }
 
-// predict records the learner's answer at the current step.
+// predict records the learner's answer at the current step. It returns an error if the step has no question or the answer is not
+// one of its options.
 func (e *Engine) predict(q *request) (fields, error) {
 	s, err := e.session()
 	if err != nil {
@@ -196,7 +200,7 @@ func (e *Engine) predict(q *request) (fields, error) {
 	return fields{"lesson": e.lessonState()}, nil
 }
 
-// hint opens the next hint.
+// hint opens the next hint of the current step.
 func (e *Engine) hint(*request) (fields, error) {
 	s, err := e.session()
 	if err != nil {

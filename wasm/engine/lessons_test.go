@@ -7,7 +7,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// TestLesson goes through a lesson as a learner does.
+// TestLesson takes a lesson like a learner.
 func TestLesson(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -39,7 +39,8 @@ func TestLesson(t *testing.T) {
 	is.Equal(p.send("solve")["kind"], "error") // it is over
 }
 
-// TestAstray: changes that no step asked for are listed, and so is the operation that blocks the lesson. Texts show the current state.
+// TestAstray checks that changes that no step requires are listed, and so is the operation that makes it impossible to complete the
+// lesson. Texts show the current state.
 func TestAstray(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -64,7 +65,7 @@ func TestAstray(t *testing.T) {
 	is.Equal(p.data("broken")["broken"], nil)
 }
 
-// TestGraded: the page gets an explanation of a wrong prediction, and a link restores the answers.
+// TestGraded checks that the page gets an explanation of a wrong prediction, and that a link restores the answers.
 func TestGraded(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -7,7 +7,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// TestFirstOfMany: only the first objects are read, and their total number is reported.
+// TestFirstOfMany checks that only the first objects are decoded, and that their total number is reported.
 func TestFirstOfMany(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
-// resourceView is one resource that can be asked for.
+// resourceView is a resource that can be requested.
 type resourceView struct {
 	Group        string   `json:"group"`
 	Version      string   `json:"version"`
@@ -43,7 +43,7 @@ func (e *Engine) namespaces() []string {
 	return each(found, object.Object.Name)
 }
 
-// rowView is one object in a table.
+// rowView is the row of an object in a table.
 type rowView struct {
 	Name     string            `json:"name"`
 	NS       string            `json:"ns,omitempty"`
@@ -53,7 +53,7 @@ type rowView struct {
 	Deleting bool              `json:"deleting,omitempty"`
 }
 
-// table is the view of the objects of a resource as kubectl get shows them.
+// table returns the view of a resource's objects in the columns of kubectl get.
 func (e *Engine) table(q *request) (any, error) {
 	d, err := e.definition(q.Resource)
 	if err != nil {
@@ -98,7 +98,7 @@ func (e *Engine) table(q *request) (any, error) {
 		"kind": d.Kind}, nil
 }
 
-// object is the view of one object as a text, or as protobuf field by field.
+// object returns the view of an object as text or, field by field, as protobuf.
 func (e *Engine) object(q *request) (any, error) {
 	obj, err := e.one(q, q.At)
 	if err != nil {
@@ -140,7 +140,7 @@ func (e *Engine) owners(q *request) (any, error) {
 	return owners(obj, obj.ResourceVersion()), nil
 }
 
-// diff is the view of what changed in an object between two revisions.
+// diff returns the view of the changes to an object between two revisions.
 func (e *Engine) diff(q *request) (any, error) {
 	old, err := e.one(q, q.From)
 	if err != nil {
@@ -154,16 +154,16 @@ func (e *Engine) diff(q *request) (any, error) {
 		"lines": diff(yamlText(map[string]any(old)), yamlText(map[string]any(current)))}, nil
 }
 
-// revisionView is one write of an object.
+// revisionView is a write of an object.
 type revisionView struct {
 	Rev   string `json:"rv"`
 	Type  string `json:"type"`
 	VT    int64  `json:"vt"`
 	Frame uint64 `json:"frame"`
-	Gone  bool   `json:"gone,omitempty"` // the store has forgotten it
+	Gone  bool   `json:"gone,omitempty"` // the revision was compacted
 }
 
-// history is the view of all writes of an object, forgotten ones included.
+// history returns the view of all writes of an object, including compacted ones.
 func (e *Engine) history(q *request) (any, error) {
 	d, err := e.definition(q.Resource)
 	if err != nil {

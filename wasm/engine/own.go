@@ -8,8 +8,8 @@ import (
 	"github.com/kubesim/kubesim/sim/lesson"
 )
 
-// setLanguage sets the texts of lessons in another language, by lesson ID, from the files lesson.LANGUAGE.yaml. A lesson without such texts is
-// shown in English. The running lesson is replayed with its new texts; its world does not change.
+// setLanguage sets the translated texts of lessons, by lesson ID, from the files lesson.LANGUAGE.yaml. A lesson without a
+// translation is shown in English. The running lesson is replayed with its new texts; its world does not change.
 func (e *Engine) setLanguage(q *request) (fields, error) {
 	before := e.texts
 	e.texts = q.Texts
@@ -26,7 +26,7 @@ func (e *Engine) setLanguage(q *request) (fields, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.run, e.past = r, past{} // the same frames: the page has them
+	e.run, e.past, e.spare = r, past{}, nil // the page already has the same frames
 	return e.positionView(), nil
 }
 
@@ -47,14 +47,14 @@ func (e *Engine) translated(l *lesson.Lesson) (*lesson.Lesson, error) {
 	return lesson.Translate(l, []byte(words))
 }
 
-// The most that a lesson from outside may hold (a link is untrusted).
+// Limits for lessons from links, which are untrusted.
 const (
 	ownMax      = 100_000 // bytes
-	ownLinesMax = 300     // of setup, do and solutions
+	ownLinesMax = 300     // in setup, do and solutions
 	replicasMax = 9
 )
 
-// ownLesson parses a lesson that a user wrote in a page: one lesson.yaml with the texts in its steps.
+// ownLesson parses a lesson that a user wrote in a page. It is a single lesson.yaml that also contains the texts of its steps.
 func ownLesson(text string) (*lesson.Lesson, error) {
 	if len(text) > ownMax {
 		return nil, failed("the lesson has %d bytes, and at most %d are allowed", len(text), ownMax)
@@ -80,22 +80,22 @@ func ownLesson(text string) (*lesson.Lesson, error) {
 	if len(l.Replicas) > replicasMax {
 		return nil, failed("the lesson has %d replicas, and at most %d are allowed", len(l.Replicas), replicasMax)
 	}
-	return l, plane{l.Controllers, l.Nodes}.check()
+	return l, plane{Nodes: l.Nodes}.check()
 }
 
-// rehearsedView is a step of a lesson that was taken with its own solutions.
+// rehearsedView is a step of a lesson that was rehearsed with its own solutions.
 type rehearsedView struct {
 	ID       string   `json:"id"`
 	Text     string   `json:"text"`
 	Ask      string   `json:"ask,omitempty"`
 	Options  []string `json:"options"`
-	Right    int      `json:"right"` // -1: none, or nothing is asked
+	Right    int      `json:"right"` // -1 if no option is correct or the step has no question
 	Hints    []string `json:"hints"`
 	Solution []string `json:"solution"`
 }
 
-// previewLesson returns the view of a lesson that a user is writing: its error if it is invalid, its steps as a learner sees them, and the first
-// step that its own solution does not complete.
+// previewLesson returns the view of a lesson that a user is writing: an error if it is invalid, the steps as a learner would see
+// them, and the first step that its own solution does not complete.
 func (e *Engine) previewLesson(q *request) (any, error) {
 	l, err := ownLesson(q.Own)
 	if err != nil {

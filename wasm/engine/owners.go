@@ -8,7 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// ownersView says which field manager owns which line of an object.
+// ownersView shows which field managers own each line of an object.
 //
 //	managers                               lines
 //	A kubectl  Apply   f:data f:color      AB  color: red
@@ -28,24 +28,24 @@ type ownerView struct {
 	Subresource string `json:"subresource,omitempty"`
 	Time        string `json:"time,omitempty"`
 	APIVersion  string `json:"apiVersion"`
-	Fields      int    `json:"fields"` // how many it owns
+	Fields      int    `json:"fields"` // number of owned fields
 }
 
 type ownedLine struct {
 	Text     string   `json:"text"`
-	Managers []string `json:"managers"` // letters; empty if no manager owns the line, or if the line only begins a nested value
+	Managers []string `json:"managers"` // letters of the managers; empty if no manager owns the line, or if it only introduces a nested value
 }
 
 type ownedFields struct {
-	Path     string   `json:"path"` // as errors print it: .spec.ports[{"port":80}].name
+	Path     string   `json:"path"` // in the format of error messages: .spec.ports[{"port":80}].name
 	Managers []string `json:"managers"`
 }
 
-// owner is a manager on the way down its fields.
+// owner is a manager at a position in the object.
 type owner struct {
 	letter string
-	fields map[string]any // FieldsV1 of this place
-	whole  bool           // everything here and below is its own
+	fields map[string]any // FieldsV1 at this position
+	whole  bool           // the manager owns the value and everything below it
 }
 
 // owners returns the managers of each line of obj. The lines do not contain managedFields.
@@ -69,7 +69,7 @@ func owners(obj object.Object, rev string) *ownersView {
 	return v
 }
 
-// countFields counts what each manager owns.
+// countFields sets the number of fields that each manager owns.
 func (v *ownersView) countFields() {
 	for i := range v.Managers {
 		for _, p := range v.Paths {
@@ -80,7 +80,7 @@ func (v *ownersView) countFields() {
 	}
 }
 
-// letterOf returns A to Z, then A1, B1 ….
+// letterOf returns the letter of manager i: A to Z, then A1, B1 and so on.
 func letterOf(i int) string {
 	letter := string(rune('A' + i%26))
 	if i >= 26 {
@@ -89,7 +89,7 @@ func letterOf(i int) string {
 	return letter
 }
 
-// lettersAt returns the letters of the managers that own the value at a path of v.
+// lettersAt returns the letters of the managers that own the value at a path in v.
 func lettersAt(all []owner, v any, path []any) []string {
 	for _, step := range path {
 		var element string
@@ -105,8 +105,8 @@ func lettersAt(all []owner, v any, path []any) []string {
 	return letters
 }
 
-// stepInto returns the value one step below v, and the step as FieldsV1 writes it: "f:name", or "" for an element of a list, which is
-// identified by its keys.
+// stepInto returns the value one step below v, and the key of that step in FieldsV1: "f:name", or "" for a list element, which
+// FieldsV1 identifies by its merge keys or value.
 func stepInto(v any, step any) (any, string) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -117,7 +117,8 @@ func stepInto(v any, step any) (any, string) {
 	return nil, ""
 }
 
-// descend returns the owners one step further down.
+// descend returns those of the owners that also own v, a field or a list element one level below. element is the key of v in
+// FieldsV1, or "" for a list element.
 func descend(all []owner, element string, v any) []owner {
 	var out []owner
 	for _, o := range all {
@@ -138,7 +139,8 @@ func descend(all []owner, element string, v any) []owner {
 	return out
 }
 
-// isElement reports whether a key of FieldsV1 means the element v of a list: k:{"port":80} by its keys, v:"a" by value.
+// isElement reports whether a FieldsV1 key identifies the list element v, either by its merge keys, as k:{"port":80}, or by its
+// value, as v:"a".
 func isElement(key string, v any) bool {
 	kind, literal, _ := strings.Cut(key, ":")
 	want, err := object.ParseValue([]byte(literal))
@@ -154,7 +156,7 @@ func isElement(key string, v any) bool {
 		if !ok || !ok2 {
 			return false
 		}
-		for name, value := range keys { // order does not matter: all have to be equal
+		for name, value := range keys { // order does not matter: all of them must be equal
 			if !object.Equal(value, have[name]) {
 				return false
 			}
@@ -164,7 +166,7 @@ func isElement(key string, v any) bool {
 	return false
 }
 
-// addPaths appends the fields below path that a manager owns; at finds a path again.
+// addPaths appends the fields below path that a manager owns. at maps a path to its index in v.Paths.
 func (v *ownersView) addPaths(at map[string]int, path, letter string, fields map[string]any) {
 	for _, key := range object.SortedKeys(fields) {
 		if key == "." {
@@ -185,7 +187,7 @@ func (v *ownersView) addPaths(at map[string]int, path, letter string, fields map
 	}
 }
 
-// pathStep prints a key of FieldsV1 as errors do.
+// pathStep returns a FieldsV1 key in the format of error messages.
 func pathStep(key string) string {
 	kind, rest, _ := strings.Cut(key, ":")
 	if kind == "f" {

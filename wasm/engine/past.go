@@ -7,14 +7,15 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
-// past is a cached world as it was after the first n operations of a branch. Views of one moment are requested repeatedly when the user
-// scrubs.
+// past caches the world after the first n operations of a branch. While the user scrubs through the history, the page requests
+// several views of the same state.
 type past struct {
 	run *run
 	log []scenario.Op
 }
 
-// viewAfter lets views show the world after operation n, and returns the run to which the caller has to go back.
+// viewAfter makes the world after operation n the Engine's run, for views. It returns the previous run, which the caller has to
+// restore.
 func (e *Engine) viewAfter(n int) (now *run, err error) {
 	now = e.run
 	same := func(a, b scenario.Op) bool { return a.String() == b.String() }
@@ -29,7 +30,7 @@ func (e *Engine) viewAfter(n int) (now *run, err error) {
 	return now, nil
 }
 
-// resultsMost is how many results a page gets: its transcript is no longer.
+// resultsMost is the maximum number of results that a page requests. It is also the length of the page's transcript.
 const resultsMost = 400
 
 // results returns the view of the results of the newest operations, for a page that has booted with a log.
@@ -38,7 +39,7 @@ func (e *Engine) results(*request) (any, error) {
 	return fields{"from": from, "results": append([]outcome{}, e.run.results[from:]...)}, nil
 }
 
-// yaml is the view of the body of an answer as kubectl prints it, by the number of one of the frames of its exchange.
+// yaml returns the view of a response body as YAML. The request specifies any frame of the exchange.
 func (e *Engine) yaml(q *request) (any, error) {
 	x := e.run.world.Exchange(q.Frame)
 	if x == nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// TestPast: every view can be asked of a moment of before, and nothing changes by that.
+// TestPast checks that every view can be queried for an earlier state, and that such queries change nothing.
 func TestPast(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -30,7 +30,7 @@ func TestPast(t *testing.T) {
 	is.Equal(at(p.data("clients", "n", 3), "clients.1.name"), "carol") // not what the log said when it was looked at
 }
 
-// TestResults: a page that boots with a log can query the results of its operations.
+// TestResults checks that a page that boots with a log can query the results of its operations.
 func TestResults(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

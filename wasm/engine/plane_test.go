@@ -17,8 +17,8 @@ spec:
   template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: i}]}}
 `
 
-// A world has controllers and nodes if the page asks for them; its link and its export restore them. A link without them restores a world
-// without controllers.
+// A world has controllers and nodes if the page requests them, and its link and its export restore them. A link without them
+// restores a world without controllers.
 func TestControllers(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -51,8 +51,36 @@ func TestControllers(t *testing.T) {
 	is.True(fault(newPage(t).send("boot", "controllers", []string{"nobody"}), "text") != "")
 }
 
-// A reconcile is a frame on the lane of its controller. Its cause is the commit that triggered it, and it is the cause of its own writes.
-// Waiting controllers reconcile one at a time.
+// TestWhole checks that a whole cluster has the objects of a new one, that RBAC decides about other users, and that its link and its
+// export restore it.
+func TestWhole(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	p := newPage(t)
+	p.must("boot", "seed", "1", "controllers", []string{"*"}, "nodes", 3, "whole", true)
+	for _, c := range [][2]string{
+		{"kubectl get service kubernetes", "443/TCP"},
+		{"kubectl auth can-i get pods", "yes"},
+		{"kubectl auth can-i get pods --as jane || true", "no"},
+		{"kubectl get clusterrole cluster-admin -o name", "clusterrole.rbac.authorization.k8s.io/cluster-admin"},
+		{"create configmap a --as alice", "201 Created"},
+		{"kubectl auth can-i list secrets --as=system:kube-proxy", "no"},
+	} {
+		if got := fmt.Sprint(at(p.do(c[0]), "result.lines")); !strings.Contains(got, c[1]) {
+			t.Errorf("%s: %s", c[0], got)
+		}
+	}
+	data := at(p.must("query", "view", "log"), "data").(map[string]any)
+	is.Equal(data["whole"], true)
+	text := at(p.must("query", "view", "export"), "data.txtar").(string)
+	is.True(strings.Contains(text, "\nauth cluster\n"))
+	imported := newPage(t)
+	imported.must("boot", "scenario", text)
+	imported.do("expect services/kubernetes exists")
+}
+
+// A reconcile is a frame on the lane of its controller. Its cause is the commit that triggered it, and it is the cause of its own
+// writes. Waiting controllers reconcile one at a time.
 func TestReconciles(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -94,7 +122,7 @@ func TestReconciles(t *testing.T) {
 	is.True(c["rv"] != at(p.must("query", "view", "timeline"), "data.rv"))
 }
 
-// controller is an entry in the view of controllers.
+// controller returns an entry of the controllers view.
 func (p *page) controller(name string) map[string]any {
 	p.t.Helper()
 	for _, c := range at(p.must("query", "view", "controllers"), "data.controllers").([]any) {

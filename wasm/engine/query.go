@@ -10,13 +10,13 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// query is a page's request for a view of the world. View determines which of the fields are used.
+// query is a request for a view of the world. View determines which of the fields are used.
 type query struct {
 	View      string `json:"view"`
 	Resource  string `json:"resource"`
 	Namespace string `json:"ns"`
 	Name      string `json:"name"`
-	At        string `json:"at"` // a revision; the default is the newest
+	At        string `json:"at"` // revision; the default is the newest
 	From      string `json:"from"`
 	To        string `json:"to"`
 	Format    string `json:"format"`
@@ -42,10 +42,10 @@ func init() {
 	}
 }
 
-// worldless are the views that need no world.
+// worldless are the views that do not need a world.
 var worldless = []string{"lessons", "lesson", "help", "log", "paste", "rehearse"}
 
-// query answers a question about the world. It never changes it.
+// query returns a view of the world. It never changes the world.
 func (e *Engine) query(q *request) (fields, error) {
 	view := views[q.View]
 	switch {
@@ -71,7 +71,7 @@ func (e *Engine) query(q *request) (fields, error) {
 // server returns the API server of a replica. It does not take the lock, because only the Engine uses its World.
 func (e *Engine) server(replica int) *apiserver.Server { return e.run.world.Cluster().Server(replica) }
 
-// revision reads a revision that a page has sent; "" and "0" are the newest.
+// revision parses a revision. It returns 0, which stands for the newest one, for "" and "0".
 func (e *Engine) revision(text string) (uint64, error) {
 	if text == "" {
 		return 0, nil
@@ -83,7 +83,7 @@ func (e *Engine) revision(text string) (uint64, error) {
 	return rev, nil
 }
 
-// one returns an object at a revision.
+// one returns an object at a revision. It returns an error if it does not exist there.
 func (e *Engine) one(q *request, at string) (object.Object, error) {
 	rev, err := e.revision(at)
 	if err != nil {
@@ -103,7 +103,8 @@ func (e *Engine) one(q *request, at string) (object.Object, error) {
 	return found[0], nil
 }
 
-// definition returns the resource that a page names, "pods" or "deployments.apps": its preferred version.
+// definition returns the preferred version of a resource, such as "pods" or "deployments.apps". It returns an error if there is no
+// such resource.
 func (e *Engine) definition(name string) (*resource.Definition, error) {
 	if d := definitionOf(e.server(1), name); d != nil {
 		return d, nil
@@ -111,7 +112,7 @@ func (e *Engine) definition(name string) (*resource.Definition, error) {
 	return nil, failed("there is no resource %q", name)
 }
 
-// each returns the views of all of a list; the view of nothing is an empty list, not null.
+// each returns the view of each element of a list. The result is never nil, so that its JSON is an empty list and not null.
 func each[T, V any](list []T, view func(T) V) []V {
 	out := make([]V, len(list))
 	for i, x := range list {

@@ -21,17 +21,19 @@ type beginning struct {
 	plane    plane
 	files    map[string]string
 	lesson   *lesson.Lesson // nil without a lesson
-	own      string         // the text of the lesson, if the user wrote it in the page
+	own      string         // lesson.yaml, if the user wrote the lesson in the page
+	progress scenario.Progress
 }
 
-// plane is what works by itself in a world: nothing, unless a page asks for it, so that links from before it could still lead to
-// the world that they were made of.
+// plane configures the control plane of a world. It is empty unless the page requests one, so that links created by older versions
+// still lead to the same world.
 type plane struct {
-	Controllers []string `json:"controllers,omitempty"` // of the control plane: "*" or names
-	Nodes       int      `json:"nodes,omitempty"`       // whose kubelets run pods
+	Controllers []string `json:"controllers,omitempty"` // names of controllers of the control plane, or "*"
+	Nodes       int      `json:"nodes,omitempty"`       // number of nodes; their kubelets run pods
+	Whole       bool     `json:"whole,omitempty"`       // the objects of a new cluster exist, and RBAC decides
 }
 
-// nodesMax is how many nodes a world of a page may begin with.
+// nodesMax is the maximum number of nodes in the initial world of a page.
 const nodesMax = 50
 
 func (p plane) check() error {
@@ -41,7 +43,7 @@ func (p plane) check() error {
 	return nil
 }
 
-// branch is one log of operations, and how much of it has been done.
+// branch is a log of operations. The first n of them have been executed.
 type branch struct {
 	id  int
 	log []scenario.Op
@@ -50,25 +52,26 @@ type branch struct {
 
 func (b *branch) name() string { return strconv.Itoa(b.id) }
 
-// run is a World in which the first entries of a log have been done.
+// run is a World in which the first operations of a log have been executed.
 type run struct {
 	world   *scenario.World
 	session *lesson.Session // nil without a lesson
-	ledger  ledger          // continue tokens, for the timeline
-	room    int             // how many frames there may be
-	ends    []int           // number of the World's last operation after each entry; ends[0]: after the setup
-	results []outcome       // of each entry
+	ledger  ledger          // continue tokens for the timeline
+	room    int             // maximum number of frames
+	ends    []int           // number of the World's last operation after each operation of the log; ends[0] is that after the setup
+	frames  []int           // number of frames after each operation of the log, like ends
+	results []outcome       // of each operation of the log
 }
 
-// outcome is the result of an operation as a transcript shows it.
+// outcome is the result of an operation in the page's transcript.
 type outcome struct {
 	Lines []string `json:"lines"`
 	OK    bool     `json:"ok"`
 	Text  string   `json:"text,omitempty"`  // the failed expectation
-	Frame uint64   `json:"frame,omitempty"` // of its last request
+	Frame uint64   `json:"frame,omitempty"` // frame of the last request
 }
 
-// start makes the world and does its setup.
+// start creates the world and executes its setup.
 func (b *beginning) start() (*run, error) {
 	r := &run{room: framesMax}
 	if b.lesson != nil {
@@ -80,7 +83,7 @@ func (b *beginning) start() (*run, error) {
 		r.mark()
 		return r, nil
 	}
-	o := scenario.Options{Cluster: config.Cluster{Seed: b.seed, Controllers: b.plane.Controllers, Nodes: b.plane.Nodes}, Files: b.files}
+	o := scenario.Options{Cluster: config.Cluster{Seed: b.seed, Controllers: b.plane.Controllers, Nodes: b.plane.Nodes}, Whole: b.plane.Whole, Files: b.files, Progress: b.progress}
 	for _, x := range b.replicas {
 		o.Replicas = append(o.Replicas, config.Server{Version: x.Version, FeatureGates: x.Gates})
 	}
@@ -93,16 +96,19 @@ func (b *beginning) start() (*run, error) {
 	return r, nil
 }
 
-// mark notes how far the World has come with the entries so far.
-func (r *run) mark() { r.ends = append(r.ends, len(r.world.Log())) }
+// mark records the World's numbers of operations and frames after an operation of the log.
+func (r *run) mark() {
+	r.ends = append(r.ends, len(r.world.Log()))
+	r.frames = append(r.frames, len(r.world.Frames(0)))
+}
 
-// The limits of a world in a page. Above them, an operation takes seconds, or a world needs more memory than a telephone has.
+// Limits for a world in a page. Beyond them, an operation would take seconds, or the world would need more memory than a phone has.
 const (
-	passMax   = 24 * time.Hour // of the world's time, in one operation
+	passMax   = 24 * time.Hour // simulated time of one operation
 	framesMax = 120_000        // of one world
 )
 
-// tooMuch returns why an operation is not done in a page, or nil.
+// tooMuch returns an error if the operation would exceed the limits.
 func (r *run) tooMuch(op *scenario.Op) error {
 	if n := len(r.world.Frames(0)); n >= r.room {
 		return failed("this world is full: it has %d frames; go back, or start again (a scenario file has no such limit)", n)
@@ -110,7 +116,7 @@ func (r *run) tooMuch(op *scenario.Op) error {
 	return tooLong(op)
 }
 
-// tooLong returns why an operation would take too long, or nil.
+// tooLong returns an error if the operation would advance the clock by more than passMax.
 func tooLong(op *scenario.Op) error {
 	if op.Name != "tick" && op.Name != "clock" && op.Name != "pause" && op.Name != "eventually" {
 		return nil
@@ -123,7 +129,7 @@ func tooLong(op *scenario.Op) error {
 	return nil
 }
 
-// do does one entry of a log.
+// do executes one operation of a log.
 func (r *run) do(op scenario.Op) (scenario.Result, error) {
 	if err := r.tooMuch(&op); err != nil {
 		return scenario.Result{}, err
@@ -152,10 +158,10 @@ func (r *run) do(op scenario.Op) (scenario.Result, error) {
 	return result, nil
 }
 
-// refusedCEL is in every answer of an API server that would have to evaluate CEL and cannot.
+// refusedCEL is contained in every response of an API server that would have to evaluate CEL but cannot.
 const refusedCEL = "is without CEL (build tag nocel)"
 
-// withoutCEL reports whether a response after frame since contains the error that CEL is missing.
+// withoutCEL reports whether a response after frame since contains the error about missing CEL.
 func (r *run) withoutCEL(since uint64) bool {
 	if cel.Supported {
 		return false
@@ -166,13 +172,13 @@ func (r *run) withoutCEL(since uint64) bool {
 	})
 }
 
-// entryOf returns the entry of the log to which an operation of the World belongs, 0 for those of the setup.
+// entryOf returns the operation of the log to which an operation of the World belongs. It returns 0 for those of the setup.
 func (r *run) entryOf(op int) int {
 	n, _ := slices.BinarySearch(r.ends, op)
 	return n
 }
 
-// needed returns the data that the API servers of a world need and this engine does not have, or "".
+// needed returns the name of the data that API servers of these versions need and that is not loaded, or "" if there is none.
 func needed(versions []string) string {
 	have := schema.Minors()
 	for _, v := range versions {
@@ -184,7 +190,7 @@ func needed(versions []string) string {
 	return ""
 }
 
-// minorOf returns the minor of a version such as v1.35.2.
+// minorOf returns the minor version of a version such as v1.35.2.
 func minorOf(version string) string {
 	parts := strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3)
 	if len(parts) < 2 {
@@ -193,7 +199,7 @@ func minorOf(version string) string {
 	return parts[0] + "." + parts[1]
 }
 
-// versions returns the versions that the beginning and a log ask for.
+// versions returns the Kubernetes versions that the initial world and a log require.
 func (b *beginning) versions(log []scenario.Op) []string {
 	var out []string
 	for _, r := range b.replicas {

@@ -22,47 +22,47 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// backend is a cluster for a program that sends requests of its own, such as a test. Unlike the world of a page it has no
-// log, no frames and no way back, so it can run for as long as the program does.
+// backend is a cluster for a program that sends its own requests, such as a test. Unlike the world of a page it has no log, no
+// frames and no undo, so it can run as long as the program does.
 //
 //	request {id, method, target, …} ─▶ apiserver.Start ─▶ exchange ─▶ {kind: "response", request: id, code, …}
 //	advance, settle ─▶ clock                                 │         {kind: "data", request: id, body}    any number
 //	cancel {request} ────────────────────────────────────────┘         {kind: "end", request: id}           once, last
 //
-// The response to a request that has to wait comes after a later message, for example after one that advances the clock.
+// The response to a request that has to wait follows a later message, for example one that advances the clock.
 type backend struct {
 	cluster   *sim.Cluster
 	clock     *clock.Manual
-	exchanges []*exchange // that have not ended, the oldest first
+	exchanges []*exchange // exchanges that have not ended, oldest first
 }
 
-// exchange is a request, and its response as far as it has been sent.
+// exchange is a request and the state of its response.
 type exchange struct {
 	id     int64
 	api    *apiserver.Server
 	answer *apiserver.Answer // nil while the request waits
 	sent   bool              // the head of the response was sent
 	cancel context.CancelFunc
-	gone   bool // the client does not wait for the answer any more
+	gone   bool // the client no longer waits for the response
 }
 
-// calling holds the fields of a request that are about a server and not about the world of a page.
+// calling contains the fields of a request that concern a backend.
 type calling struct {
-	Cluster json.RawMessage `json:"cluster"` // a config.Cluster
+	Cluster json.RawMessage `json:"cluster"` // JSON of a config.Cluster
 	Now     int64           `json:"now"`     // milliseconds since 1970; the default is clock.Epoch
 
 	Method   string      `json:"method"`
 	Target   string      `json:"target"` // path and query
 	Headers  [][2]string `json:"headers"`
 	Body     string      `json:"body"`
-	Encoding string      `json:"encoding"` // of Body: base64, or "" for text
-	Request  int64       `json:"request"`  // the id of the request to cancel
+	Encoding string      `json:"encoding"` // encoding of Body: base64, or "" for text
+	Request  int64       `json:"request"`  // ID of the request to cancel
 
-	By     string `json:"by"`     // how far to advance the clock
-	Faults string `json:"faults"` // to add, clear or release
+	By     string `json:"by"`     // duration by which to advance the clock
+	Faults string `json:"faults"` // faults to add, or "clear" or "release"
 }
 
-// onBackend returns what carries out a request to the backend.
+// onBackend returns a handler that calls do with the backend. It fails if there is none.
 func onBackend(do func(*backend, *request) (fields, error)) func(*Engine, *request) (fields, error) {
 	return func(e *Engine, q *request) (fields, error) {
 		if e.backend == nil {
@@ -72,7 +72,7 @@ func onBackend(do func(*backend, *request) (fields, error)) func(*Engine, *reque
 	}
 }
 
-// serve starts a server in place of the one before.
+// serve starts a backend, which replaces the previous one.
 func (e *Engine) serve(q *request) (fields, error) {
 	var o config.Cluster
 	if len(q.Cluster) > 0 {
@@ -108,7 +108,7 @@ func (e *Engine) serve(q *request) (fields, error) {
 	return out, nil
 }
 
-// time returns the time of a server's clock, and the number of milliseconds until its next timer fires.
+// time returns the clock's time and the number of milliseconds until the next timer fires.
 func (s *backend) time() fields {
 	now := s.clock.Now()
 	out := fields{"now": now.UnixMilli()}
@@ -118,7 +118,7 @@ func (s *backend) time() fields {
 	return out
 }
 
-// request sends a request to the API server that its User-Agent is routed to.
+// request sends a request to the API server to which its User-Agent is routed.
 func (s *backend) request(q *request) (fields, error) {
 	target, err := url.ParseRequestURI(q.Target)
 	if err != nil {
@@ -134,7 +134,7 @@ func (s *backend) request(q *request) (fields, error) {
 	for _, h := range q.Headers {
 		header.Add(h[0], h[1])
 	}
-	header.Del("Accept-Encoding") // a response is packed at most on its way from this process to another
+	header.Del("Accept-Encoding") // responses are not compressed within the process
 	ctx, cancel := context.WithCancel(context.Background())
 	x := &exchange{id: q.ID, api: s.cluster.APIServerFor(header.Get("User-Agent")), cancel: cancel}
 	sent := &apiserver.Request{Method: q.Method, Path: target.Path, Target: q.Target, Query: target.Query(), Header: header, Context: ctx}
@@ -159,10 +159,10 @@ func (s *backend) request(q *request) (fields, error) {
 	return nil, nil
 }
 
-// cancel ends a request whose client has stopped waiting, or does not read the rest of the response.
+// cancel ends a request whose client no longer waits for the response or does not read the rest of it.
 func (s *backend) cancel(q *request) (fields, error) {
 	i := slices.IndexFunc(s.exchanges, func(x *exchange) bool { return x.id == q.Request })
-	if i < 0 { // it has ended in the meantime
+	if i < 0 { // it has already ended
 		return nil, nil
 	}
 	x := s.exchanges[i]
@@ -176,7 +176,7 @@ func (s *backend) cancel(q *request) (fields, error) {
 	return nil, nil
 }
 
-// advance moves the clock and fires the timers on the way, in order, each at its own time.
+// advance moves the clock and fires the timers that become due, each at its own time and in order.
 func (s *backend) advance(q *request) (fields, error) {
 	d, err := time.ParseDuration(q.By)
 	if err != nil || d < 0 {
@@ -185,14 +185,14 @@ func (s *backend) advance(q *request) (fields, error) {
 	until := s.clock.Now().Add(d)
 	for next, ok := s.clock.Next(); ok && !next.After(until); next, ok = s.clock.Next() {
 		s.clock.AdvanceTo(next)
-		s.cluster.Revision() // lets controllers do what has become due
+		s.cluster.Revision() // runs the controllers that have become due
 	}
 	s.clock.AdvanceTo(until)
 	s.cluster.Revision()
 	return fields{"time": s.time()}, nil
 }
 
-// settle lets controllers work, and time pass, until they have nothing left to do.
+// settle lets controllers run, and advances the clock, until no work remains.
 func (s *backend) settle(*request) (fields, error) {
 	if err := s.cluster.Settle(context.Background()); err != nil {
 		return nil, err
@@ -200,7 +200,7 @@ func (s *backend) settle(*request) (fields, error) {
 	return fields{"time": s.time()}, nil
 }
 
-// faults adds faults, or clears or releases all of them, and returns the current ones.
+// faults adds faults, or clears or releases all of them, and returns the current faults.
 func (s *backend) faults(q *request) (fields, error) {
 	switch q.Faults {
 	case "":
@@ -220,8 +220,8 @@ func (s *backend) faults(q *request) (fields, error) {
 	return fields{"faults": s.cluster.Faults()}, nil
 }
 
-// applyTrouble does something to the cluster, in the words of a scenario: compact, expire, hold CLIENT, release CLIENT, route CLIENT N,
-// or one of trouble.Kinds, such as lag 1 pods.
+// applyTrouble applies a disturbance to the cluster, in the syntax of scenarios: compact, expire, hold CLIENT, release CLIENT,
+// route CLIENT N, or one of trouble.Kinds, such as lag 1 pods.
 func (s *backend) applyTrouble(q *request) (fields, error) {
 	words := strings.Fields(q.Line)
 	switch c := s.cluster; {
@@ -245,7 +245,8 @@ func (s *backend) applyTrouble(q *request) (fields, error) {
 	return nil, nil
 }
 
-// trouble does one of trouble.Kinds to an API server or to a controller.
+// trouble applies one of trouble.Kinds to an API server or a controller. It returns an error if there is no such disturbance or API
+// server.
 func (s *backend) trouble(words []string) error {
 	if len(words) == 0 || trouble.Find(words[0]) == nil {
 		known := []string{"compact", "expire", "hold", "release", "route"}
@@ -267,7 +268,7 @@ func (s *backend) trouble(words []string) error {
 	return t.Do(s.cluster.Replica(t.Replica))
 }
 
-// deliver appends the messages that the client does not have yet, for all exchanges.
+// deliver appends the messages that the client has not received, for all exchanges.
 func (s *backend) deliver(out [][]byte) [][]byte {
 	for more := true; more; {
 		more = false
@@ -284,7 +285,7 @@ func (s *backend) deliver(out [][]byte) [][]byte {
 	return out
 }
 
-// deliver appends the messages for the new part of a response. It reports whether the response is complete.
+// deliver appends the messages for new parts of a response. It reports whether the response is complete.
 func (x *exchange) deliver(out [][]byte) (_ [][]byte, ended bool) {
 	a := x.answer
 	if a == nil {
@@ -314,14 +315,17 @@ func (x *exchange) deliver(out [][]byte) (_ [][]byte, ended bool) {
 	return out, ended
 }
 
-// take returns the new pieces of a streamed body, whether the response has ended, and whether the connection broke.
+// take returns the new parts of a streamed body, whether the response has ended, and whether the connection broke.
 func (x *exchange) take() (pieces [][]byte, ended, broken bool) {
 	a := x.answer
 	x.api.Lock.Lock()
 	defer x.api.Lock.Unlock()
 	switch {
 	case a.Watch != nil:
-		pieces, ended = a.Watch.Take()
+		frames, ended := a.Watch.Take()
+		for _, frame := range frames {
+			pieces = append(pieces, frame.Bytes())
+		}
 		return pieces, ended, ended && a.Watch.Broken() != nil
 	case a.Session != nil:
 		said, ended := a.Session.Take()

@@ -9,7 +9,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// program talks to an Engine as a program does that sends requests to an API server.
+// program sends messages to an Engine like a program that sends requests to an API server.
 type program struct {
 	t         testing.TB
 	e         *Engine
@@ -24,7 +24,7 @@ type response struct {
 	ended, broken bool
 }
 
-// send sends a message and returns its id and the answer; what comes of responses is kept.
+// send sends a message and returns its ID and the response. It collects the messages about responses to requests.
 func (p *program) send(kind string, more fields) (int, map[string]any) {
 	p.t.Helper()
 	p.id++
@@ -68,7 +68,7 @@ func (p *program) send(kind string, more fields) (int, map[string]any) {
 	return p.id, answer
 }
 
-// must sends a message that has to be answered with ok.
+// must sends a message whose response must be ok.
 func (p *program) must(kind string, more fields) map[string]any {
 	p.t.Helper()
 	_, answer := p.send(kind, more)
@@ -78,7 +78,7 @@ func (p *program) must(kind string, more fields) map[string]any {
 	return answer
 }
 
-// refused sends a message that has to be refused, and returns the error's text.
+// refused sends a message that must fail, and returns the error text.
 func (p *program) refused(kind string, more fields) string {
 	p.t.Helper()
 	_, answer := p.send(kind, more)
@@ -110,7 +110,7 @@ const configMaps = "/api/v1/namespaces/default/configmaps"
 
 func configMap(name string) string { return fmt.Sprintf(`{"metadata":{"name":%q}}`, name) }
 
-// A response is complete when its request has been handled, and a watch goes on with what later requests do.
+// A response is complete when its request has been handled. A watch continues with events of later requests.
 func TestServe(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -132,7 +132,7 @@ func TestServe(t *testing.T) {
 	p.must("cancel", fields{"request": watch})
 }
 
-// The clock moves only by advance. A watch ends at its timeout.
+// Only advance moves the clock. A watch ends at its timeout.
 func TestServeClock(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -145,7 +145,7 @@ func TestServeClock(t *testing.T) {
 	is.True(strings.Contains(p.refused("advance", fields{"by": "soon"}), `not "soon"`))
 }
 
-// A cluster with controllers and nodes works when it has settled.
+// The controllers and nodes of a cluster have completed their work when it has settled.
 func TestServeControllers(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -158,7 +158,7 @@ func TestServeControllers(t *testing.T) {
 	is.Equal(strings.Count(p.responses[id].body, `"podIP":`), 2)
 }
 
-// Faults happen to requests, and a response may break off.
+// Faults apply to requests, and can truncate a response.
 func TestServeFaults(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -179,7 +179,7 @@ func TestServeFaults(t *testing.T) {
 	is.True(strings.Contains(p.refused("treat", fields{"line": "explode"}), "there are compact, expire"))
 }
 
-// A request that waits is answered when time passes, unless it was cancelled.
+// A waiting request is completed when time passes, unless it was cancelled.
 func TestServeWaits(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -194,7 +194,7 @@ func TestServeWaits(t *testing.T) {
 	is.Equal(p.responses[cancelled], nil)
 }
 
-// The error of a refused message names the place and the valid values.
+// The error of a rejected message names the invalid field and its valid values.
 func TestServeRefuses(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -208,7 +208,7 @@ func TestServeRefuses(t *testing.T) {
 	is.True(strings.Contains(p.refused("request", fields{"method": "POST", "target": "/api", "body": "%", "encoding": "base64"}), "not base64"))
 }
 
-// A log that is followed goes on while time passes, and ends with its container.
+// A followed log continues while time passes, and ends with its container.
 func TestServeLog(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -7,8 +7,8 @@ import (
 	"github.com/matryer/is"
 )
 
-// Two servers have different views of one object: one that lags knows an older one, and one of an older minor has no field that
-// came later.
+// Two servers show different states of one object: a lagging server has an older one, and a server of an older minor version lacks
+// newer fields.
 func TestSkew(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
-// replicaView is one API server.
+// replicaView is an API server.
 type replicaView struct {
 	N       int             `json:"n"`
 	Version string          `json:"version"`
@@ -23,7 +23,7 @@ type replicaView struct {
 	Watches int             `json:"watches"`
 }
 
-// replicas is the view of the API servers.
+// replicas returns the view of the API servers.
 func (e *Engine) replicas(*request) (any, error) {
 	c := e.run.world.Cluster()
 	list := []replicaView{}
@@ -41,14 +41,14 @@ type clientView struct {
 	Name     string     `json:"name"`
 	Replica  int        `json:"replica"`
 	Held     bool       `json:"held"`
-	Jump     int64      `json:"jump,omitempty"` // milliseconds by which its clock differs
+	Jump     int64      `json:"jump,omitempty"` // offset of its clock in milliseconds
 	Requests int        `json:"requests"`
 	Rev      string     `json:"rv,omitempty"`
 	Token    string     `json:"token,omitempty"`
 	Actor    *actorView `json:"actor,omitempty"`
 }
 
-// actorView is the state of a client that acts by itself.
+// actorView is the state of a client that acts on its own, such as an informer.
 type actorView struct {
 	Kind     string   `json:"kind"`
 	Resource string   `json:"resource"`
@@ -73,7 +73,7 @@ func (e *Engine) clients(*request) (any, error) {
 	return fields{"clients": list}, nil
 }
 
-// watchView is one watch.
+// watchView is a watch.
 type watchView struct {
 	Name     string `json:"name"`
 	Client   string `json:"client"`
@@ -82,8 +82,8 @@ type watchView struct {
 	Rev      string `json:"rv"`
 	Events   int    `json:"events"`
 	Open     bool   `json:"open"`
-	Closed   string `json:"closed,omitempty"` // how it ended
-	Request  uint64 `json:"request"`          // frame
+	Closed   string `json:"closed,omitempty"` // how the watch ended
+	Request  uint64 `json:"request"`          // frame of the request
 }
 
 // watches returns the view of all watches, including closed ones.
@@ -93,7 +93,7 @@ func (e *Engine) watches(*request) (any, error) {
 	})}, nil
 }
 
-// faultView is one fault and its state.
+// faultView is a fault and its state.
 type faultView struct {
 	Text  string `json:"text"`
 	State string `json:"state,omitempty"`
@@ -112,13 +112,13 @@ func (e *Engine) faults(*request) (any, error) {
 	return fields{"faults": list, "text": text}, nil
 }
 
-// clock is the view of the time, and of when something happens by itself.
+// clock returns the view of the current time and of the next timer.
 func (e *Engine) clock(*request) (any, error) {
-	return fields{"now": e.run.world.Now().UnixMilli(), "next": e.next()}, nil
+	return fields{"now": e.run.world.Now().UnixMilli(), "next": e.nextTimer()}, nil
 }
 
-// next is when time makes something happen, nil if it never does.
-func (e *Engine) next() any {
+// nextTimer returns the time of the next timer, or nil if there is none.
+func (e *Engine) nextTimer() any {
 	w := e.run.world
 	at, ok := w.NextTimer()
 	if !ok {
@@ -127,7 +127,7 @@ func (e *Engine) next() any {
 	return fields{"at": at.UnixMilli(), "in": at.Sub(w.Now()).Milliseconds()}
 }
 
-// exchangeAt is the view of a request and its answer, by the number of one of their frames.
+// exchangeAt returns the view of a request and its response. The page specifies either frame.
 func (e *Engine) exchangeAt(q *request) (any, error) {
 	x := e.run.world.Exchange(q.Frame)
 	if x == nil {
@@ -136,7 +136,7 @@ func (e *Engine) exchangeAt(q *request) (any, error) {
 	return e.exchange(x), nil
 }
 
-// log is the view of all that a link has to hold.
+// log returns the view of everything that a share link contains.
 func (e *Engine) log(*request) (any, error) {
 	if e.begin == nil {
 		return nil, errNotBooted
@@ -144,8 +144,8 @@ func (e *Engine) log(*request) (any, error) {
 	b := e.current
 	out := fields{"log": append([]scenario.Op{}, b.log...), "n": b.n, "branch": b.name(),
 		"seed": formatRev(e.begin.seed), "replicas": append([]replicaJSON{}, e.begin.replicas...)}
-	if p := e.begin.plane; len(p.Controllers) > 0 || p.Nodes > 0 {
-		out["controllers"], out["nodes"] = p.Controllers, p.Nodes
+	if p := e.begin.plane; len(p.Controllers) > 0 || p.Nodes > 0 || p.Whole {
+		out["controllers"], out["nodes"], out["whole"] = p.Controllers, p.Nodes, p.Whole
 	}
 	if e.begin.lesson != nil {
 		out["lesson"], out["answers"] = e.begin.lesson.ID, e.attempt().answers
@@ -160,7 +160,7 @@ func (e *Engine) log(*request) (any, error) {
 	return out, nil
 }
 
-// export is the view of everything that was done as a scenario, for go test and the command kubesim.
+// export returns the view of all executed operations as a scenario file, for go test and the command kubesim.
 func (e *Engine) export(*request) (any, error) {
 	story := "Recorded in the playground."
 	if l := e.begin.lesson; l != nil {
@@ -169,7 +169,7 @@ func (e *Engine) export(*request) (any, error) {
 	return fields{"txtar": string(e.run.world.Export(story).Format())}, nil
 }
 
-// entryView is one lesson in the list.
+// entryView is a lesson in the list of lessons.
 type entryView struct {
 	ID      string   `json:"id"`
 	Title   string   `json:"title"`
@@ -182,7 +182,7 @@ type entryView struct {
 	Fewest  int      `json:"fewest"`
 }
 
-// lessons is the view of the list of lessons.
+// lessons returns the view of all lessons.
 func (e *Engine) lessons(*request) (any, error) {
 	all, err := lesson.All()
 	if err != nil {
@@ -199,16 +199,16 @@ func (e *Engine) lessons(*request) (any, error) {
 	})}, nil
 }
 
-// stepView is one step as a page knows it beforehand: texts and questions come with the state of the lesson, as they hold the
-// values of the moment.
+// stepView is a step of a lesson that has not begun. Texts and questions are part of lessonState instead, because they contain
+// current values of the world.
 type stepView struct {
 	ID      string   `json:"id"`
 	Asks    bool     `json:"asks"`
 	Hints   int      `json:"hints"`
-	Actions []string `json:"actions,omitempty"` // what others do when the step begins
+	Actions []string `json:"actions,omitempty"` // operations of other actors at the start of the step
 }
 
-// lessonView is the view of one lesson: without an id, of the one that runs.
+// lessonView returns the view of a lesson. Without an ID it is the running one.
 func (e *Engine) lessonView(q *request) (any, error) {
 	var l *lesson.Lesson
 	var err error
@@ -223,7 +223,7 @@ func (e *Engine) lessonView(q *request) (any, error) {
 	steps := each(l.Steps, func(s lesson.Step) stepView {
 		v := stepView{ID: s.ID, Asks: s.Predict != nil, Hints: len(s.Hints)}
 		for _, op := range s.Do {
-			if op.Name != "let" { // keeps a value for the texts
+			if op.Name != "let" { // let only stores a value for the texts
 				v.Actions = append(v.Actions, op.String())
 			}
 		}
@@ -233,7 +233,7 @@ func (e *Engine) lessonView(q *request) (any, error) {
 		"allow": append([]string{}, l.Allow...)}, nil
 }
 
-// progress is the view of how far the lesson has come.
+// progress returns the view of the learner's progress in the lesson.
 func (e *Engine) progress(*request) (any, error) {
 	if e.run.session == nil {
 		return nil, nil
@@ -241,13 +241,13 @@ func (e *Engine) progress(*request) (any, error) {
 	return e.lessonState(), nil
 }
 
-// controllers returns the view of the control plane's controllers: their state and their pending work.
+// controllers returns the view of the control plane's controllers: their state and pending work.
 func (e *Engine) controllers(*request) (out any, err error) {
 	e.run.world.Cluster().Control(func(m *controller.Manager) { out = m.Report() })
 	return out, nil
 }
 
-// controllerLanes are those of controllers that something has been done to. The others know everything that there is.
+// controllerLanes returns the lanes of controllers that are disturbed. All other controllers are up to date.
 func (e *Engine) controllerLanes() (lanes []laneView) {
 	var all []controller.Standing
 	e.run.world.Cluster().Control(func(m *controller.Manager) { all = m.Standings() })
@@ -259,18 +259,17 @@ func (e *Engine) controllerLanes() (lanes []laneView) {
 	return lanes
 }
 
-// glanceView is one object as one API server has it in its watch cache, and in its version.
+// glanceView is an object in the watch cache of an API server, in that server's version.
 type glanceView struct {
 	Replica int    `json:"replica"`
 	Version string `json:"version"`
-	Known   string `json:"known"`          // revision that the cache shows
-	Rev     string `json:"rv,omitempty"`   // of the object; empty if it does not exist
+	Known   string `json:"known"`          // newest revision of the cache
+	Rev     string `json:"rv,omitempty"`   // resourceVersion of the object; empty if it does not exist
 	Text    string `json:"text,omitempty"` // YAML
-	Serves  bool   `json:"serves"`         // the resource
+	Serves  bool   `json:"serves"`         // whether the server serves the resource
 }
 
-// skew is the view of one object as two API servers have it, side by side: what From and To are called elsewhere, they are here
-// by their numbers.
+// skew returns the view of an object as two API servers return it. From and To are the numbers of the servers.
 func (e *Engine) skew(q *request) (any, error) {
 	var views []glanceView
 	for i := 1; i <= e.run.world.Cluster().Replicas(); i++ {
@@ -287,7 +286,7 @@ func (e *Engine) skew(q *request) (any, error) {
 	return fields{"servers": len(views), "one": one, "other": other, "lines": diff(one.Text, other.Text)}, nil
 }
 
-// glance returns an object from a server's cache, as a request with resourceVersion=0 gets it.
+// glance returns an object from a server's watch cache, as for a request with resourceVersion=0.
 func (e *Engine) glance(replica int, q *request) glanceView {
 	server := e.server(replica)
 	v := glanceView{Replica: replica, Version: e.run.world.Cluster().Replica(replica).State().Version}
@@ -304,7 +303,7 @@ func (e *Engine) glance(replica int, q *request) glanceView {
 	return v
 }
 
-// definitionOf returns the resource that a page names, in the version that the server prefers, or nil if the server does not serve it.
+// definitionOf returns the resource with the given name in the server's preferred version, or nil if the server does not serve it.
 func definitionOf(server *apiserver.Server, name string) *resource.Definition {
 	plural, group, named := strings.Cut(name, ".")
 	for _, d := range server.Table.All() {

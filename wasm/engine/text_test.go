@@ -22,7 +22,7 @@ func TestDiff(t *testing.T) {
 	is.Equal(len(diff("", "")), 0)                        // two empty texts have no lines
 }
 
-// FuzzDiff: the lines without "+" are the old text, those without "-" the new one.
+// FuzzDiff checks that the lines without "+" are the old text, and that those without "-" are the new one.
 func FuzzDiff(f *testing.F) {
 	f.Add("a\nb\n", "b\nc\n")
 	f.Add("", "x")
@@ -56,7 +56,7 @@ func TestOpenToken(t *testing.T) {
 	is.True(strings.Contains(err.Error(), "not a continue token")) // says what it is not
 }
 
-// FuzzYAMLLines: a line's path leads to the value that the line shows.
+// FuzzYAMLLines checks that the path of each line leads to the value that the line shows.
 func FuzzYAMLLines(f *testing.F) {
 	f.Add(`{"a":{"b":[{"c":1,"d":[]},[1,"x"],{}],"e":"two\nlines\n"},"on":null,"f":"- x","a10":{"x":1},"a2":[2]}`)
 	f.Add(`{"data":{"k":" lead\n\n  x","long":"` + strings.Repeat("word ", 60) + `"},"z":[["a"],[{"b":[{"c":"d\ne"}]}]]}`)

@@ -11,33 +11,33 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
-// laneView is one line of the timeline: how much of the history a replica, a watch, a controller or a client has seen.
+// laneView is a line of the timeline. It shows how much of the history a replica, a watch, a controller or a client has seen.
 type laneView struct {
 	ID       string `json:"id"`
 	Kind     string `json:"kind"`
 	Label    string `json:"label"`
-	Horizon  string `json:"horizon"`        // up to which revision it knows everything
-	From     string `json:"from,omitempty"` // where its knowledge begins
+	Horizon  string `json:"horizon"`        // newest revision up to which it has seen everything
+	From     string `json:"from,omitempty"` // first revision that it has seen
 	State    string `json:"state,omitempty"`
 	Replica  int    `json:"replica,omitempty"`
 	Resource string `json:"resource,omitempty"`
 }
 
-// bracketView is a continue token on the timeline: a list pinned to one revision.
+// bracketView is a continue token on the timeline: a list that is pinned to one revision.
 type bracketView struct {
 	ID      string `json:"id"`
 	Label   string `json:"label"`
 	Rev     string `json:"rv"`
 	Start   string `json:"start"`
-	From    uint64 `json:"from"`         // frame of the answer that gave it
-	To      uint64 `json:"to,omitempty"` // frame of the request that used it
+	From    uint64 `json:"from"`         // frame of the response that contained it
+	To      uint64 `json:"to,omitempty"` // frame of the request that first used it
 	Expired bool   `json:"expired"`
 	Replica int    `json:"replica"`
 	Token   string `json:"token"`
 }
 
-// timeline returns the view of the horizons of the store, the replicas, the watches, the controllers and the clients. Its marks are the
-// frames.
+// timeline returns the view of the progress of the store, the replicas, the watches, the controllers and the clients. The page
+// marks the frames on it.
 func (e *Engine) timeline(*request) (any, error) {
 	w := e.run.world
 	rev := formatRev(w.Cluster().Revision())
@@ -64,7 +64,7 @@ func (e *Engine) timeline(*request) (any, error) {
 		lanes = append(lanes, lane)
 	}
 	return fields{"lanes": lanes, "compacted": formatRev(compacted), "tokens": e.brackets(),
-		"now": w.Now().UnixMilli(), "next": e.next(), "rv": rev}, nil
+		"now": w.Now().UnixMilli(), "next": e.nextTimer(), "rv": rev}, nil
 }
 
 func (e *Engine) watchLanes() []laneView {
@@ -80,15 +80,15 @@ func (e *Engine) watchLanes() []laneView {
 	return lanes
 }
 
-// ledger is the continue tokens that clients have got, and up to which frame they were looked for.
+// ledger contains the continue tokens that clients have received. seen is the last frame that was searched for them.
 type ledger struct {
 	seen   uint64
 	tokens []bracketView
-	at     map[string]int // token -> place
+	at     map[string]int // index by token
 	given  []*scenario.Exchange
 }
 
-// brackets returns the continue tokens that clients have got.
+// brackets returns the continue tokens that clients have received.
 func (e *Engine) brackets() []bracketView {
 	l := &e.run.ledger
 	for _, f := range e.run.world.Frames(l.seen) {
@@ -105,7 +105,7 @@ func (e *Engine) brackets() []bracketView {
 	return out
 }
 
-// add looks for a token in a request or an answer.
+// add records the use of a token by a request, or the token that a response contains.
 func (l *ledger) add(f *scenario.Frame) {
 	x := f.Exchange
 	if f.Kind == scenario.HTTPRequest {
@@ -131,12 +131,12 @@ func (l *ledger) add(f *scenario.Frame) {
 		Label: x.Client + " after " + v.Start, Rev: v.Rev, Start: v.Start, From: f.N, Replica: x.Replica, Token: token})
 }
 
-// expired reports whether a list at a revision can no longer be read on: neither the cache of the API server that was
-// asked nor the store has it.
+// expired reports whether a list at a revision can no longer be continued, because neither the store nor the watch cache of the API
+// server that began it has the revision.
 func (e *Engine) expired(rev string, x *scenario.Exchange) bool {
 	n, err := strconv.ParseUint(rev, 10, 64)
 	if err != nil || n >= e.run.world.Cluster().Compacted() {
-		return false // a token with -1 never expires
+		return false // a token with revision -1 never expires
 	}
 	server := e.server(max(x.Replica, 1))
 	path, _, _ := strings.Cut(x.Path, "?")
@@ -148,7 +148,7 @@ func (e *Engine) expired(rev string, x *scenario.Exchange) bool {
 	return true
 }
 
-// continueOf returns metadata.continue of a body, or "".
+// continueOf returns the metadata.continue of a body, or "".
 func continueOf(body []byte) string {
 	if !bytes.Contains(body, []byte(`"continue"`)) || bytes.Contains(body, []byte(`"continue":""`)) {
 		return ""
@@ -164,12 +164,12 @@ func continueOf(body []byte) string {
 	return list.Metadata.Continue
 }
 
-// token is the view of a continue token.
+// token returns the view of a continue token.
 func (e *Engine) token(q *request) (any, error) {
 	return openToken(q.Token, e.run.world.Cluster().Compacted())
 }
 
-// queryOf returns a parameter of a path with a query.
+// queryOf returns a query parameter of a path.
 func queryOf(path, name string) string {
 	_, query, _ := strings.Cut(path, "?")
 	values, err := url.ParseQuery(query)

@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// tokenView is a continue token, opened.
+// tokenView is a decoded continue token.
 //
-//	{"v":"meta.k8s.io/v1","rv":1234,"start":"/default/web\u0000"}      base64url without padding
+//	{"v":"meta.k8s.io/v1","rv":1234,"start":"/default/web\u0000"}      unpadded base64url
 type tokenView struct {
 	Version      string `json:"version"`
-	Rev          string `json:"rv"`    // "-1": the newest state, so pages no longer show one snapshot
-	Start        string `json:"start"` // the key after which the page begins
+	Rev          string `json:"rv"`    // "-1" for the newest state, in which case the pages are not from one snapshot
+	Start        string `json:"start"` // key at which the page begins
 	Inconsistent bool   `json:"inconsistent"`
-	Expired      bool   `json:"expired"` // the store has forgotten the revision
+	Expired      bool   `json:"expired"` // the revision was compacted
 }
 
-// openToken reads a continue token; compacted is the oldest revision that the store can still show.
+// openToken decodes a continue token. compacted is the oldest revision that the store still has.
 func openToken(token string, compacted uint64) (*tokenView, error) {
 	raw, err := base64.RawURLEncoding.DecodeString(token)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite wasm/trace.json")
 
-// TestTrace: the recording that the page shows while the engine loads is the engine's own result for wasm/opener.txtar. go test
-// ./wasm/engine -run Trace -update records it again.
+// TestTrace checks that the recording that the page shows while the engine loads equals the engine's own result for
+// wasm/opener.txtar. go test ./wasm/engine -run Trace -update records it again.
 func TestTrace(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -7,7 +7,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// data asks for a view.
+// data queries a view and returns its data.
 func (p *page) data(view string, more ...any) map[string]any {
 	p.t.Helper()
 	v, _ := p.must("query", append([]any{"view", view}, more...)...)["data"].(map[string]any)
@@ -22,7 +22,7 @@ func list(v any) []map[string]any {
 	return out
 }
 
-// TestTimeline: a server that lags has a horizon behind the store; a token expires with the history it needs.
+// TestTimeline checks that a lagging server's horizon is behind the store, and that a token expires with the history that it needs.
 func TestTimeline(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -12,29 +12,29 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// wireField is one field of a protobuf message, opened: where its bytes are, what the number means in the message's
-// type, and its value or the fields in it.
+// wireField is a decoded field of a protobuf message: the position of its bytes, the meaning of its number in the message type, and
+// its value or the fields in it.
 //
 //	0a 05 0a 03 77 65 62        field 1 metadata, 5 bytes ── field 1 name "web"
 type wireField struct {
-	Offset   int         `json:"offset"` // of its tag, from the start of the body
-	Length   int         `json:"length"` // tag included
+	Offset   int         `json:"offset"` // of the tag, from the beginning of the body
+	Length   int         `json:"length"` // including the tag
 	Field    int         `json:"field"`
-	Wire     string      `json:"wire"` // varint, bytes, fixed64, fixed32
+	Wire     string      `json:"wire"` // varint, bytes, fixed64 or fixed32
 	Name     string      `json:"name"` // empty if the type has no such field
 	Type     string      `json:"type"`
 	Value    string      `json:"value,omitempty"`
 	Children []wireField `json:"children,omitempty"`
 }
 
-// wireMagic opens every protobuf body of the API (API concepts, "Kubernetes Protobuf encoding").
+// wireMagic is the prefix of every protobuf body of the API (API concepts, "Kubernetes Protobuf encoding").
 const wireMagic = "k8s\x00"
 
-// wireDepth bounds how deep messages are opened.
+// wireDepth limits the depth to which nested messages are decoded.
 const wireDepth = 64
 
-// openWire decodes a protobuf body: the envelope, and the object in it, whose type is in kinds. ok is false if body is not such a body.
-// Bytes that cannot be decoded become one field without a name.
+// openWire decodes a protobuf body: the envelope and the object in it. kinds returns the type of an object. ok is false if body
+// is not such a body. Bytes that cannot be decoded become a single field without a name.
 func openWire(body []byte, kinds func(schema.GVK) *schema.Type) (fields []wireField, ok bool) {
 	if !bytes.HasPrefix(body, []byte(wireMagic)) {
 		return nil, false
@@ -68,7 +68,7 @@ func valueOf(fields []wireField, name string) string {
 	return ""
 }
 
-// payload returns the bytes of a length-delimited field without tag and length.
+// payload returns the bytes of a length-delimited field without its tag and length.
 func payload(body []byte, f *wireField) []byte {
 	b := body[f.Offset : f.Offset+f.Length]
 	_, n := binary.Uvarint(b)
@@ -76,7 +76,7 @@ func payload(body []byte, f *wireField) []byte {
 	return b[n+m:]
 }
 
-// readWire reads the fields of a message of type t, nil for unknown. base is where b begins in the body.
+// readWire decodes the fields of a message of type t, which is nil if unknown. base is the offset of b in the body.
 func readWire(b []byte, base int, t *schema.Type, depth int) []wireField {
 	fields := []wireField{}
 	for at := 0; at < len(b); {
@@ -93,7 +93,8 @@ func readWire(b []byte, base int, t *schema.Type, depth int) []wireField {
 
 var wireNames = map[uint64]string{0: "varint", 1: "fixed64", 2: "bytes", 5: "fixed32"}
 
-// readField reads the field at the beginning of b.
+// readField decodes the field at the beginning of b, or returns false if it is invalid or incomplete. base is the position of b in
+// the message.
 func readField(b []byte, base int, t *schema.Type, depth int) (wireField, bool) {
 	tag, n := binary.Uvarint(b)
 	wire, known := wireNames[tag&7]
@@ -133,7 +134,7 @@ func readField(b []byte, base int, t *schema.Type, depth int) (wireField, bool) 
 	return f, true
 }
 
-// fill sets the value of a length-delimited field: text, bytes, or the fields of a message.
+// fill sets the value of a length-delimited field: a string, bytes, or the fields of a message.
 func (f *wireField) fill(b []byte, base int, t *schema.Type, depth int) {
 	m := messageOf(t)
 	switch {
@@ -188,8 +189,8 @@ func fieldOf(t *schema.Type, number int) (string, *schema.Type) {
 	return "(inlined)", schema.NewStruct("", "", inner)
 }
 
-// messageOf returns the type whose fields are in a length-delimited field of type t, or nil when it is a plain value. A
-// repeated field is written once per element.
+// messageOf returns the message type in a length-delimited field of type t, or nil if the field contains a scalar. Each element of
+// a repeated field is a separate field in the encoding.
 func messageOf(t *schema.Type) *schema.Type {
 	if t == nil {
 		return nil
@@ -208,7 +209,7 @@ func messageOf(t *schema.Type) *schema.Type {
 	return special[t.Kind]
 }
 
-// field and message describe the messages that have no JSON form of their own.
+// field and message define messages that exist only in protobuf.
 func field(number int, name string, t *schema.Type) schema.Field {
 	return schema.Field{Name: name, Type: t, Proto: number}
 }
@@ -225,7 +226,7 @@ var (
 
 	intOrString = message(field(1, "type", intType), field(2, "intVal", intType), field(3, "strVal", stringType))
 
-	// special are the messages of types that are one value in JSON (generated.proto of apimachinery).
+	// special contains the messages of types that are a single value in JSON (generated.proto of apimachinery).
 	special = map[schema.Kind]*schema.Type{
 		schema.Time:         timestamp,
 		schema.MicroTime:    timestamp,
@@ -237,7 +238,7 @@ var (
 		schema.FieldsV1:     rawJSON,
 	}
 
-	// envelope is runtime.Unknown.
+	// envelope is the message runtime.Unknown.
 	envelope = message(
 		field(1, "typeMeta", message(field(1, "apiVersion", stringType), field(2, "kind", stringType))),
 		field(2, "raw", bytesType), field(3, "contentEncoding", stringType), field(4, "contentType", stringType))

@@ -62,8 +62,8 @@ func TestOpenWire(t *testing.T) {
 	is.True(!ok) // JSON is no such body
 }
 
-// FuzzOpenWire: arbitrary bytes are decoded without a panic, fields follow each other without a gap, and the children of a field lie within
-// it.
+// FuzzOpenWire checks that arbitrary bytes are decoded without a panic, that fields follow each other without a gap,
+// and that the bytes of a nested field are part of the outer field.
 func FuzzOpenWire(f *testing.F) {
 	f.Add(mustWire(f, schema.GVK{Version: "v1", Kind: "ConfigMap"}, `{"metadata":{"name":"a"},"data":{"k":"v"}}`))
 	f.Add([]byte(wireMagic + "\x0a\xff\xff"))

@@ -8,7 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// yamlLine is a line of an object printed as YAML, and where in the object it is.
+// yamlLine is a line of an object's YAML and its position in the object.
 //
 //	spec:              [spec]
 //	  ports:           [spec ports]
@@ -16,16 +16,16 @@ import (
 //	    port: 80       [spec ports 0 port]
 type yamlLine struct {
 	text string
-	path []any // names of fields and numbers of elements
+	path []any // field names and element indexes
 }
 
-// yamlText returns a JSON value as YAML, as the API prints it: keys sorted.
+// yamlText returns a JSON value as YAML with sorted keys, in the API's format.
 func yamlText(v any) string {
 	return string(codec.Body(object.JSON(v), codec.Format{Media: codec.YAML}))
 }
 
-// yamlLines returns the lines of yamlText(v) with their paths. If a key is so long that YAML marks it with "?", or the text does not match
-// the value, no line has a path.
+// yamlLines returns the lines of yamlText(v) with their paths. The lines have no paths if the YAML does not match the value, or if
+// a key is so long that YAML marks it with "?".
 func yamlLines(v any) []yamlLine {
 	r := &lineReader{}
 	for _, l := range linediff.Lines(yamlText(v)) {
@@ -41,18 +41,18 @@ func yamlLines(v any) []yamlLine {
 	return r.lines
 }
 
-// lineReader goes through printed lines and the value behind them side by side.
+// lineReader matches lines of YAML with the value that they contain.
 type lineReader struct {
 	lines []yamlLine
 	at    int
 	ok    bool
 }
 
-// read reads the lines of a map or a list whose lines begin at a column.
+// read matches the lines of a map or list that begin at the given column.
 func (r *lineReader) read(path []any, column int, v any) {
 	switch v := v.(type) {
 	case map[string]any:
-		for range v { // order does not matter: the lines say which field comes next
+		for range v { // order does not matter: the next line determines the field
 			name, ok := r.key(column)
 			if _, has := v[name]; !ok || !has {
 				r.ok = false
@@ -71,8 +71,8 @@ func (r *lineReader) read(path []any, column int, v any) {
 	}
 }
 
-// value reads a field, or an element that is not nested, with its continuation lines. If it is a map, inner is the column of its fields;
-// elements of a list are not indented.
+// value matches a field, or a scalar element, including its continuation lines. inner is the column of the fields if v is a map.
+// List elements are not indented.
 func (r *lineReader) value(path []any, column int, v any, inner int) {
 	if !r.ok || r.at >= len(r.lines) {
 		r.ok = false
@@ -81,7 +81,7 @@ func (r *lineReader) value(path []any, column int, v any, inner int) {
 	r.lines[r.at].path = path
 	r.at++
 	switch {
-	case !nested(v): // a long or a broken text goes on further to the right
+	case !nested(v): // continuation lines of a long or multi-line string are indented further
 		for r.at < len(r.lines) && !startsAt(r.lines[r.at].text, column) {
 			r.lines[r.at].path = path
 			r.at++
@@ -93,7 +93,7 @@ func (r *lineReader) value(path []any, column int, v any, inner int) {
 	}
 }
 
-// key returns the name of the field whose line is next.
+// key returns the name of the field in the next line, or false if there is no field at the given column.
 func (r *lineReader) key(column int) (string, bool) {
 	if r.at >= len(r.lines) || len(r.lines[r.at].text) < column {
 		return "", false
@@ -120,7 +120,7 @@ func (r *lineReader) key(column int) (string, bool) {
 	return "", false
 }
 
-// startsAt reports whether something begins in a line at the column or left of it.
+// startsAt reports whether the text of a line begins at or before the given column.
 func startsAt(line string, column int) bool {
 	blank := len(line) - len(strings.TrimLeft(line, " "))
 	return blank < len(line) && blank <= column
@@ -142,5 +142,5 @@ func isList(v any) bool {
 	return ok
 }
 
-// with returns path with one more step, in new memory.
+// with returns a copy of path with one more step.
 func with(path []any, step any) []any { return append(path[:len(path):len(path)], step) }

@@ -7,7 +7,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 
 const dist = new URL('../dist/', import.meta.url).pathname
 const KiB = 1024
-const budgets = { page: 46 * KiB, later: 24 * KiB, editor: 110 * KiB, language: 48 * KiB }
+const budgets = { page: 46 * KiB, later: 24 * KiB, apart: 12 * KiB, editor: 110 * KiB, language: 48 * KiB }
 
 const brotli = bytes => brotliCompressSync(bytes, {
   params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
@@ -41,11 +41,12 @@ const worker = readFileSync(join(dist, 'sw.js'), 'utf8')
 writeFileSync(join(dist, 'sw.js'), worker)
 
 // The budget counts what the page needs to be usable: HTML, CSS and scripts that it names, and the workers. The editor is a chunk of
-// its own, and so are other languages than English, and what is fetched when it is shown first (src/ui/later.tsx).
+// its own, and so are other languages than English, and what is fetched when it is shown first (src/ui/later.tsx). Apart is what no
+// learner fetches who opens the page and takes its lessons: the page of a served cluster, and the parts for teachers.
 const html = readFileSync(join(dist, 'index.html'), 'utf8')
 const first = file => file === 'index.html' || html.includes(file) || /\/(style|worker|unpacker)-/.test(file)
-const weight = { page: 0, later: 0, editor: 0, language: 0 }
-const part = file => (first(file) ? 'page' : /\/editor-/.test(file) ? 'editor' : /\/text\.\w/.test(file) ? 'language' : 'later')
+const weight = { page: 0, later: 0, apart: 0, editor: 0, language: 0 }
+const part = file => (first(file) ? 'page' : /\/editor-/.test(file) ? 'editor' : /\/(attach|TokenForm|Builder|locate|Courses)-/.test(file) ? 'apart' : /\/text\.\w/.test(file) ? 'language' : 'later')
 console.log('\n     raw     br  file')
 for (const file of small.filter(file => /\.(html|css|js)$/.test(file) && file !== 'sw.js')) {
   const bytes = readFileSync(join(dist, file))

@@ -4,7 +4,7 @@ import { signal } from '@preact/signals'
 import { recall, remember } from './state/page'
 import { lessonTexts } from './state/session'
 import { exchange, text } from './text'
-import { english, type Text } from './text.en'
+import type { Text } from './text.more.en'
 
 /** languages are the names of the languages, in themselves. */
 export const languages = { en: 'English', 'zh-CN': '中文' }
@@ -19,7 +19,7 @@ export interface Dictionary {
 export const language = signal<Language>('en')
 
 const fetched: Record<Language, () => Promise<Dictionary>> = {
-  en: async () => ({ words: english, lessons: {} }),
+  en: async () => ({ words: (await import('./text.more.en')).english, lessons: {} }),
   'zh-CN': () => import('./text.zh-CN'),
 }
 

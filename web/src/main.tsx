@@ -12,13 +12,14 @@ import { language, preferred, speak } from './language'
 import { readCatalogue } from './lessons/progress'
 import { takeToken } from './served/token'
 import { unpack } from './share/codec'
-import { keepAddress } from './share/link'
+import { keepAddress, takeUnsaved } from './share/link'
 import { embedded, offered } from './state/embed'
 import { line, notice } from './state/page'
 import { rehearse } from './state/player'
-import { bootWith, frames, show, start, status } from './state/session'
-import { captions, captionsOf, listenBack, opener, opening, opens } from './state/worlds'
-import { text } from './text'
+import { bootWith, frames, show, start, status, story } from './state/session'
+import { captionsOf } from './state/story'
+import { listenBack, opener, opening, opens, readingTime } from './state/worlds'
+import { bringMore, text } from './text'
 import { learn } from './timeline/Timeline'
 import { App } from './ui/App'
 import { drawOnce } from './ui/draw'
@@ -41,14 +42,13 @@ async function begin(): Promise<void> {
     const { attachServed } = await import('./served/attach')
     return attachServed()
   }
-  const shared = location.hash.length > 1 ? await fromAddress(location.hash) : null
+  const shared = takeUnsaved() ?? (location.hash.length > 1 ? await fromAddress(location.hash) : null)
   const recording = embedded ? null : await record()
   if (shared) await start(shared).catch(refused)
   else if (embedded) await start({ seed: '1' })
   else {
     if (recording) play(recording)
-    opens()
-    await start({ scenario: recording?.scenario ?? '' }).catch(refused)
+    await start(opens(recording?.scenario ?? '')).catch(refused)
     if (recording && JSON.stringify(frames.value) !== JSON.stringify(recording.frames)) notice.value = text.engine.mismatch
   }
   performance.mark('answer')
@@ -70,7 +70,10 @@ async function fromAddress(hash: string) {
     const here = manifest?.core.hash.slice(0, engine.length)
     // Links of go test (fake.Explore) say dev: they are of no engine of a page.
     if (engine !== 'dev' && engine !== 'any' && engine !== here && engine !== manifest?.cel.hash.slice(0, engine.length)) notice.value = text.share.otherEngine
-    return world
+    if (!world.course) return world
+    history.replaceState(null, '', location.pathname)
+    ;(await import('./teach/course')).join(world.course)
+    return null
   } catch (error) {
     notice.value = `${text.share.badLink}: ${(error as Error).message}`
     return null
@@ -83,7 +86,7 @@ async function record(): Promise<Recording | null> {
   try {
     const recording = (await (await fetch(engineURL(manifest.trace.file))).json()) as Recording
     opener.value = recording.scenario
-    captions.value = captionsOf(recording.scenario)
+    story.value = { captions: captionsOf(recording.scenario) }
     return recording
   } catch {
     return null // offline, before the first visit was over: the engine will say so
@@ -96,7 +99,7 @@ function play(recording: Recording): void {
   if (status.value.state !== 'loading') return
   show([{ branch: '0', reset: true, frames: recording.frames }])
   learn(recording.timeline)
-  rehearse()
+  rehearse(readingTime)
 }
 
 // Page is drawn anew in another language.
@@ -116,6 +119,7 @@ async function open(): Promise<void> {
   render(<Page />, host)
   listen()
   performance.mark('usable')
+  void bringMore().catch(() => {}) // offline, before the first visit was over
   listenBack()
   await begin()
 }

@@ -1,10 +1,10 @@
-// Every text of the page in English. text.zh-CN.ts has the same in Chinese, and the texts of the lessons, which are in
+// The texts of the first screen in English; text.more.en.ts has the others. text.zh-CN.ts has all of them in Chinese, and the texts of the lessons, which are in
 // sim/lesson/data; text.ts is the language that was chosen. The answers of the server and of commands are English in every language.
 
 // many is a number of things.
-const many = (n: number, one: string, more = `${one}s`) => `${n} ${n === 1 ? one : more}`
+export const many = (n: number, one: string, more = `${one}s`) => `${n} ${n === 1 ? one : more}`
 
-export const english = {
+export const first = {
   title: 'kubesim',
   page: 'kubesim: the Kubernetes API server, in this page',
   tagline: 'The Kubernetes API server, in this page',
@@ -27,13 +27,13 @@ export const english = {
     noSchema: (minor: string) => `this page has no schema data for Kubernetes ${minor}`,
     lacks: (needs: string) => `the simulator needs ${needs}, and this page does not have it`,
     notYet: 'the simulator is not loaded yet',
-    dead: 'the simulator stopped', worker: 'the worker failed', ended: 'the program ended', silent: 'the API server does not answer',
+    dead: 'the simulator stopped', interrupted: 'stopped; the line had no effect', worker: 'the worker failed', ended: 'the program ended', silent: 'the API server does not answer',
     protocol: (theirs: number, ours: number) => `the engine has protocol version ${theirs}, this page ${ours}: reload the page`,
     mismatch: 'The recording and the live server differ. That is a bug: please report this link.',
   },
 
   head: {
-    lessons: 'Lessons',
+    lessons: 'Lessons', stories: 'Bugs',
     share: 'Share',
     theme: 'Theme',
     language: 'Language',
@@ -53,7 +53,7 @@ export const english = {
   },
 
   timeline: {
-    title: 'Timeline',
+    title: 'Timeline', height: 'Height of the timeline',
     interesting: 'Next interesting frame',
     axis: 'Axis',
     revision: 'Revision',
@@ -90,7 +90,8 @@ export const english = {
     next: (when: string) => `next timer in ${when}`,
     log: 'As text',
     logHint: 'The timeline as a list, oldest first.',
-    now: 'world clock',
+    now: 'world clock', go: 'Let the clock run', stand: 'Stop the clock', second: 'Let one second pass',
+    settled: 'Let time pass until controllers have no work left', untilSettled: 'settle',
     at: 'revision',
   },
 
@@ -110,13 +111,6 @@ export const english = {
     ready: (version: string, user: string) => (user ? `${version}, served, as ${user}` : `${version}, served`),
     asks: 'This cluster requires a token', another: 'Another token', token: 'Token', attach: 'Attach',
     which: 'kubesim serve prints a link with a token. Any other token of the server also works; it is kept for this tab only.',
-    takes: (word: string) => `${word}: a served cluster accepts get, create, replace, apply, delete, request, compact, expire, tick, fault, `
-      + 'and the commands for servers and controllers',
-    noResource: (name: string) => `there is no resource ${name}`, noKind: (kind: string, version: string) => `there is no ${kind} in ${version}`,
-    noManifest: (verb: string) => `a manifest is missing here: ${verb} -f FILE`,
-    noWayBack: (word: string) => `${word}: a served cluster cannot go back; with kubesim serve --clock manual you control its time`,
-    noView: (view: string) => `${view}: the page does not have this view for a served cluster`,
-    yaml: 'a served cluster shows its objects as YAML', ended: 'the server has ended', items: (n: number) => many(n, 'item'),
     about: 'The page shows all events of the cluster, caused by kubectl, a controller or this page. Its time is real, and operations cannot be undone.',
   },
 
@@ -127,7 +121,8 @@ export const english = {
     run: 'Run',
     enter: 'Enter runs it. Tab completes the common prefix, Down chooses a completion, Up goes back in the history.',
     past: 'This is a past frame. A command runs at the newest frame; fork to continue from here.',
-    waiting: 'waits for its answer',
+    waiting: 'waits for its answer', running: 'Running', stop: 'Stop', watching: 'Changes appear under later lines. Ctrl+C ends this.', edits: 'opened in the editor',
+    due: (things: number, when: string) => `${things === 1 ? 'One thing is' : `${things} things are`} due in ${when}. Time stands still:`,
     empty: 'Type a command, or choose one:',
     here: 'Your commands and their answers appear here.',
     starters: ['create configmap a', 'get configmaps', 'watch configmaps --name w', 'help'],
@@ -142,13 +137,7 @@ export const english = {
     tokenAt: (start: string, rv: string) => `continues after ${start} at revision ${rv}`,
     tokenForgotten: (start: string, rv: string) => `continues after ${start} at revision ${rv}, which the store has compacted: 410`,
     tokenNow: (start: string) => `continues after ${start} at the newest revision, not at the revision of the first page`,
-    candidates: (n: number) => many(n, 'completion'),
-  },
-
-  http: {
-    method: 'Method', path: 'Path', headers: 'Headers, one per line', body: 'Body', send: 'Send',
-    accept: 'Accept', client: 'As client', replica: 'Through server',
-    formats: { json: 'JSON', yaml: 'YAML', protobuf: 'Protobuf', table: 'Table' },
+    candidates: (n: number) => many(n, 'completion'), more: (n: number) => `and ${n} more`,
   },
 
   inspector: {
@@ -163,89 +152,10 @@ export const english = {
     goTo: 'Go to this frame',
   },
 
-  objects: {
-    resource: 'Resource', namespace: 'Namespace', all: 'All namespaces',
-    none: (what: string) => `No ${what} at this revision.`,
-    edit: 'Edit', owners: 'Owners', diff: 'Compare', wire: 'Protobuf', skew: 'Servers',
-    oneServer: 'There is one server. Add another under Actors to compare their caches.', alike: 'Both servers have the same object.',
-    notServed: 'does not serve it', absent: 'does not have it', view: 'View',
-    newObject: 'New', from: 'From revision', to: 'To revision',
-    same: 'The two revisions have the same text.',
-    at: (rv: string) => `as of revision ${rv}`,
-    create: 'Create', replace: 'Replace', apply: 'Apply', check: 'Check',
-    checked: 'The server would accept this.', sent: 'The server accepted it.', refused: 'This was refused.',
-    changed: (from: string, to: string) => `Your draft is based on revision ${from}; the object is at ${to} now.`,
-    discard: 'Discard the draft',
-    first: (shown: number, all: number) => `The first ${shown} of ${all}.`,
-    remove: 'Delete',
-    editor: 'Manifest',
-    escape: 'Esc, then Tab, leaves the editor. Ctrl+Enter sends it.',
-    manager: 'Manager', operation: 'How', fields: 'Fields', time: 'When',
-    force: 'There are three ways to resolve a conflict: take over the field (--force), remove it from your manifest, or use the other value.',
-    offset: 'Offset', field: 'Field', wireType: 'Wire', value: 'Value',
-  },
-
-  actors: {
-    before: 'The state at the frame in view. Commands run at the newest frame.',
-    replicas: 'API servers', clients: 'Clients', faults: 'Faults', situations: 'Situations',
-    situationsHint: 'Each has a key. They run ordinary commands, which you can undo.',
-    version: 'Version', applied: 'Revision', state: 'State', behind: (n: number) => `${n} behind`,
-    lag: 'Lag', cut: 'Cut', resume: 'Resume', restart: 'Restart', add: 'Add a server',
-    fine: 'up to date', isCut: 'cut off', lags: 'lags',
-    addInformer: 'Informer', addPager: 'Paging reader', addController: 'Controller',
-    name: 'Name', start: 'Start', rules: 'Rules', noClients: 'No clients have sent requests yet.',
-    noFaults: 'No faults. Add one in the syntax of the Go API.',
-    faultLine: 'New fault', addFault: 'Add', clear: 'Clear all',
-    holds: (n: number) => `holds ${n}`, requests: (n: number) => many(n, 'request'),
-    controllers: 'Controllers of the control plane', stepped: 'Stepped: one reconcile at a time',
-    stepOne: 'Step', settle: 'Until they have settled',
-    due: (key: string, when: string) => (when ? `${key} in ${when}` : key), more: (n: number) => `and ${n} more`, about: 'Next work', idle: 'has no work',
-    idleOnes: (n: number) => `${n} without work`, noControllers: 'None run in this world. Free play starts with all of them.',
-    hold: 'Hold', release: 'Release', held: 'held', crash: 'Crash', next: 'Next page',
-  },
-
   // The states of lanes and actors, by the engine's own English texts.
   states: {} as Record<string, string>,
   // The engine's own sentences: help, completions, errors and reasons.
   said: (sentence: string) => sentence,
-
-  // By their keys: actors/situations.ts.
-  situations: {
-    c: ['Conflict', 'Bob updates an object that Alice has changed since his read: 409.'],
-    g: ['Gone', 'A watch reconnects after its revision has been compacted: 410.'],
-    p: ['Pages', 'The store compacts the revision of a reader\'s continue token.'],
-    l: ['Lag', 'Two servers, one of them lags: the same request has two answers.'],
-    o: ['Owners', 'Two appliers want one field: the second is refused, and the error names the owner.'],
-    b: ['Bookmark', 'An idle watch gets a newer revision without an object.'],
-  } as Record<string, [string, string]>,
-
-  // By their ids: sim/lesson.Levels.
-  levels: {
-    basics: 'Basics', reading: 'Reading and watching', deleting: 'Deleting and owning', errors: 'Errors', writing: 'Writing',
-    extending: 'Extending', versions: 'Versions', operating: 'Operating', controllers: 'Controllers',
-  } as Record<string, string>,
-
-  map: {
-    title: 'Map of the lessons',
-    of: (done: number, all: number) => `${done} of ${all}`,
-    solved: 'solved', open: 'available', later: 'a lesson that it builds on is not solved yet',
-    buildsOn: (titles: string[]) => `builds on ${titles.map(title => `“${title}”`).join(', ')}`,
-    leadsTo: (titles: string[]) => `leads to ${titles.map(title => `“${title}”`).join(', ')}`,
-    write: 'Write a lesson',
-  },
-
-  builder: {
-    title: 'Write a lesson',
-    about: 'A lesson is one YAML file. While you type, the engine parses it, runs it with its own solutions, and reports errors with their lines.',
-    guide: 'How to write one', manifest: 'The lesson, as YAML', preview: 'Preview', loading: 'One moment',
-    wrong: (line: number, what: string) => (line ? `Line ${line}: ${what}` : what),
-    solvable: (steps: number) => `It can be solved: its own solutions pass all of its ${many(steps, 'step')}.`,
-    stuck: (step: number, why: string) => `Its own solution does not pass step ${step}: ${why}`,
-    right: 'right', solution: 'Solution', hints: 'Hints',
-    take: 'Take it', copy: 'Copy link', link: 'Link to this lesson', example: 'Start again with the example',
-    stranger: 'This lesson came with a link. It is not part of kubesim, and its content has not been checked.',
-    yours: 'This is the lesson that you are writing.', edit: 'Edit it', look: 'View its source',
-  },
 
   lessons: {
     title: 'Lessons', minutes: (n: number) => `${n} min`, steps: (n: number) => many(n, 'step'),
@@ -253,12 +163,14 @@ export const english = {
     step: (i: number, n: number) => `Step ${i} of ${n}`,
     predict: 'Before you run it', commit: 'Submit my answer', right: 'Right.', wrong: 'Not right. Now see why.',
     hint: 'Hint', solve: 'Show me', next: 'Next lesson', finished: 'Lesson finished',
-    golf: (yours: number, par: number) => (yours <= par ? `${many(yours, 'request')}: the known minimum` : `${many(yours, 'request')}; the minimum is ${par}`),
+    golf: (yours: number, par: number, solution: number) => `${many(yours, 'request')}${yours <= par ? ': the known minimum'
+      : yours < solution ? `, fewer than the lesson's own solution (${solution})` : yours === solution ? ", as in the lesson's own solution"
+        : `; the lesson's own solution sends ${solution}`}`,
     before: 'The lesson as it was at the frame in view.',
     arrived: (i: number, n: number, said: string) => `Step ${i} of ${n}. ${said.replaceAll('`', '')}`,
     unasked: 'The step did not require this:',
-    broken: 'The lesson cannot be finished from here.',
-    inTheWay: (step: number) => `prevents step ${step}:`,
+    broken: (step: number) => `The lesson's own solution no longer works at step ${step}.`,
+    since: 'It worked until you ran', otherWay: 'Any other way is fine. The step is passed when:',
     effects: {
       created: (of: string) => `created ${of}`, changed: (of: string) => `changed ${of}`, deleted: (of: string) => `deleted ${of}`,
       watch: (of: string) => `started the watch ${of}`, time: (of: string) => `let time pass: ${of}`, did: () => 'changed the world',
@@ -266,19 +178,12 @@ export const english = {
     undo: 'Undo that', undoTo: (n: number) => `Undo the last ${n}`, restartStep: 'Restart this step', restart: 'Restart this lesson',
     free: 'You control servers, clock, clients and faults. You can undo every operation.',
     progress: (done: number, all: number) => `${done} of ${all} lessons done`,
-    reset: 'Reset progress', needsCel: 'larger engine',
+    reset: 'Reset progress', reallyReset: 'Really forget all progress?', needsCel: 'larger engine',
     tryIt: 'Put this in the command line', others: 'Other users:',
   },
 
   share: {
-    title: 'Save or share this world',
-    about: 'The link contains the seed and every operation. It shows the same bytes to every reader.',
-    copy: 'Copy link', copied: 'Copied', size: (n: number) => many(n, 'character'),
-    long: 'This link is long, and some programs truncate it. A file is safer.',
-    embed: 'For an article: an iframe with the last line to run',
-    file: 'Save as scenario (.txtar)', load: 'Open a scenario', badLink: 'This link could not be read', refused: 'This world could not be created',
-    hash: 'Hash of all frames, the same on every machine:',
-    badFile: 'This file could not be run', tooLarge: (bytes: number, most: number) => `${many(bytes, 'byte')}, and the maximum is ${most}`,
+    badLink: 'This link could not be read', refused: 'This world could not be created',
     faults: {
       version: (version: string) => `this page reads links of version v1, and this is "${version}"`,
       damaged: 'the link is incomplete or damaged',
@@ -287,25 +192,8 @@ export const english = {
       long: (most: number) => `the link has more than ${many(most, 'operation')}`,
       line: (n: number) => `operation ${n} of the link has no line`,
     },
-    otherEngine: 'This link was created with another version of the server: it is replayed with this one.', goTest: 'The file also runs with `kubesim run` and in go test.',
-  },
-
-  keys: {
-    title: 'Keys',
-    single: 'Single-key shortcuts',
-    list: [
-      ['Space  k', 'play or pause'], [',  .', 'one frame back, forward'], ['Home  End', 'first, newest frame'],
-      ['Shift .', 'next interesting frame'], ['Arrow keys', 'move between marks'], ['Enter', 'open a mark'],
-      ['Ctrl Z', 'undo one operation'], ['Ctrl Shift Z', 'redo'], ['f', 'fork at the frame in view'],
-      ['/  :', 'command line'], ['t', 'timeline as text'], ['x', 'revision or time on the axis'],
-      ['g c o h a', 'console, objects, HTTP, actors (g first)'], ['s', 'situations'],
-      ['Esc', 'close, or leave a field'], ['?', 'this list'],
-    ] as [string, string][],
-    close: 'Close',
+    otherEngine: 'This link was created with another version of the server: it is replayed with this one.',
   },
 
   offline: 'A new version is available. Reload at any time; the link contains your log.',
 }
-
-/** Text is what another language has to have. */
-export type Text = typeof english

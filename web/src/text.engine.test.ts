@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { exchange, text } from './text'
-import { english } from './text.en'
+import { english } from './text.more.en'
 import { words } from './text.zh-CN'
 import { said } from './text.zh-CN.engine'
 

@@ -21,6 +21,8 @@ export const said: Record<string, string> = {
   'let RBAC decide for all clients except admin; must come first': '除 admin 外，由角色决定客户端能做什么；写在最前面',
   'all requests are allowed': '谁都可以做任何事',
   'RBAC decides': '只能做角色允许的事',
+  'as in a new cluster: its roles and other objects exist, RBAC decides, and all clients are administrators':
+    '如同新建的集群：已有角色等对象，由 RBAC 决定，所有客户端都是管理员',
   'let time pass': '让时间流逝',
   'let time pass: for a duration, to the next timer, until no client waits, or until controllers have settled':
     '让时间流逝：这么久、到下一件事发生、到没有人等待、或到控制器都安静下来',
@@ -221,7 +223,7 @@ export const said: Record<string, string> = {
   'stepped takes yes or no, not {}': 'stepped 只能是 yes 或 no，而不是 {}',
   'controllers have no work now': '控制器现在无事可做',
   'controllers have not settled in {}: the remaining work is {}': '控制器在 {} 内没有安静下来：还要做 {}',
-  'auth takes none or rbac, not {}': 'auth 只能是 none 或 rbac，而不是 {}',
+  'auth takes none, rbac or cluster, not {}': 'auth 只能是 none、rbac 或 cluster，而不是 {}',
   '{} configures the world: put it before all other lines': '{} 决定世界由什么构成：放在一切之前',
   'there can be {} replicas, not {}': '最多可有 {} 个副本，而不是 {}',
   'a path begins with a slash: /api/v1/namespaces': '路径以斜杠开头：/api/v1/namespaces',

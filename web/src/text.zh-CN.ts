@@ -1,5 +1,5 @@
 // Every text of the page in Chinese, and those of the lessons: a chunk that is fetched when Chinese is chosen.
-import type { Text } from './text.en'
+import type { Text } from './text.more.en'
 import { translator } from './text.shapes'
 import { said } from './text.zh-CN.engine'
 
@@ -33,13 +33,13 @@ export const words: Text = {
     noSchema: minor => `这个网页没有 Kubernetes ${minor} 的模式数据`,
     lacks: needs => `模拟器需要 ${needs}，而这个网页没有`,
     notYet: '模拟器还没有加载完',
-    dead: '模拟器停止了', worker: 'worker 失败了', ended: '程序结束了', silent: 'API 服务器没有应答',
+    interrupted: '已停止；这一行没有任何效果', dead: '模拟器停止了', worker: 'worker 失败了', ended: '程序结束了', silent: 'API 服务器没有应答',
     protocol: (theirs, ours) => `引擎使用的协议版本是 ${theirs}，网页使用的是 ${ours}：请重新加载网页`,
     mismatch: '录像与实际运行的服务器不一致。这是一个缺陷：请带上这个链接反馈给我们。',
   },
 
   head: {
-    lessons: '课程',
+    lessons: '课程', stories: '缺陷',
     share: '分享',
     theme: '主题',
     language: '语言',
@@ -69,8 +69,21 @@ export const words: Text = {
     begin: '开始学习', source: '源代码', docs: '文档',
   },
 
+  story: {
+    title: '真实发生过的缺陷', gallery: '每一个都有人在真实的控制器或服务器上报告过。点一下就在这里连同解说重放；你可以停下、撤销、改动。',
+    patterns: '避免它们的模式', aboutPatterns: '每个控制器在仓库里都有一个带错误的版本、一个不带的版本，以及找出区别的测试。',
+    seen: '真实发生过的缺陷', untitled: '一个剧本', mend: '你会怎样修好它？', think: lesson => `先想一想，再试试课程《${lesson}》`,
+    before: '上一段', after: '下一段', part: (n, all) => `第 ${n} 段，共 ${all} 段`,
+    pause: '暂停', tell: '继续', again: '再来一遍',
+    ask: '怎样才能避免第二个 Pod？',
+    options: ['更快的缓存', '由应用得出 Pod 的名称', '创建之前再读一次 Pod'],
+    right: '对：不管缓存多旧，第二次创建都会被 409 拒绝。',
+    wrong: ['那只会让它少发生一些。写入与它的事件之间总有一段时间。', '在那次读取与创建之间，还可能有别的修改。'],
+    lesson: '在课程《把事情做了两遍的控制器》里试试',
+  },
+
   timeline: {
-    title: '时间线',
+    title: '时间线', height: '时间线的高度',
     interesting: '下一个值得看的帧',
     axis: '坐标轴',
     revision: '修订版本',
@@ -106,7 +119,7 @@ export const words: Text = {
     next: when => `下一个定时器：${when} 后`,
     log: '文字形式',
     logHint: '以列表形式呈现的时间线，最早的在最前面。',
-    now: '世界时钟',
+    now: '世界时钟', go: '让时钟走动', stand: '停住时钟', second: '过去一秒', settled: '让时间流逝，直到控制器没有事可做', untilSettled: '安静',
     at: '修订版本',
   },
 
@@ -126,12 +139,6 @@ export const words: Text = {
     ready: (version, user) => (user ? `${version}，正在提供服务，身份是 ${user}` : `${version}，正在提供服务`),
     asks: '这个集群需要令牌', another: '换一个令牌', token: '令牌', attach: '连接',
     which: 'kubesim serve 打印的链接里带有令牌。服务器的其他令牌也可以；它只为这个标签页保留。',
-    takes: word => `${word}：所服务的集群接受 get、create、replace、apply、delete、request、compact、expire、tick、fault，以及关于服务器和控制器的词`,
-    noResource: name => `没有资源 ${name}`, noKind: (kind, version) => `${version} 里没有 ${kind}`,
-    noManifest: verb => `这里缺清单：${verb} -f FILE`,
-    noWayBack: word => `${word}：所服务的集群不能退回；用 kubesim serve --clock manual 可以拨动它的时间`,
-    noView: view => `${view}：网页不知道所服务集群的这一项`,
-    yaml: '所服务的集群以 YAML 显示对象', ended: '服务器结束了', items: n => `${n} 项`,
     about: '无论谁发来请求——kubectl、控制器还是这个网页——集群里发生的事都会立刻显示出来。它的时间是真实的，什么都不能撤回。',
   },
 
@@ -142,7 +149,8 @@ export const words: Text = {
     run: '运行',
     enter: 'Enter 运行。Tab 补全到确定为止，向下键选择补全，向上键翻看历史。',
     past: '你正在看过去。命令会在末尾运行；想从这里开始，请先分叉。',
-    waiting: '正在等待应答',
+    waiting: '正在等待应答', running: '正在运行', stop: '停止', watching: '以后的变化出现在后面各行之下。Ctrl+C 结束它。', edits: '已在编辑器中打开',
+    due: (things, when) => `${when} 后有 ${things} 件事要发生。时间停着：`,
     empty: '输入一条命令，或者从下面选一条：',
     here: '你运行的命令和它的结果会写在这里。',
     starters: ['create configmap a', 'get configmaps', 'watch configmaps --name w', 'help'],
@@ -157,7 +165,52 @@ export const words: Text = {
     tokenAt: (start, rv) => `在修订版本 ${rv} 上，从 ${start} 之后接着走`,
     tokenForgotten: (start, rv) => `在修订版本 ${rv} 上，从 ${start} 之后接着走，而存储已经压缩了这个修订版本：410`,
     tokenNow: start => `在最新的修订版本上，从 ${start} 之后接着走，而不是在第一页的修订版本上`,
-    candidates: n => `${n} 个补全`,
+    candidates: n => `${n} 个补全`, more: n => `还有 ${n} 个`,
+  },
+
+  changed: {
+    more: n => `还有 ${n} 个字段`,
+    lost: '更新丢失。', unread: (path, value, by) => `${by} 把 ${path} 设成了 ${value}，而这次修改的写入者没有读到过它。`,
+    based: (base, now) => `基于修订版本 ${base}。对象当时位于修订版本 ${now}。`,
+    legend: '时间线上的标记',
+  },
+
+  servedSays: {
+    takes: word => `${word}：所服务的集群接受 get、create、replace、apply、delete、request、compact、expire、tick、fault，以及关于服务器和控制器的词`,
+    noResource: name => `没有资源 ${name}`, noKind: (kind, version) => `${version} 里没有 ${kind}`,
+    noManifest: verb => `这里缺清单：${verb} -f FILE`,
+    noWayBack: word => `${word}：所服务的集群不能退回；用 kubesim serve --clock manual 可以拨动它的时间`,
+    noView: view => `${view}：网页不知道所服务集群的这一项`,
+    yaml: '所服务的集群以 YAML 显示对象', ended: '服务器结束了', items: n => `${n} 项`,
+  },
+
+  shell: { inside: '容器里的 shell。每一行都是单独的 shell：文件会留下，变量不会。用 exit 离开。', outside: 'shell 已经结束。' },
+
+  sharing: {
+    title: '保存或分享这个世界',
+    about: '链接里装着种子和每一步操作；谁打开它，看到的都是一模一样的字节。',
+    copy: '复制链接',
+    copied: '已复制',
+    size: n => `${n} 个字符`,
+    long: '这个链接很长，有些程序会把它截断。用文件更稳妥。',
+    embed: '用于文章：一个会运行最后一行命令的 iframe',
+    file: '保存为情景文件（.txtar）',
+    load: '打开情景文件',
+    hash: '所有帧的哈希值，在每台机器上都相同：',
+    badFile: '这个文件无法运行',
+    tooLarge: (bytes, most) => `有 ${bytes} 个字节，最多允许 ${most} 个`,
+    goTest: '这个文件也可以用  kubesim run  和在 go test 里运行。',
+  },
+
+  course: {
+    title: '课程组', next: '课程组的下一课', make: '组一套课程', check: '核对学员的完成码',
+    about: '课程组是按顺序排列的一些课程。学员打开它的链接，进度保存在学员的浏览器里。最后会得到一个完成码，里面是学员运行过的命令行。',
+    name1: '标题', add: '加一课', up: '上移', open: '打开课程组文件', save: '存为文件', link: '这套课程的链接', take: '开始学',
+    progress: (done, all) => `${all} 课中完成了 ${done} 课`, leave: '退出这套课程',
+    finished: '全部完成了。写上你的名字，把完成码交给老师。', name: '你的名字', code: '完成码',
+    paste: '把完成码粘贴到这里。其中的命令行会在这个网页里重新运行，不询问任何服务器。', noCode: '这不是课程组的完成码。',
+    checking: '正在重新运行这些课程', solved: (done, all) => `${all} 课中解出了 ${done} 课`, unsolved: '没有解出',
+    took: (requests, right, questions) => `已解出，${requests} 个请求，预测：${questions} 个中对了 ${right} 个`,
   },
 
   http: {
@@ -205,7 +258,7 @@ export const words: Text = {
     replicas: 'API 服务器', clients: '客户端', faults: '故障', situations: '情境',
     situationsHint: '每个情境一个键。它们运行的是普通命令，可以撤销。',
     version: '版本', applied: '已知到', state: '状态', behind: n => `落后 ${n} 个`,
-    lag: '使滞后', cut: '切断', resume: '恢复', restart: '重启', add: '增加一台服务器',
+    lag: '使滞后', cut: '切断', resume: '恢复', restart: '重启', add: '增加一台服务器', rebuilt: '这个世界带着同样的历史重建了，并多了一台服务器。撤销可回到之前的世界。',
     fine: '已跟上', isCut: '已切断', lags: '滞后',
     addInformer: 'Informer', addPager: '分页读取者', addController: '控制器',
     name: '名称', start: '启动', rules: '规则', noClients: '还没有客户端发来请求。',
@@ -214,7 +267,7 @@ export const words: Text = {
     holds: n => `持有 ${n} 个`, requests: n => `${n} 个请求`,
     controllers: '控制平面的控制器', stepped: '让它们等待：一次只做一件事',
     stepOne: '走一步', settle: '直到全部安静下来',
-    due: (key, when) => (when ? `${when} 后 ${key}` : key), more: n => `还有 ${n} 个`, about: '即将做', idle: '没有事可做',
+    due: (key, when) => (when ? `${when} 后 ${key}` : key), about: '即将做', idle: '没有事可做',
     idleOnes: n => `${n} 个没有事可做`, noControllers: '这个世界里没有控制器在运行。自由练习一开始就有全部控制器。',
     hold: '拦住', release: '放行', held: '被拦住', crash: '崩溃', next: '下一页',
   },
@@ -236,11 +289,13 @@ export const words: Text = {
     p: ['分页', '存储压缩了一个读取者的 continue 令牌的修订版本。'],
     l: ['滞后', '两台服务器，其中一台滞后：同一个请求有两个应答。'],
     o: ['字段管理者', '两方都想应用同一个字段：后来的被拒绝，并得知字段归谁。'],
+    a: ['丢失的应答', '创建已经存储，应答却丢了，重试又创建了第二个对象。'],
+    s: ['旧的读取，然后写入', '客户端从滞后的服务器读取，它的写入被拒绝：409。'],
     b: ['书签', '一个空闲的 watch 得到了更新的修订版本，而没有收到对象。'],
   },
 
   levels: {
-    basics: '基础', reading: '读取与监视', deleting: '删除与属主', errors: '错误', writing: '写入',
+    start: '用 kubectl 起步', basics: '基础', reading: '读取与监视', deleting: '删除与属主', errors: '错误', writing: '写入',
     extending: '扩展', versions: '版本', operating: '运维', controllers: '控制器',
   },
 
@@ -272,12 +327,13 @@ export const words: Text = {
     step: (i, n) => `第 ${i} 步，共 ${n} 步`,
     predict: '运行之前，先猜一猜', commit: '这是我的答案', right: '对。', wrong: '不对。现在来看看为什么。',
     hint: '提示', solve: '演示给我看', next: '下一课', finished: '课程完成',
-    golf: (yours, par) => (yours <= par ? `用了 ${yours} 个请求：没有更短的做法了` : `用了 ${yours} 个请求；其实 ${par} 个就够`),
+    golf: (yours, par, solution) => `用了 ${yours} 个请求${yours <= par ? '：没有更短的做法了' : yours < solution ? `，比课程自带的解法（${solution} 个）还少`
+      : yours === solution ? '，与课程自带的解法相同' : `；课程自带的解法用 ${solution} 个`}`,
     before: '课程在所查看的那一帧时的样子。',
     arrived: (i, n, said) => `第 ${i} 步，共 ${n} 步。${said.replaceAll('`', '')}`,
     unasked: '这一步没有要求这样做：',
-    broken: '从这里已经无法完成课程了。',
-    inTheWay: step => `妨碍了第 ${step} 步：`,
+    broken: step => `课程自带的解法在第 ${step} 步已经行不通了。`,
+    since: '在你运行这一行之前它还行得通：', otherWay: '别的做法也可以。满足下列条件即通过这一步：',
     effects: {
       created: of => `创建了 ${of}`, changed: of => `修改了 ${of}`, deleted: of => `删除了 ${of}`,
       watch: of => `开始了 watch ${of}`, time: of => `让时间过去：${of}`, did: () => '改变了世界',
@@ -285,19 +341,12 @@ export const words: Text = {
     undo: '撤销它', undoTo: n => `撤销最后 ${n} 步操作`, restartStep: '重做这一步', restart: '重做这一课',
     free: '服务器、时钟、客户端、故障都由你控制。每一步操作都可以撤销。',
     progress: (done, all) => `已完成 ${done} 课，共 ${all} 课`,
-    reset: '清除进度', needsCel: '需要大引擎',
+    reset: '清除进度', reallyReset: '真的要忘掉全部进度吗？', needsCel: '需要大引擎',
     tryIt: '把它放进命令行', others: '其他人的动作：',
   },
 
   share: {
-    title: '保存或分享这个世界',
-    about: '链接里装着种子和每一步操作；谁打开它，看到的都是一模一样的字节。',
-    copy: '复制链接', copied: '已复制', size: n => `${n} 个字符`,
-    long: '这个链接很长，有些程序会把它截断。用文件更稳妥。',
-    embed: '用于文章：一个会运行最后一行命令的 iframe',
-    file: '保存为情景文件（.txtar）', load: '打开情景文件', badLink: '这个链接无法读取', refused: '这个世界无法建立',
-    hash: '所有帧的哈希值，在每台机器上都相同：',
-    badFile: '这个文件无法运行', tooLarge: (bytes, most) => `有 ${bytes} 个字节，最多允许 ${most} 个`,
+    badLink: '这个链接无法读取', refused: '这个世界无法建立',
     faults: {
       version: version => `这个网页读取 v1 版的链接，而这个是“${version}”`,
       damaged: '链接被截断或损坏了',
@@ -306,7 +355,7 @@ export const words: Text = {
       long: most => `链接里的操作超过了 ${most} 个`,
       line: n => `链接里的第 ${n} 个操作没有命令行`,
     },
-    otherEngine: '这个链接是用另一个版本的服务器做成的：现在用这个版本重放它。', goTest: '这个文件也可以用 `kubesim run` 和在 go test 里运行。',
+    otherEngine: '这个链接是用另一个版本的服务器做成的：现在用这个版本重放它。',
   },
 
   keys: {

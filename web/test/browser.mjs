@@ -63,6 +63,21 @@ export async function type(page, line) {
   await page.locator('.entry').nth(before).waitFor()
 }
 
+/** freePlay leaves for a cluster of one's own. */
+export async function freePlay(page) {
+  await ready(page)
+  await page.locator('.bar nav button', { hasText: 'Lessons' }).click()
+  await page.locator('dialog button', { hasText: 'Free play' }).click()
+  await page.locator('.guide h2', { hasText: 'Free play' }).waitFor()
+}
+
+/** takeLesson chooses a lesson on the map. */
+export async function takeLesson(page, id) {
+  await page.locator('.bar nav button').first().click()
+  await page.locator(`dialog .lesson[data-lesson="${id}"]`).click()
+  await page.locator(`.guide[data-lesson="${id}"] .dots`).waitFor()
+}
+
 /** tabTo presses Tab (or another key) until what has the focus matches a selector; nothing but the keyboard is used. */
 export async function tabTo(page, selector, key = 'Tab') {
   for (let i = 0; i < 120; i++) {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { violations } from './axe.mjs'
-import { hash, ready, type } from './browser.mjs'
+import { hash, ready, says, type } from './browser.mjs'
 import { hosted } from './hosted.mjs'
 
 const it = hosted()
@@ -46,7 +46,7 @@ steps:
 test('the map says what builds on what and what is solved, and arrow keys move in it', async () => {
   const { context, page, faults } = await openMap()
   const card = id => page.locator(`dialog .lesson[data-lesson="${id}"]`)
-  assert.equal(await page.locator('dialog .map section').count(), 9)
+  assert.equal(await page.locator('dialog .map section').count(), 10)
   assert.match(await card('list-watch').innerText(), /builds on “One number for everything”/)
   assert.ok(await card('list-watch').evaluate(element => element.classList.contains('later')))
   const lines = () => page.locator('.maplines path').count()
@@ -116,6 +116,25 @@ test('a lesson is written, its errors stand at their lines, and a link leads a s
   await other.page.locator('.verdict', { hasText: 'It can be solved' }).waitFor()
   assert.deepEqual(other.faults, [])
   await other.context.close()
+})
+
+test('a kubectl line of a shared lesson is a button, and a long line does not widen the editor', async () => {
+  const { context, page, faults } = await openBuilder({ viewport: { width: 1280, height: 720 } })
+  await write(page, lesson.replace('Create a, after {{revision}}.', 'Run `kubectl get configmaps`, then create a.')
+    .replace('about: Something.', `about: ${'long '.repeat(80)}`).replaceAll('<img src=x onerror=alert(1)> ', ''))
+  await page.locator('.verdict', { hasText: 'It can be solved' }).waitFor()
+  const { right } = await page.locator('.builder .editing').evaluate(editor => editor.getBoundingClientRect())
+  const editor = await page.locator('.builder .cm-editor').evaluate(editor => editor.getBoundingClientRect().right)
+  assert.ok(editor <= right + 1, `the editor ends at ${editor}, its place at ${right}`)
+  await page.locator('dialog button', { hasText: 'Take it' }).click()
+  await page.locator('.guide button.line', { hasText: 'kubectl get configmaps' }).click()
+  assert.equal(await page.locator('#command').inputValue(), 'kubectl get configmaps')
+  await page.locator('#command').press('Enter')
+  await says(page, /kube-root-ca|No resources/)
+  await type(page, 'create configmap a')
+  await page.locator('.guide .done', { hasText: "2 requests; the lesson's own solution sends 1" }).waitFor()
+  assert.deepEqual(faults, [])
+  await context.close()
 })
 
 test('a link with something that is no lesson is refused with words', async () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { violations } from './axe.mjs'
-import { closeDialog, hash, ready, tabTo, type } from './browser.mjs'
+import { closeDialog, hash, ready, tabTo, takeLesson, type } from './browser.mjs'
 import { hosted } from './hosted.mjs'
 
 const it = hosted()
@@ -14,7 +14,7 @@ test('a browser that prefers Chinese gets a Chinese page, and one lesson to the 
   await running(page)
   assert.deepEqual([await lang(page), await page.title()], ['zh-CN', 'kubesim：网页里的 Kubernetes API 服务器'])
   await page.locator('.caption', { hasText: '控制器' }).waitFor()
-  await page.locator('.guide .primary').click()
+  await takeLesson(page, 'first')
   await page.locator('.guide h2', { hasText: '一个数字管一切' }).waitFor()
   assert.equal(await page.locator('.guide .eyebrow').innerText(), '第 1 步，共 5 步')
   await type(page, 'create configmap paint --from-literal color=red')
@@ -39,7 +39,7 @@ test('the language is switched in the middle of a lesson, which stays where it i
   const { context, page, faults } = await it.open({ locale: 'en-GB' })
   await ready(page)
   assert.equal(await lang(page), 'en')
-  await page.locator('.guide .primary').click()
+  await takeLesson(page, 'first')
   await page.locator('.guide .dots').waitFor()
   await type(page, 'create configmap paint --from-literal color=red')
   await page.locator('.guide .prose', { hasText: 'paint is at revision 4008' }).waitFor()
@@ -90,6 +90,7 @@ test('no English sentence is left on the page, and axe finds nothing', async () 
     'first screen': async () => {},
     'a token': async () => {
       for (const line of ['create configmap one', 'create configmap two', 'list configmaps --limit 1']) await type(page, line)
+      await page.locator('.tabs .details').click() // on a phone they are away at first
       await page.locator('.answered', { hasText: '之后接着走' }).waitFor()
     },
     'objects': async () => { await page.locator('#tab-objects').click() },
@@ -131,7 +132,7 @@ test('no English sentence is left on the page, and axe finds nothing', async () 
     'a lesson that cannot be finished': async () => {
       await closeDialog(page)
       await page.locator('.bar nav button', { hasText: '课程' }).click()
-      await page.locator('dialog .lesson').first().click()
+      await page.locator('dialog .lesson[data-lesson="first"]').click()
       await page.locator('.guide .dots').waitFor()
       for (const line of ['create configmap paint --from-literal color=red', 'delete configmap paint']) await type(page, line)
       await page.locator('.astray.broken').waitFor()

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { deflateRawSync } from 'node:zlib'
-import { ready, says, tabTo, type } from './browser.mjs'
+import { ready, says, tabTo, takeLesson, type } from './browser.mjs'
 import { hosted } from './hosted.mjs'
 
 const it = hosted()
@@ -139,8 +139,7 @@ test('pasted lines run one after the other, a here-document becomes a file, and 
 test('the guide and the transcript show the past, too', async () => {
   const { context, page } = await it.open()
   await ready(page)
-  await page.locator('.guide .primary').click()
-  await page.locator('.guide .dots').waitFor()
+  await takeLesson(page, 'first')
   const frames = await page.locator('.scrub').getAttribute('max')
   await type(page, 'create configmap paint --from-literal color=red')
   await page.locator('.guide .eyebrow', { hasText: 'Step 2' }).waitFor()

@@ -54,7 +54,7 @@ const states = {
   'a lesson that was left': async page => {
     await closeDialog(page)
     await page.locator('.bar nav button', { hasText: 'Lessons' }).click()
-    await page.locator('dialog .lesson').first().click()
+    await page.locator('dialog .lesson[data-lesson="first"]').click()
     await page.locator('.guide .dots').waitFor()
     await page.locator('#tab-console').click()
     for (const line of ['create configmap paint --from-literal color=red', 'delete configmap paint']) await type(page, line)

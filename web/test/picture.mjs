@@ -1,5 +1,5 @@
-// The picture of the README: the timeline of the page after a few writes, a conflict and an expired history. It goes to
-// web/timeline.png.
+// The pictures of the README and of a link: the timeline of the page after a few writes, a conflict and an expired history, which goes
+// to web/timeline.png, and the page as it opens, which goes to web/public/card.png. With an argument only that one is taken.
 import { launch, ready, type } from './browser.mjs'
 import { serve } from './server.mjs'
 
@@ -9,16 +9,31 @@ const story = [
   'create pod worker --image i', 'delete configmap brush --as alice',
 ]
 
+const [only] = process.argv.slice(2)
 const host = await serve()
 const browser = await launch()
-const context = await browser.newContext({
-  viewport: { width: 1200, height: 900 }, deviceScaleFactor: 1, colorScheme: 'light', reducedMotion: 'reduce', serviceWorkers: 'block',
+const options = { deviceScaleFactor: 1, colorScheme: 'light', reducedMotion: 'reduce', serviceWorkers: 'block' }
+
+async function take(size, file, shoot) {
+  const context = await browser.newContext({ viewport: size, ...options })
+  const page = await context.newPage()
+  page.setDefaultTimeout(120_000)
+  await page.goto(host.url)
+  await ready(page)
+  await shoot(page, new URL(file, import.meta.url).pathname)
+  await context.close()
+}
+
+if (only !== 'card') {
+  await take({ width: 1200, height: 900 }, '../timeline.png', async (page, path) => {
+    for (const line of story) await type(page, line)
+    await page.locator('.mark').nth(5).waitFor()
+    await page.locator('section.timeline').screenshot({ path })
+  })
+}
+await take({ width: 1200, height: 630 }, '../public/card.png', async (page, path) => {
+  await page.locator('.mark').nth(20).waitFor()
+  await page.screenshot({ path })
 })
-const page = await context.newPage()
-await page.goto(host.url)
-await ready(page)
-for (const line of story) await type(page, line)
-await page.locator('.mark').nth(5).waitFor()
-await page.locator('section.timeline').screenshot({ path: new URL('../timeline.png', import.meta.url).pathname })
 await browser.close()
 await host.stop()

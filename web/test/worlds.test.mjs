@@ -1,7 +1,7 @@
 // What a learner does who leaves the way, and what the page keeps of it: steps, answers, drafts, worlds.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { closeDialog, hash, ready, says, tabTo, type } from './browser.mjs'
+import { closeDialog, hash, ready, says, tabTo, takeLesson, type } from './browser.mjs'
 import { hosted } from './hosted.mjs'
 
 const it = hosted()
@@ -9,8 +9,7 @@ const it = hosted()
 async function firstLesson(options) {
   const opened = await it.open(options)
   await ready(opened.page)
-  await opened.page.locator('.guide .primary').click()
-  await opened.page.locator('.guide .dots').waitFor()
+  await takeLesson(opened.page, 'first')
   return opened
 }
 
@@ -169,6 +168,35 @@ test('a server more makes the world again with one more, and back leads to the o
   await says(page, /200/)
   await page.goBack()
   await page.locator('.labels li', { hasText: 'server 2' }).waitFor({ state: 'detached' })
+  await context.close()
+})
+
+test('what rebuilds the world keeps nodes, controllers and running pods, and undo goes back', async () => {
+  const { context, page, faults } = await it.open()
+  await ready(page)
+  await page.locator('.bar nav button', { hasText: 'Lessons' }).click()
+  await page.locator('dialog button', { hasText: 'Free play' }).click()
+  await page.locator('.guide h2', { hasText: 'Free play' }).waitFor()
+  for (const line of ['kubectl run web --image=nginx', 'tick 10s']) await type(page, line)
+  const { sum } = await hash(page)
+  await page.locator('#tab-actors').click()
+  await page.locator('.actors button', { hasText: 'Add a server' }).click()
+  await page.locator('.banner', { hasText: 'Undo goes back' }).waitFor()
+  await page.locator('.labels li', { hasText: 'server 2' }).waitFor()
+  await page.locator('#tab-console').click()
+  await type(page, 'kubectl get pods,nodes')
+  await says(page, /pod\/web +1\/1 +Running[\s\S]*node-3 +Ready/)
+  await page.locator('#command').press('Control+z') // the line
+  await page.locator('#command').press('Control+z') // the server
+  await page.locator('.labels li', { hasText: 'server 2' }).waitFor({ state: 'detached' })
+  assert.equal((await hash(page)).sum, sum)
+  await page.locator('body').press('s')
+  await page.locator('dialog').waitFor()
+  await page.keyboard.press('l')
+  await page.locator('.entry', { hasText: 'list configmaps --rv 0 --via 2' }).waitFor()
+  await type(page, 'kubectl get pods')
+  await says(page, /web +1\/1 +Running/)
+  assert.deepEqual(faults, [])
   await context.close()
 })
 

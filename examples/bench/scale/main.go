@@ -1,14 +1,17 @@
-// Command scale measures clusters of many nodes and pods. Each size runs in a process of its own, so that the processor time and the
-// peak of the memory are those of one cluster.
+// Command scale measures clusters with many nodes and pods. Each size runs in a separate process, so that processor time and peak
+// memory are those of a single cluster.
 //
 //	sizes ─▶ one process each: start, fill, rest ─ figures as JSON ─▶ the table, as Markdown
 //
-// Usage, in the folder examples:
+// Usage, in the directory examples:
 //
 //	go run ./bench/scale                              all sizes of the table
-//	go run ./bench/scale -write bench/README.md       the same, and put the table into this file
-//	go run ./bench/scale 100x1000 1000x10000          these nodes x pods
+//	go run ./bench/scale -write bench/README.md       the same, and write the table to this file
+//	go run ./bench/scale 100x1000 1000x10000          these sizes, nodes x pods
 //	go run ./bench/scale -cpuprofile cpu.out 100x5000 one size, in this process
+//	go run ./bench/scale -pairs 5 100x5000            one process and two at once, five times
+//	go run ./bench/scale -usage DIR 5000x10000        commands of the kubectl in DIR, and of kubesim kubectl
+//	go run ./bench/scale -beside DIR 1000x10000       with the kube-controller-manager and kube-scheduler in DIR, against the kubesim in it
 package main
 
 import (
@@ -21,7 +24,7 @@ import (
 	"os/signal"
 )
 
-// sizes are those of the table: nodes x pods.
+// sizes lists the cluster sizes in the table, as nodes x pods.
 var sizes = []string{"100x5000", "1000x10000", "1000x100000", "5000x150000"}
 
 func main() {
@@ -33,7 +36,7 @@ func main() {
 	}
 }
 
-// run measures the sizes that the arguments name, and prints the table.
+// run measures the sizes in the arguments and prints the table.
 func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("scale", flag.ContinueOnError)
 	var p profiles
@@ -43,29 +46,48 @@ func run(ctx context.Context, args []string) error {
 	flags.StringVar(&p.expire, "expireprofile", "", "the same, of the hour in which the events expire")
 	flags.StringVar(&p.heap, "memprofile", "", "the same, of the heap when it is full")
 	file := flags.String("write", "", "put the table into this file, between its lines \"begin\" and \"end\"")
+	rounds := flags.Int("pairs", 0, "compare one process with two at once, in so many `rounds`, with one size")
+	programs := flags.String("beside", "", "measure one size with the kube-controller-manager and kube-scheduler in this `folder`, against the kubesim in it")
+	clients := flags.String("usage", "", "measure commands of the kubectl and the kubesim in this `folder`, with one size")
 	child := flags.Bool("child", false, "measure one size in this process, and print its figures as JSON")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	names := flags.Args()
-	if len(names) == 0 {
-		names = sizes
-	}
+	first := func(otherwise string) string { return append(names, otherwise)[0] }
 	if *child || p != (profiles{}) {
-		f, err := measure(ctx, names[0], p)
+		f, err := measure(ctx, first(sizes[0]), p)
 		if err != nil {
 			return err
 		}
 		return json.NewEncoder(os.Stdout).Encode(f)
 	}
-	text, err := measureAll(ctx, names)
+	var text, command string
+	var err error
+	switch {
+	case *rounds > 0:
+		command = "make scale PAIRS"
+		text, err = pairs(ctx, first("100x5000"), *rounds)
+	case *programs != "":
+		command = "make scale REAL=1"
+		text, err = beside(ctx, *programs, first("1000x10000"))
+	case *clients != "":
+		command = "make scale KUBECTL=1"
+		text, err = usage(ctx, *clients, first("5000x10000"))
+	default:
+		if len(names) == 0 {
+			names = sizes
+		}
+		command = "make scale"
+		text, err = measureAll(ctx, names)
+	}
 	if err == nil && *file != "" {
-		err = write(*file, text)
+		err = write(*file, command, text)
 	}
 	return err
 }
 
-// measureAll measures sizes one after another. It prints the table row by row, and returns it.
+// measureAll measures sizes one after another. It prints the table row by row and returns it.
 func measureAll(ctx context.Context, names []string) (string, error) {
 	var all []figures
 	text := ""
@@ -86,7 +108,7 @@ func measureAll(ctx context.Context, names []string) (string, error) {
 	return text, nil
 }
 
-// apart measures a size in another process.
+// apart measures one size in a separate process.
 func apart(ctx context.Context, name string) (f figures, err error) {
 	c := exec.CommandContext(ctx, os.Args[0], "-child", name)
 	c.Stderr = os.Stderr

@@ -18,33 +18,38 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// replicas is the number of pods of one Deployment.
+// replicas is the number of pods of each Deployment.
 const replicas = 100
 
-// memoryLimit is the size of the heap from which on the garbage collector runs more often instead of letting it grow.
-const memoryLimit = 7 << 30
+// collectPercent is the growth of the heap, in percent, after which the garbage collector runs, as in kubesim serve. memoryLimit is
+// the memory at which it runs more often instead of letting the heap grow.
+const (
+	collectPercent = 200
+	memoryLimit    = 7 << 29 // 3.5 GiB
+)
 
 // figures are the measured values of one size.
 type figures struct {
 	Nodes, Pods int
 	Start       time.Duration // processor time until all nodes are ready
 	Fill        time.Duration // processor time until all pods are ready
-	Wall        time.Duration // of filling
-	Expire      time.Duration // processor time of the virtual hour after that, in which all events expire
-	Idle        time.Duration // processor time of the virtual day after that
-	RSS         int64         // bytes, the peak
-	Heap        int64         // bytes, when it is full
-	Stored      int64         // bytes of the pods as JSON
+	Wall        time.Duration // real time of filling
+	Expire      time.Duration // processor time of the following hour of simulated time, in which all events expire
+	Idle        time.Duration // processor time of the simulated day after that
+	RSS         int64         // peak, in bytes
+	Heap        int64         // in bytes, after filling
+	Stored      int64         // size of the pods' JSON in bytes
 }
 
-// profiles are files to write profiles to; an empty name means none.
+// profiles are the names of files for profiles. If a name is empty, no profile is written.
 type profiles struct{ start, cpu, expire, idle, heap string }
 
-// measure starts a cluster of one size, fills it, and lets time pass.
+// measure starts a cluster of one size, fills it, and advances its clock.
 func measure(ctx context.Context, name string, p profiles) (f figures, err error) {
-	if _, err := fmt.Sscanf(name, "%dx%d", &f.Nodes, &f.Pods); err != nil || f.Pods%replicas != 0 {
-		return f, fmt.Errorf("%q is not a size: want nodes x pods, such as 100x1000, where the pods are a multiple of %d", name, replicas)
+	if f.Nodes, f.Pods, err = size(name); err != nil {
+		return f, err
 	}
+	debug.SetGCPercent(collectPercent)
 	debug.SetMemoryLimit(memoryLimit)
 	var w world
 	if f.Start, err = costs(p.start, func() error { w, err = start(ctx, f.Nodes); return err }); err != nil {
@@ -70,13 +75,21 @@ func measure(ctx context.Context, name string, p profiles) (f figures, err error
 	return f, err
 }
 
+// size reads a size, such as 100x1000.
+func size(name string) (nodes, pods int, err error) {
+	if _, err := fmt.Sscanf(name, "%dx%d", &nodes, &pods); err != nil || pods%replicas != 0 {
+		return 0, 0, fmt.Errorf("%q is not a size: want nodes x pods, such as 100x1000, where the pods are a multiple of %d", name, replicas)
+	}
+	return nodes, pods, nil
+}
+
 // world is a cluster that is being measured.
 type world struct {
 	srv   *fake.Server
 	clock *clock.Manual
 }
 
-// start starts a cluster, and waits until its nodes are ready.
+// start starts a cluster and waits until its nodes are ready.
 func start(ctx context.Context, nodes int) (w world, err error) {
 	w.clock = clock.NewManual(clock.Epoch())
 	if w.srv, err = fake.New(fake.Options{Clock: w.clock, Nodes: nodes, Controllers: []string{"*"}}); err != nil {
@@ -85,22 +98,24 @@ func start(ctx context.Context, nodes int) (w world, err error) {
 	return w, w.srv.Settle(ctx)
 }
 
+const deployments = "/apis/apps/v1/namespaces/default/deployments"
+
 const deployment = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web-%[1]d"},"spec":{"replicas":%[2]d,
 "selector":{"matchLabels":{"app":"web-%[1]d"}},"template":{"metadata":{"labels":{"app":"web-%[1]d"}},"spec":{"containers":[
 {"name":"web","image":"nginx:1.29","ports":[{"containerPort":80}],"resources":{"requests":{"cpu":"50m","memory":"64Mi"}}}]}}}}`
 
-// fill creates Deployments, and waits until all their pods are ready.
+// fill creates Deployments and waits until all of their pods are ready.
 func (w world) fill(ctx context.Context, pods int) error {
 	for n := range pods / replicas {
 		body := fmt.Sprintf(deployment, n, replicas)
-		if _, err := w.do(http.MethodPost, "/apis/apps/v1/namespaces/default/deployments", body); err != nil {
+		if _, err := w.do(http.MethodPost, deployments, body); err != nil {
 			return err
 		}
 	}
 	return w.srv.Settle(ctx)
 }
 
-// pass returns a function that lets time pass, in which no client asks.
+// pass returns a function that advances the clock by d without any requests.
 func (w world) pass(d time.Duration) func() error {
 	return func() error {
 		w.clock.Advance(d)
@@ -108,7 +123,7 @@ func (w world) pass(d time.Duration) func() error {
 	}
 }
 
-// check returns an error unless all pods are running and ready, and the size of the pods.
+// check returns the total size of the pods' JSON. It returns an error unless all of them are running and ready.
 func (w world) check(want int) (bytes int64, err error) {
 	ready, token := 0, ""
 	for {
@@ -146,26 +161,31 @@ func (w world) check(want int) (bytes int64, err error) {
 	return bytes, nil
 }
 
-// do sends a request, and returns the body of the answer.
+// do sends a request and returns the body of the response.
 func (w world) do(method, path, body string) ([]byte, error) {
-	q, err := http.NewRequest(method, w.srv.URL()+path, strings.NewReader(body))
+	return do(w.srv.Transport(), method, w.srv.URL()+path, body)
+}
+
+// do sends a request through a transport, and returns the body of the response.
+func do(through http.RoundTripper, method, url, body string) ([]byte, error) {
+	q, err := http.NewRequest(method, url, strings.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
 	q.Header.Set("Content-Type", "application/json")
-	answer, err := w.srv.Transport().RoundTrip(q)
+	answer, err := through.RoundTrip(q)
 	if err != nil {
 		return nil, err
 	}
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
 	if err == nil && answer.StatusCode >= 300 {
-		err = fmt.Errorf("%s %s: %d %.300s", method, path, answer.StatusCode, text)
+		err = fmt.Errorf("%s %s: %d %.300s", method, url, answer.StatusCode, text)
 	}
 	return text, err
 }
 
-// costs returns the processor time that f takes. If profile is set, it names the file for the CPU profile of f.
+// costs returns the processor time that f takes. If profile is not empty, it writes a CPU profile of f to that file.
 func costs(profile string, f func() error) (time.Duration, error) {
 	if profile != "" {
 		to, err := os.Create(profile)
@@ -183,34 +203,34 @@ func costs(profile string, f func() error) (time.Duration, error) {
 	return used() - before, err
 }
 
-// used returns the processor time that this process has used.
+// used returns the processor time of this process so far.
 func used() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		panic(err) // it has no argument that could be wrong
+		panic(err) // the arguments are valid
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// peak returns the largest resident set so far, in bytes. Linux counts it in KiB.
+// peak returns the largest resident set size so far in bytes. Linux reports it in KiB.
 func peak() int64 {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		panic(err) // it has no argument that could be wrong
+		panic(err) // the arguments are valid
 	}
 	return u.Maxrss << 10
 }
 
-// heap returns the bytes of live objects.
+// heap returns the size of all live objects in bytes.
 func heap() int64 {
 	runtime.GC()
-	runtime.GC() // objects that finalizers have freed
+	runtime.GC() // also frees objects with finalizers
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
 }
 
-// writeHeap writes a profile of the heap to a file, unless its name is empty.
+// writeHeap writes a heap profile to a file, unless name is empty.
 func writeHeap(name string) error {
 	if name == "" {
 		return nil

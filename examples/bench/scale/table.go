@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// header is the head of the table, in Markdown.
+// header is the header of the Markdown table.
 var header = "| nodes | pods | CPU until the nodes are ready | CPU until the pods are ready | real time | CPU per pod | pods per CPU second " +
 	"| peak RSS | heap per pod | size of a pod | CPU of the hour in which events expire | of an idle day after it |\n" +
 	strings.Repeat("|---", 12) + "|\n"
 
-// row returns the row of a size.
+// row returns the table row of a size.
 func row(f figures) string {
 	pods := float64(f.Pods)
 	return fmt.Sprintf("| %d | %d | %s | %s | %s | %.2f ms | %.0f | %d MB | %.1f kB | %.1f kB | %s | %s |\n", f.Nodes, f.Pods, seconds(f.Start),
@@ -21,7 +21,7 @@ func row(f figures) string {
 		float64(f.Stored)/pods/1e3, seconds(f.Expire), seconds(f.Idle))
 }
 
-// growth returns a sentence about how the processor time grows, or "" if there are too few sizes to say.
+// growth returns a sentence about the growth of the processor time, or "" if there are too few sizes for a statement.
 func growth(all []figures) string {
 	const sizesMin = 4 // two exponents and a factor fit three sizes exactly
 	nodes, pods := exponents(all)
@@ -33,8 +33,8 @@ func growth(all []figures) string {
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }
 
-// exponents returns the powers of the numbers of nodes and of pods to which the processor time of filling is proportional: least
-// squares of its logarithm. They are 0 and 1 if a pod always costs the same.
+// exponents fits the processor time of filling to powers of the numbers of nodes and pods, and returns the exponents. It uses
+// least squares of the logarithms. The exponents are 0 and 1 if each pod costs the same.
 func exponents(all []figures) (nodes, pods float64) {
 	var n, p, t float64 // means
 	for _, f := range all {
@@ -53,14 +53,9 @@ func exponents(all []figures) (nodes, pods float64) {
 	return math.NaN(), math.NaN()
 }
 
-// The lines of a file between which the table stands.
-const (
-	begin = "<!-- begin: make scale -->\n"
-	end   = "<!-- end: make scale -->\n"
-)
-
-// write puts a table into a file.
-func write(name, table string) error {
+// write replaces the table in a file between the comment lines that name the command.
+func write(name, command, table string) error {
+	begin, end := "<!-- begin: "+command+" -->\n", "<!-- end: "+command+" -->\n"
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return err

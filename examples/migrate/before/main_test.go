@@ -12,7 +12,7 @@ import (
 	controllerruntime "sigs.k8s.io/controller-runtime"
 )
 
-// TestMain brings the programs that envtest starts: kubesim's own, so that nothing has to be downloaded.
+// TestMain builds kubesim and uses its programs instead of those of envtest, so that nothing has to be downloaded.
 func TestMain(m *testing.M) {
 	controllerruntime.SetLogger(logr.Discard())
 	dir, err := os.MkdirTemp("", "kubesim-migrate-")

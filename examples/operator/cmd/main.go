@@ -1,5 +1,5 @@
-// Command cmd is the operator as a separate process, as kubebuilder scaffolds it: "make run" starts it on the developer's machine, against
-// the cluster of the kubeconfig.
+// Command cmd is the operator as a separate process, as kubebuilder scaffolds it: "make run" starts it on the developer's machine,
+// with the cluster of the kubeconfig.
 package main
 
 import (

@@ -11,7 +11,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// A server with an archive goes on, in the next process, where it was.
+// A server with an archive continues from its previous state in the next process.
 func TestArchive(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

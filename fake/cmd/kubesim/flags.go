@@ -12,14 +12,14 @@ import (
 	"github.com/kubesim/kubesim/fake/flags"
 )
 
-// newFlags returns the set of flags of a command, which prints nothing by itself.
+// newFlags returns the flag set of a command. It prints nothing itself.
 func newFlags(command string) *flag.FlagSet {
 	set := flag.NewFlagSet("kubesim "+command, flag.ContinueOnError)
 	set.SetOutput(io.Discard)
 	return set
 }
 
-// parse parses the flags of a command. Its error is helpText for --help, and else a usageError.
+// parse parses the flags of a command. For --help, the error is helpText; otherwise it is a usageError.
 func parse(set *flag.FlagSet, usage string, args []string) error {
 	command := strings.TrimPrefix(set.Name(), "kubesim ")
 	err := set.Parse(args)
@@ -33,10 +33,10 @@ func parse(set *flag.FlagSet, usage string, args []string) error {
 	return nil
 }
 
-// twoDashes finds the place in an error of package flag where a flag is named with one dash.
+// twoDashes matches the part of an error of package flag that precedes a flag name with one dash.
 var twoDashes = regexp.MustCompile(`(^flag [a-z ]+: |for flag )-`)
 
-// listFlag adds a flag with names that have commas between them; it may be repeated.
+// listFlag adds a flag for comma-separated names. It may be repeated.
 func listFlag(set *flag.FlagSet, name string, into *[]string) {
 	set.Func(name, "", func(text string) error { *into = append(*into, strings.Split(text, ",")...); return nil })
 }
@@ -46,18 +46,18 @@ func repeatedFlag(set *flag.FlagSet, name string, into *[]string) {
 	set.Func(name, "", func(text string) error { *into = append(*into, text); return nil })
 }
 
-// sharedNames are the flags that kubesim serve has in common with kube-apiserver, with the same meaning.
+// sharedNames are the flags that kubesim serve shares with kube-apiserver. They have the same meaning.
 var sharedNames = []string{"client-ca-file", "anonymous-auth", "requestheader-client-ca-file", "requestheader-allowed-names",
 	"requestheader-username-headers", "requestheader-uid-headers", "requestheader-group-headers", "requestheader-extra-headers-prefix",
 	"service-account-signing-key-file", "service-account-key-file", "service-account-issuer", "api-audiences",
 	"service-account-max-token-expiration", "service-account-extend-token-expiration", "service-account-jwks-uri", "service-account-lookup",
-	"admission-control-config-file",
+	"admission-control-config-file", "audit-policy-file", "audit-log-path", "audit-log-format",
 	"proxy-client-cert-file", "proxy-client-key-file", "request-timeout", "min-request-timeout"}
 
-// shared are the values of sharedNames, in the order of the command line.
+// shared holds the values of sharedNames, in the order of the command line.
 type shared map[string][]string
 
-// set adds the flags to a set.
+// set adds the flags to a flag set.
 func (s shared) set(set *flag.FlagSet) {
 	for _, name := range sharedNames {
 		f := flags.Find(name)

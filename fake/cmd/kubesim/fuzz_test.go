@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// FuzzArguments checks that whatever stands behind kubesim serve is taken or refused in words.
+// FuzzArguments checks that kubesim serve either accepts its arguments or returns an error message.
 func FuzzArguments(f *testing.F) {
 	f.Add("--listen\n127.0.0.1:0\n--replica\nversion=1.35,gates=VolumeLimitScaling=true\n--nodes=3\n--clock=manual")
 	f.Add("--token\nalice=t\n--auth\nrbac\n--service-address\na/b=127.0.0.1:9443\n--authorization-mode=RBAC,AlwaysDeny")

@@ -11,25 +11,25 @@ import (
 	"github.com/kubesim/kubesim/sim/codec"
 )
 
-// jobFlags are those of a Job that sweeps.
+// jobFlags are the flags for a Job that runs a sweep.
 type jobFlags struct {
 	pods        int
 	image, name string
-	test        string   // the path of a test binary; empty to sweep a scenario
-	args        []string // of the binary
+	test        string   // path of a test binary, or "" for a scenario
+	args        []string // arguments of the test binary
 }
 
-// scenarioDir is where the pods find the scenario.
+// scenarioDir is the folder in which the pods mount the scenario.
 const scenarioDir = "/scenario"
 
 type fields = map[string]any
 
-// printJob prints the manifests of an Indexed Job, each pod of which takes its part of the seeds once: a pod that finds something
-// fails, and running it again would find the same.
+// printJob prints the manifests of an Indexed Job. Each of its pods runs its part of the seeds once. A pod that finds a failure
+// fails; it is not retried, because it would find the same failure again.
 func (p program) printJob(path string, f sweepFlags) error {
 	switch {
 	case f.job.pods <= 0 || f.job.image == "":
-		return usagef("sweep: a Job needs --job N and --image IMAGE")
+		return usagef("sweep: --job N and --image IMAGE are both required")
 	case f.to == 0:
 		return usagef("sweep: the seeds are missing: --seeds 1:1000")
 	}
@@ -48,7 +48,7 @@ func (p program) printJob(path string, f sweepFlags) error {
 		manifests = append(manifests, fields{"apiVersion": "v1", "kind": "ConfigMap",
 			"metadata": fields{"name": f.job.name}, "data": fields{name: string(text)}})
 		container["command"] = []string{"kubesim", "sweep", scenarioDir + "/" + name,
-			"--seeds", fmt.Sprintf("%d:%d", f.from, f.to), "--max", strconv.Itoa(f.most), "--json"}
+			"--seeds", fmt.Sprintf("%d:%d", f.from, f.to), "--max", strconv.Itoa(f.maxFailures), "--json"}
 		container["volumeMounts"] = []fields{{"name": "scenario", "mountPath": scenarioDir}}
 		spec["volumes"] = []fields{{"name": "scenario", "configMap": fields{"name": f.job.name}}}
 	}
@@ -68,7 +68,7 @@ func (p program) printJob(path string, f sweepFlags) error {
 	return nil
 }
 
-// binary lets the container run a test binary.
+// binary sets the command and environment of the container to run a test binary.
 func (j *jobFlags) binary(container fields, f sweepFlags) {
 	container["command"] = append([]string{j.test, "-test.timeout=0"}, j.args...)
 	container["env"] = append(container["env"].([]fields),

@@ -43,8 +43,8 @@ type pods struct {
 	}
 }
 
-// The printed Job is one that Kubernetes takes and runs to its end: each of its pods has its own index, and with that the
-// command sweeps its part of the seeds. The parts together are all of them.
+// Kubernetes accepts the printed Job and runs it to completion. Each of its pods has its own index, with which the command sweeps
+// its part of the seeds. Together the pods sweep all seeds.
 func TestSweepJob(t *testing.T) {
 	is := is.New(t)
 	path := scenarioFile(t, doubleCreate)
@@ -73,7 +73,7 @@ func TestSweepJob(t *testing.T) {
 		for _, e := range container.Env {
 			t.Setenv(e.Name, e.Value)
 		}
-		t.Setenv("JOB_COMPLETION_INDEX", pod.Metadata.Annotations["batch.kubernetes.io/job-completion-index"]) // env has it by reference
+		t.Setenv("JOB_COMPLETION_INDEX", pod.Metadata.Annotations["batch.kubernetes.io/job-completion-index"]) // env refers to it
 		is.Equal(container.Command[:3], []string{"kubesim", "sweep", "/scenario/a.txtar"})
 		args := append([]string{"sweep", path}, container.Command[3:]...)
 		code, stdout, _ := ended(args...)
@@ -87,7 +87,7 @@ func TestSweepJob(t *testing.T) {
 	is.True(strings.HasPrefix(report, "3 parts, 180 runs, "))
 	is.True(strings.Contains(stderr, "0 incomplete parts"))
 
-	t.Setenv("KUBESIM_SHARDS", "") // all at once come to the same
+	t.Setenv("KUBESIM_SHARDS", "") // the result without shards is the same
 	code, all, _ := ended("sweep", path, "--seeds", "1:181", "--max", "0", "--json")
 	is.Equal(code, 1)
 	whole := filepath.Join(t.TempDir(), "whole")
@@ -98,7 +98,7 @@ func TestSweepJob(t *testing.T) {
 	is.Equal(parted, together)
 }
 
-// The manifest of a Job for a test binary, and errors for invalid arguments.
+// The test checks the manifest of a Job for a test binary, and the errors for invalid arguments.
 func TestSweepJobArguments(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -111,7 +111,7 @@ func TestSweepJobArguments(t *testing.T) {
 	}
 	path := scenarioFile(t, doubleCreate)
 	for _, c := range []struct{ args, says string }{
-		{path + " --seeds 1:3 --job 2", "a Job needs --job N and --image IMAGE"},
+		{path + " --seeds 1:3 --job 2", "--job N and --image IMAGE are both required"},
 		{path + " --job 2 --image i", "the seeds are missing: --seeds 1:1000"},
 		{"--merge", "--merge needs the names of files"},
 		{"--merge /nowhere", "no such file"},

@@ -22,7 +22,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// asCommand makes the program of the tests run as kubesim: TestKill needs a process that it can kill.
+// asCommand is an environment variable that makes the test binary run as kubesim: TestKill needs a process that it can kill.
 const asCommand = "KUBESIM_TEST_AS_COMMAND"
 
 func TestMain(m *testing.M) {
@@ -32,19 +32,19 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// writer is a client that writes its own config maps, one request after the other, and remembers the confirmed writes.
+// writer is a client that writes its own config maps, one request after the other, and records the confirmed writes.
 type writer struct {
 	name  string
 	rand  *rand.Rand
-	told  map[string]string // of each config map that is there, its resourceVersion
-	doubt *doubt            // the write that was not confirmed, if any
+	told  map[string]string // resourceVersion of each existing config map, as confirmed
+	doubt *doubt            // the write that was not confirmed, or nil
 	done  int               // number of confirmed writes
 }
 
-// doubt is a write whose answer never came.
+// doubt is a write without a response.
 type doubt struct{ name, verb string }
 
-// write writes until the server does not answer.
+// write sends random writes, and records the confirmed ones, until the server does not respond.
 func (w *writer) write(client *http.Client, url string) error {
 	for {
 		name := fmt.Sprint(w.name, "-", w.rand.IntN(5))
@@ -90,7 +90,7 @@ func (w *writer) write(client *http.Client, url string) error {
 	}
 }
 
-// check compares the stored objects with the confirmed writes. The write in doubt may have been done or not.
+// check compares the stored objects with the confirmed writes. The write in doubt may or may not have been executed.
 func (w *writer) check(is *is.I, there map[string]string) {
 	is.Helper()
 	for i := range 5 {
@@ -100,7 +100,7 @@ func (w *writer) check(is *is.I, there map[string]string) {
 			continue
 		}
 		switch now := there[name]; {
-		case now == w.told[name]: // it was not done
+		case now == w.told[name]: // it was not executed
 		case w.doubt.verb == "DELETE":
 			is.Equal(now, "")
 		default:
@@ -142,7 +142,7 @@ func startProcess(ctx context.Context, args ...string) (*killed, error) {
 	return k, nil
 }
 
-// configMapsOf returns the resourceVersions of the config maps of a server by name, and the store's.
+// configMapsOf returns the resourceVersions of a server's config maps by name, and that of the list.
 func configMapsOf(client *http.Client, url string) (map[string]string, error) {
 	res, err := client.Get(url + configMaps)
 	if err != nil {
@@ -164,8 +164,8 @@ func configMapsOf(client *http.Client, url string) (map[string]string, error) {
 	return there, nil
 }
 
-// A server is killed at a random moment under load, again and again on the same file. The next process has every write that a client got a
-// confirmation of. KUBESIM_KILLS is the number of kills (make kill: 200).
+// A server is killed repeatedly at a random moment under load, always with the same archive. The next process has every write that
+// was confirmed to a client. KUBESIM_KILLS is the number of kills (make kill: 200).
 func TestKill(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

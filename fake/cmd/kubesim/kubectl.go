@@ -16,7 +16,8 @@ type exitCode int
 
 func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
-// kubectl is kubesim kubectl: the front end of the page and of scenarios, for any API server.
+// kubectl implements the command kubesim kubectl. It runs the built-in kubectl, which the browser page and scenarios also use,
+// against any API server.
 func (p program) kubectl(ctx context.Context, args []string) error {
 	target, err := overhttp.Load(args, os.Getenv)
 	if err != nil {

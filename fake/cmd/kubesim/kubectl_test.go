@@ -15,7 +15,7 @@ import (
 	"github.com/kubesim/kubesim/sim/controller"
 )
 
-// kubectl runs against a server that listens, with TLS and its kubeconfig, or by its address.
+// The test runs kubectl against a listening server, with TLS and the server's kubeconfig, or with the server's address.
 func TestKubectl(t *testing.T) {
 	is := is.New(t)
 	srv := fake.RunT(t, fake.Options{Clock: clock.NewManual(clock.Epoch()), Nodes: 1, Controllers: controller.All})
@@ -32,10 +32,10 @@ func TestKubectl(t *testing.T) {
 	is.NoErr(os.WriteFile(manifest, []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"), 0o600))
 
 	out, code := run("apply", "-f", manifest)
-	is.Equal(out, "configmap/a created\n") // a file of the machine
+	is.Equal(out, "configmap/a created\n") // a local file
 	is.Equal(code, 0)
 	out, code = run("get", "cm", "nope")
-	is.Equal(out, "Error from server (NotFound): configmaps \"nope\" not found\n") // and nothing of kubesim's own behind it
+	is.Equal(out, "Error from server (NotFound): configmaps \"nope\" not found\n") // and no other message
 	is.Equal(code, 1)
 	out, _ = run("run", "one", "--image=nginx")
 	is.Equal(out, "pod/one created\n")
@@ -46,9 +46,9 @@ func TestKubectl(t *testing.T) {
 	is.Equal(out, "hi\n") // over a WebSocket
 	is.Equal(code, 0)
 	out, code = run("exec", "one", "--", "false")
-	is.Equal(out, "command terminated with exit code 1\n") // as the channel of errors says
+	is.Equal(out, "command terminated with exit code 1\n") // from the error channel
 	is.Equal(code, 1)
 	out, code = run("config", "set-context", "--current", "--namespace=x")
-	is.True(strings.Contains(out, "changes no kubeconfig")) // files are left alone
+	is.True(strings.Contains(out, "changes no kubeconfig")) // files do not change
 	is.Equal(code, 1)
 }

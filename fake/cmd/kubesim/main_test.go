@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"flag"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -12,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim"
 )
 
-// ended runs arguments that end by themselves.
+// ended runs a command that ends by itself.
 func ended(args ...string) (code int, stdout, stderr string) {
 	var out, err bytes.Buffer
 	code = program{&out, &err}.main(context.Background(), args)
@@ -28,11 +29,11 @@ func TestArguments(t *testing.T) {
 		stdout string
 		stderr string
 	}{
-		{"nothing", "", 2, "", usage + "kubesim: the command is missing, for example: kubesim serve\n"},
+		{"nothing", "", 2, "", usage + "kubesim: no command; for example: kubesim serve\n"},
 		{"help", "help", 0, usage, ""},
 		{"--help", "--help", 0, usage, ""},
 		{"version", "version", 0, "kubesim " + ownVersion() + "\nKubernetes " + sim.Version + "\n", ""},
-		{"another command", "server", 2, "", "kubesim: there is no command \"server\"; there are serve, envtest, run, open, sweep, replay, test, kubectl, version and help\n"},
+		{"another command", "server", 2, "", "kubesim: there is no command \"server\"; there are serve, envtest, run, open, sweep, replay, test, gotest, check, proxy, replay-recording, scenario-from, kubectl, version and help\n"},
 		{"help for test", "test --help", 0, testUsage, ""},
 		{"tests of nothing", "test", 2, "", "kubesim: test: the packages are missing, such as ./...; see kubesim test --help\n"},
 		{"help for sweep", "sweep --merge --help", 0, sweepUsage, ""},
@@ -48,6 +49,7 @@ func TestArguments(t *testing.T) {
 		{"an empty token", "serve --token=", 2, "",
 			"kubesim: serve: invalid value \"\" for flag --token: it must be TOKEN or USER=TOKEN; kubesim serve --help lists the flags\n"},
 		{"an argument", "serve now", 2, "", "kubesim: serve: \"now\" is not a flag; kubesim serve --help lists the flags\n"},
+		{"no speed", "serve --speed 0", 2, "", "kubesim: serve: --speed 0: use a number from 1 on, without --clock and --archive\n"},
 		{"another clock", "serve --clock sun", 2, "", "kubesim: serve: --clock \"sun\": use system or manual\n"},
 		{"a service without an address", "serve --service-address a/b", 2, "",
 			"kubesim: serve: invalid value \"a/b\" for flag --service-address: it must be NAMESPACE/NAME=HOST:PORT; kubesim serve --help lists the flags\n"},
@@ -76,7 +78,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// Errors of the system name the address or the file, and are not usage errors.
+// Errors of the operating system name the address or the file, and are not usage errors.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -92,13 +94,14 @@ func TestRefused(t *testing.T) {
 	is.True(strings.HasPrefix(stderr, "kubesim: serve: --kubeconfig: open "+file))
 }
 
-// The help is written by hand: it names every flag, and its default.
+// The help is written by hand. The test checks that it contains every flag with its default.
 func TestServeUsageListsEveryFlag(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	(&serveFlags{}).set().VisitAll(func(f *flag.Flag) {
-		_, line, found := strings.Cut(serveUsage, "\n  --"+f.Name)
-		is.True(found) // the flag is in the help
+		at := regexp.MustCompile(`\n  --` + f.Name + `\b[^-]`).FindStringIndex(serveUsage)
+		is.True(at != nil) // the flag is in the help
+		line := serveUsage[at[1]:]
 		line, _, _ = strings.Cut(line, "\n\n")
 		if f.DefValue != "" && f.DefValue != "false" {
 			is.True(strings.Contains(line, f.DefValue)) // and its default, too

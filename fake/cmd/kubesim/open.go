@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -13,18 +14,19 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
-const openUsage = `kubesim open SCENARIO [flags] prints a link that opens a scenario (.txtar) in the page, such as a scenario that fake.Explore
-has written beside a plan. Flags:
+const openUsage = `kubesim open FILE [flags] prints a link that opens a scenario (.txtar) in the page, for example a scenario that
+fake.Explore has saved with a plan. A recording (kubesim proxy) or an audit log is opened as the scenario that kubesim scenario-from
+prints. Flags:
 
-  --web DIR             serves the page in DIR until it is interrupted (default: web/dist, where make web-dist builds it)
-  --web-listen ADDRESS  the address for the page (default: any port of 127.0.0.1)
+  --web DIR             serves the page in DIR until it is interrupted (default: web/dist, which make web-dist builds)
+  --web-listen ADDRESS  the address of the page (default: 127.0.0.1, with a free port)
   --site URL            the URL of a page that is already served: kubesim serve --web prints it (default: KUBESIM_SITE)
 `
 
-// builtWeb is where make web-dist leaves the page.
+// builtWeb is the folder in which make web-dist builds the page.
 var builtWeb = filepath.Join("web", "dist")
 
-// open is kubesim open.
+// open implements kubesim open.
 func (p program) open(ctx context.Context, args []string) error {
 	var site string
 	var f serveFlags
@@ -40,6 +42,11 @@ func (p program) open(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	if bytes.HasPrefix(text, []byte("{")) { // a scenario begins with a command or a comment
+		if text, err = scenarioOf(path, ""); err != nil {
+			return err
+		}
+	}
 	if _, err := scenario.ParseFile(text); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
@@ -48,7 +55,7 @@ func (p program) open(ctx context.Context, args []string) error {
 	}
 	folder := cmp.Or(f.web, builtWeb)
 	if _, err := os.Stat(folder); f.web == "" && errors.Is(err, fs.ErrNotExist) {
-		return errors.New("open: the page is missing: give --web DIR (make web-dist builds web/dist), --site URL, or " + campaign.SiteVariable)
+		return errors.New("open: the page is missing: use --web DIR (make web-dist builds web/dist), --site URL, or " + campaign.SiteVariable)
 	}
 	url, stop, err := servePage(folder, f.pageAddress(), nil, "")
 	if err != nil {
@@ -62,11 +69,11 @@ func (p program) open(ctx context.Context, args []string) error {
 	return nil
 }
 
-// printLink prints the link of a scenario.
+// printLink prints a link that opens the scenario. It returns an error if the scenario is too long for a link.
 func (p program) printLink(site, path, text string) error {
 	link := campaign.Link(site, text)
 	if link == "" {
-		return fmt.Errorf("open: %s is too long for a link: open it in the page at %s (Share, Open a scenario)", path, site)
+		return fmt.Errorf("open: %s is too long for a link: open the scenario (kubesim scenario-from prints that of a recording) in the page at %s (Share, Open a scenario)", path, site)
 	}
 	fmt.Fprintln(p.stdout, link)
 	return nil

@@ -18,7 +18,7 @@ import (
 	"github.com/kubesim/kubesim/fake/explore/campaign"
 )
 
-// The link is the page's address with the scenario behind it, wherever the page is.
+// The link is the page's address followed by the scenario, wherever the page is served.
 func TestOpen(t *testing.T) {
 	is := is.New(t)
 	t.Setenv(campaign.SiteVariable, "")
@@ -26,7 +26,7 @@ func TestOpen(t *testing.T) {
 	const text = "create configmaps a\n"
 	is.NoErr(os.WriteFile("a.txtar", []byte(text), 0o644))
 	_, _, stderr := ended("open", "a.txtar")
-	is.True(strings.Contains(stderr, "open: the page is missing: give --web DIR")) // and how to get one
+	is.True(strings.Contains(stderr, "open: the page is missing: use --web DIR")) // and how to get one
 	is.NoErr(os.WriteFile("b.txtar", []byte("what\n"), 0o644))
 	_, _, stderr = ended("open", "b.txtar")
 	is.True(strings.Contains(stderr, "b.txtar: "))
@@ -46,7 +46,7 @@ func TestOpen(t *testing.T) {
 	is.True(strings.Contains(stderr, "too long for a link"))
 }
 
-// If no other process serves the page, the command does, until it is interrupted.
+// If no other process serves the page, kubesim open does, until it is interrupted.
 func TestOpenServes(t *testing.T) {
 	is := is.New(t)
 	t.Setenv(campaign.SiteVariable, "")
@@ -62,7 +62,7 @@ func TestOpenServes(t *testing.T) {
 	lines := bufio.NewScanner(stdout)
 	is.True(lines.Scan())
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	res, err := client.Get(lines.Text()) // what follows # stays in the browser
+	res, err := client.Get(lines.Text()) // the fragment stays in the browser
 	is.NoErr(err)
 	body, err := io.ReadAll(res.Body)
 	is.NoErr(err)

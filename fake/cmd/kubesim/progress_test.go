@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/clock"
 )
 
-// Work that takes long prints a line every three seconds; short work prints none.
+// While the server is busy, it prints a line every three seconds. Short work prints nothing.
 func TestProgress(t *testing.T) {
 	is := is.New(t)
 	var out strings.Builder

@@ -16,15 +16,15 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// reach holds the flags of kubesim serve about access over the network.
+// reach holds the flags of kubesim serve for access over the network.
 type reach struct {
 	origins              []string // --cors-allowed-origins
 	anyone               bool
 	connections, watches int
-	private              bool // it is reachable from the network without --insecure-anyone, so well-known secrets are replaced
+	private              bool // reachable from the network without --insecure-anyone: well-known secrets are replaced
 }
 
-// flags adds the flags to a set.
+// flags adds the flags to a flag set.
 func (r *reach) flags(set *flag.FlagSet) {
 	listFlag(set, "cors-allowed-origins", &r.origins)
 	set.BoolVar(&r.anyone, "insecure-anyone", false, "")
@@ -37,7 +37,7 @@ func (f *serveFlags) openToAnyone() bool {
 	return !f.authenticates() || slices.Contains(f.options.Authorizers, "AlwaysAllow")
 }
 
-// checkReach returns an error text if the flags open the server to the network unsafely or are invalid, and otherwise "".
+// checkReach returns an error message if the flags are invalid or unsafely open the server to the network, and "" otherwise.
 func (f *serveFlags) checkReach() string {
 	if f.reach.connections < 0 || f.reach.watches < 0 {
 		return "--max-connections and --max-watches: use a number above 0"
@@ -53,7 +53,7 @@ func (f *serveFlags) checkReach() string {
 	return ""
 }
 
-// isLoopback reports whether a host is reached from this machine only.
+// isLoopback reports whether a host can be reached only from this machine.
 func isLoopback(host string) bool {
 	if ip, err := netip.ParseAddr(host); err == nil {
 		return ip.IsLoopback()
@@ -63,8 +63,8 @@ func isLoopback(host string) bool {
 	return host != "" && err == nil && !slices.ContainsFunc(addresses, open)
 }
 
-// keepSecret replaces the well-known secrets of a server that is reachable from the network, unless they were given: its seed, which
-// determines keys of certificates, and the key that signs tokens of service accounts. users.all omits the well-known tokens.
+// keepSecret replaces the well-known secrets of a server that is reachable from the network, unless flags set them: its seed, from
+// which certificate keys are derived, and the key that signs service account tokens. users.all omits the well-known tokens.
 func (f *serveFlags) keepSecret(o *fake.Options) error {
 	if !f.reach.private {
 		return nil
@@ -79,11 +79,11 @@ func (f *serveFlags) keepSecret(o *fake.Options) error {
 	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return fmt.Errorf("serve: no key to sign tokens with: %w", err)
+		return fmt.Errorf("serve: generating a key that signs tokens: %w", err)
 	}
 	der, err := x509.MarshalECPrivateKey(key)
 	if err != nil {
-		return fmt.Errorf("serve: no key to sign tokens with: %w", err)
+		return fmt.Errorf("serve: generating a key that signs tokens: %w", err)
 	}
 	o.ServiceAccounts.SigningKey = pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der})
 	return nil

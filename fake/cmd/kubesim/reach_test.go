@@ -11,8 +11,8 @@ import (
 	"github.com/matryer/is"
 )
 
-// The well-known secrets of kubesim do not open a server that is reachable from the network: neither the default tokens nor the seed. The
-// control API needs a token, too.
+// The well-known secrets of kubesim do not give access to a server that is reachable from the network: neither the default tokens
+// nor the seed. The control API requires a token, too.
 func TestReachedFromTheNetwork(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -42,7 +42,7 @@ func TestReachedFromTheNetwork(t *testing.T) {
 	s.url, s.token = "http://127.0.0.1:"+port, "secret"
 	is.True(s.object("POST", configMaps, `{"metadata":{"generateName":"a-"}}`).Name() != one) // another seed
 
-	s = serving(t, "--listen", "0.0.0.0:0", "--insecure-anyone") // if that is meant
+	s = serving(t, "--listen", "0.0.0.0:0", "--insecure-anyone") // if it is intended
 	_, stderr = s.stop()
 	is.True(strings.Contains(stderr, "note: --insecure-anyone: every client that reaches "+s.url+" is cluster-admin\n"))
 
@@ -58,7 +58,7 @@ func TestReachedFromTheNetwork(t *testing.T) {
 	is.True(!isLoopback("") && !isLoopback("::") && !isLoopback("192.0.2.1") && !isLoopback("nowhere.invalid"))
 }
 
-// The flags reach the listener: origins, and how much there may be.
+// The flags for origins and limits apply to the listener.
 func TestReachFlags(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

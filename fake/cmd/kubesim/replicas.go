@@ -9,15 +9,16 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
-// replicas is the value of --replica: one API server each time.
+// replicas is the value of --replica. Each use of the flag adds one API server.
 type replicas []fake.ReplicaOptions
 
 func (r *replicas) String() string { return "" }
 
-// Set adds a replica, whose settings, those of scenario.SetReplica, are separated by commas:
+// Set adds a replica, or returns an error if a setting is invalid. Its comma-separated settings are those of
+// scenario.SetReplica:
 //
 //	version=1.35
-//	gates=VolumeLimitScaling=true,GenericWorkload=true       and so on until the next setting
+//	gates=VolumeLimitScaling=true,GenericWorkload=true       several, up to the next setting
 //	serve=autoscaling/v1=false
 //	storage=horizontalpodautoscalers.autoscaling=autoscaling/v1
 //	peers=true
@@ -46,7 +47,7 @@ func (r *replicas) Set(text string) error {
 	return nil
 }
 
-// replicaOptions returns the options of the replicas that the flags ask for, or nil for one replica with the defaults.
+// replicaOptions returns the options of the replicas that the flags request, or nil for one replica with the defaults.
 func (f *serveFlags) replicaOptions() []fake.ReplicaOptions {
 	all := f.replicas
 	if len(all) == 0 && (f.count > 1 || !f.privileged) {
@@ -58,7 +59,7 @@ func (f *serveFlags) replicaOptions() []fake.ReplicaOptions {
 	return all
 }
 
-// listenAll opens a listener for each replica, on the port of the address and those after it, or on free ones.
+// listenAll opens a listener for each replica, on the address's port and the following ones, or on free ports.
 func (f *serveFlags) listenAll(srv *fake.Server) ([]*fake.Listener, error) {
 	host, port, err := net.SplitHostPort(f.listen)
 	if err != nil {
@@ -79,6 +80,9 @@ func (f *serveFlags) listenAll(srv *fake.Server) ([]*fake.Listener, error) {
 		}
 		o := fake.ListenOptions{Address: address, TLS: f.tls, CertificateFile: f.tlsCert, KeyFile: f.tlsKey, Replica: n + 1}
 		o.AllowedOrigins, o.MaxConnections, o.MaxWatches = f.reach.origins, f.reach.connections, f.reach.watches
+		if f.pace != nil {
+			o.Filter = f.pace
+		}
 		l, err := srv.Listen(o)
 		if err != nil {
 			return nil, err

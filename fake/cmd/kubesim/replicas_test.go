@@ -12,7 +12,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// One line for each replica, in order, before anything else; each line's URL leads to its replica.
+// There is one line for each replica, in order, before any other output. The URL in each line is that of its replica.
 func TestServeReplicas(t *testing.T) {
 	is := is.New(t)
 	stdout, w := io.Pipe()
@@ -40,7 +40,7 @@ func TestServeReplicas(t *testing.T) {
 		`{"version":"v1.35.4","revision":4004,"cut":false,"lagging":["pods"],"watches":0,"unready":[]}]}`+"\n")
 	fetch(t, client, "POST", urls[0]+"/sim/v1/replicas/1/resume")
 	fetch(t, client, "POST", urls[0]+"/sim/v1/replicas/2/restart")
-	is.True(strings.Contains(fetch(t, client, "POST", urls[0]+"/sim/v1/replicas/1/explode"), "there are lag, cut, resume, restart, unready, stall and close"))
+	is.True(strings.Contains(fetch(t, client, "POST", urls[0]+"/sim/v1/replicas/1/explode"), "the actions are lag, cut, resume, restart, unready, stall and close"))
 	is.True(strings.Contains(fetch(t, client, "POST", urls[0]+"/sim/v1/replicas/3/cut"), "there is no replica 3: there are 2, counted from 1"))
 	client.CloseIdleConnections()
 	cancel()

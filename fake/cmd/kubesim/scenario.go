@@ -13,41 +13,48 @@ import (
 const runUsage = `kubesim run SCENARIO [flags] runs a scenario (.txtar) and prints its transcript. Flags:
 
   --seed N        replaces the scenario's seed
-  --faults FILE   adds the faults in a file, one per line; "random" adds the random faults of kubesim sweep for the seed
-  --update        rewrites only the transcript in the file
-  --trace FILE    writes a trace: all frames, and all data to repeat the run (kubesim replay)
+  --faults FILE   adds the faults in FILE, one per line; "random" adds the random faults of kubesim sweep for the seed
+  --update        writes the new transcript to the scenario file; nothing else in it changes
+  --trace FILE    writes a trace, with all data that kubesim replay needs to repeat the run
   --quiet         prints only failures
 
-The exit code is 1 if the scenario fails, or if its transcript differs from the one in the file (without --seed, --faults).
+The exit code is 1 if the scenario fails, or if its transcript differs from the one in the file. With --seed or
+--faults the transcripts are not compared.
 `
 
 const replayUsage = `kubesim replay TRACE runs the scenario of a trace (kubesim run --trace) again, with the same faults,
-and compares the frames. If they differ, it prints the first difference, and the exit code is 1.
+and compares the frames. If they differ, it prints the first difference and the exit code is 1.
 `
 
-// parseAround parses flags before and behind the one argument, which it returns.
-func parseAround(set *flag.FlagSet, usage, noun string, args []string) (string, error) {
-	name := strings.TrimPrefix(set.Name(), "kubesim ")
-	argument := ""
+// parseAll parses flags before, between and after the other arguments, which it returns.
+func parseAll(set *flag.FlagSet, usage string, args []string) (arguments []string, err error) {
 	for {
 		if err := parse(set, usage, args); err != nil {
-			return "", err
+			return nil, err
 		}
 		if set.NArg() == 0 {
-			break
+			return arguments, nil
 		}
-		if argument != "" {
-			return "", usagef("%s: %q is an additional file; there can only be one", name, set.Arg(0))
-		}
-		argument, args = set.Arg(0), set.Args()[1:]
+		arguments, args = append(arguments, set.Arg(0)), set.Args()[1:]
 	}
-	if argument == "" {
-		return "", usagef("%s: the name of a %s is missing; see kubesim %s --help", name, noun, name)
-	}
-	return argument, nil
 }
 
-// readScenario reads a file.
+// parseAround parses flags before and after the single argument, which it returns.
+func parseAround(set *flag.FlagSet, usage, noun string, args []string) (string, error) {
+	name := strings.TrimPrefix(set.Name(), "kubesim ")
+	arguments, err := parseAll(set, usage, args)
+	switch {
+	case err != nil:
+		return "", err
+	case len(arguments) == 0:
+		return "", usagef("%s: the name of a %s is missing; see kubesim %s --help", name, noun, name)
+	case len(arguments) > 1:
+		return "", usagef("%s: %q: only one file is allowed", name, arguments[1])
+	}
+	return arguments[0], nil
+}
+
+// readScenario reads and parses a scenario file.
 func readScenario(path string) (*scenario.File, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -67,7 +74,7 @@ type runFlags struct {
 	update, quiet bool
 }
 
-// runScenario is kubesim run.
+// runScenario implements kubesim run.
 func (p program) runScenario(args []string) error {
 	var f runFlags
 	set := newFlags("run")
@@ -140,12 +147,12 @@ func (p program) ran(path string, file *scenario.File, f runFlags, o scenario.Ru
 		return nil
 	}
 	if d := scenario.Difference(file.Transcript, out.Transcript); d != "" {
-		return fmt.Errorf("%s: %s\nif this is right: kubesim run %s --update", path, d, path)
+		return fmt.Errorf("%s: %s\nto accept the new transcript: kubesim run %s --update", path, d, path)
 	}
 	return nil
 }
 
-// replay is kubesim replay.
+// replay implements kubesim replay.
 func (p program) replay(args []string) error {
 	path, err := parseAround(newFlags("replay"), replayUsage, "trace", args)
 	if err != nil {
@@ -164,13 +171,13 @@ func (p program) replay(args []string) error {
 	case err != nil:
 		return fmt.Errorf("%s: %w", path, err)
 	case difference != "" && out.Semantic == t.Header.Semantic:
-		return fmt.Errorf("%s: the run differs, although the final objects are the same: %s", path, difference)
+		return fmt.Errorf("%s: the run differs, although its final objects are the same: %s", path, difference)
 	case difference != "":
 		return fmt.Errorf("%s: the run differs: %s", path, difference)
 	}
-	fmt.Fprintf(p.stdout, "the same: %d frames, hash %s\n", len(t.Frames), out.Hash)
+	fmt.Fprintf(p.stdout, "identical: %d frames, hash %s\n", len(t.Frames), out.Hash)
 	if out.Failure != nil {
-		fmt.Fprintf(p.stdout, "it fails as before: line %d: %s\n", out.Failure.Line, out.Failure.Text)
+		fmt.Fprintf(p.stdout, "it fails again: line %d: %s\n", out.Failure.Line, out.Failure.Text)
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// doubleCreate is a controller that makes a pod when its cache shows none, and must never make two.
+// doubleCreate is a controller that creates a pod if its cache has none, and must never create two.
 const doubleCreate = `# A controller looks into its cache.
 
 replicas 2
@@ -45,7 +45,7 @@ func scenarioFile(t *testing.T, text string) string {
 	return path
 }
 
-// A scenario is run, its transcript recorded, compared, traced and replayed.
+// The test runs a scenario, records and compares its transcript, and traces and replays it.
 func TestRunScenario(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -61,7 +61,7 @@ func TestRunScenario(t *testing.T) {
 	is.Equal([]any{code, stderr}, []any{0, ""})
 	code, stdout, _ = ended("replay", trace)
 	is.Equal(code, 0)
-	is.True(strings.HasPrefix(stdout, "the same: 4 frames, hash "))
+	is.True(strings.HasPrefix(stdout, "identical: 4 frames, hash "))
 
 	is.NoErr(os.WriteFile(path, []byte(strings.Replace(string(data), "→ 201 Created", "→ 202 Accepted", 1)), 0o644))
 	code, _, stderr = ended("run", path)
@@ -71,7 +71,7 @@ func TestRunScenario(t *testing.T) {
 	is.Equal(code, 0) // another seed gives another transcript
 }
 
-// A failed soak is a scenario like any other; its last line names the broken promise.
+// A failed soak is an ordinary scenario. Its last line names the violated property.
 func TestRunSoak(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -80,7 +80,7 @@ func TestRunSoak(t *testing.T) {
 	is.True(strings.Contains(stderr, "expected promises kept: Reliable: "))
 }
 
-// A sweep finds the seeds with which the scenario fails, and prints the command that runs one again.
+// A sweep finds the seeds with which the scenario fails, and prints a command that repeats each run.
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -94,7 +94,7 @@ func TestSweep(t *testing.T) {
 	again := strings.Fields(strings.TrimPrefix(line[:strings.Index(line, "#")], "kubesim "))
 	code, _, stderr = ended(again...)
 	is.Equal(code, 1)
-	is.True(strings.Contains(stderr, "this must never hold: count pods > 1")) // the same seed, the same end
+	is.True(strings.Contains(stderr, "this must never hold: count pods > 1")) // the same result with the same seed
 
 	careful := scenarioFile(t, strings.Replace(doubleCreate, "generateName: p-", "name: p", 1))
 	code, stdout, _ = ended("sweep", careful, "--seeds", "1:120", "--shard", "2/4")
@@ -105,11 +105,11 @@ func TestScenarioArguments(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{ // order does not matter
 		"run":                         "kubesim: run: the name of a scenario is missing; see kubesim run --help\n",
-		"run a b":                     "kubesim: run: \"b\" is an additional file; there can only be one\n",
+		"run a b":                     "kubesim: run: \"b\": only one file is allowed\n",
 		"run a --fast":                "kubesim: run: flag provided but not defined: --fast; kubesim run --help lists the flags\n",
 		"sweep a":                     "kubesim: sweep: the seeds are missing: --seeds 1:1000\n",
-		"sweep a --seeds 5":           "kubesim: sweep: invalid value \"5\" for flag --seeds: it must be A:B with 0 < A < B, such as 1:1000; kubesim sweep --help lists the flags\n",
-		"sweep a --shard 3/2":         "kubesim: sweep: invalid value \"3/2\" for flag --shard: it must be I/N with I from 1 to N, such as 1/4; kubesim sweep --help lists the flags\n",
+		"sweep a --seeds 5":           "kubesim: sweep: invalid value \"5\" for flag --seeds: it must be A:B with 0 < A < B, for example 1:1000; kubesim sweep --help lists the flags\n",
+		"sweep a --shard 3/2":         "kubesim: sweep: invalid value \"3/2\" for flag --shard: it must be I/N with I from 1 to N, for example 1/4; kubesim sweep --help lists the flags\n",
 		"run a --update --seed 3":     "kubesim: run: --update records the scenario without changes: leave out --seed and --faults\n",
 		"replay /nowhere/trace.jsonl": "kubesim: open /nowhere/trace.jsonl: no such file or directory\n",
 	} {

@@ -10,28 +10,35 @@ import (
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/sim/cbor"
 )
 
-// serve serves until the end of ctx.
+// serve implements kubesim serve. It serves until ctx ends.
 func (p program) serve(ctx context.Context, args []string) error {
 	f, err := parseFlags(args)
 	if err != nil {
 		return err
 	}
+	f.options.CBOR = cbor.Codec{}
 	f.options.Progress = &workLines{out: p.stderr, clock: clock.System{}}
+	collectLess()
 	srv, err := f.start()
 	if err != nil {
 		return err
 	}
 	defer srv.Close()
+	go new(burst).watch(ctx)
 	srv.AdmitThrough(srv.Network())
 	srv.ConvertThrough(srv.Network())
-	if err := srv.Load(f.loads...); err != nil {
-		return fmt.Errorf("serve: --load: %w", err)
+	if err := f.fill(srv, p.stderr); err != nil {
+		return fmt.Errorf("serve: %w", err)
 	}
 	listeners, err := f.listenAll(srv)
 	if err != nil {
 		return err
+	}
+	if f.pace != nil {
+		go f.pace.run(ctx)
 	}
 	l := listeners[0]
 	token := ""
@@ -67,7 +74,7 @@ func (p program) serve(ctx context.Context, args []string) error {
 		fmt.Fprintln(p.stderr, "note: --token-auth-file:", note)
 	}
 	if !f.authenticates() && f.identifies() {
-		fmt.Fprintln(p.stderr, "note: --token and certificates decide nothing without --auth rbac: every request is cluster-admin")
+		fmt.Fprintln(p.stderr, "note: --token and certificates have no effect without --auth rbac: all clients are cluster-admin")
 	}
 	if f.reach.anyone && f.openToAnyone() {
 		fmt.Fprintln(p.stderr, "note: --insecure-anyone: every client that reaches", l.URL(), "is cluster-admin")
@@ -78,11 +85,27 @@ func (p program) serve(ctx context.Context, args []string) error {
 	return p.wait(ctx, srv)
 }
 
-// lineEvery is the time between two lines about work that takes long.
+// fill stores the objects that the flags name.
+func (f *serveFlags) fill(srv *fake.Server, out io.Writer) error {
+	if err := f.imports.into(srv, out); err != nil {
+		return err
+	}
+	if f.classes {
+		if err := srv.LoadData(addonClasses); err != nil {
+			return err
+		}
+	}
+	if err := srv.Load(f.loads...); err != nil {
+		return fmt.Errorf("--load: %w", err)
+	}
+	return nil
+}
+
+// lineEvery is the interval between the progress lines of workLines.
 const lineEvery = 3 * time.Second
 
-// workLines prints a line every few seconds while controllers and nodes work without a pause, as when a large cluster is filled. It
-// implements config.Progress.
+// workLines implements config.Progress. It prints a line every few seconds while controllers and nodes are continuously busy, for
+// example while a large cluster is filled.
 type workLines struct {
 	out         io.Writer
 	clock       clock.Clock
@@ -93,7 +116,7 @@ type workLines struct {
 // Reconciled implements config.Progress.
 func (w *workLines) Reconciled(done, due int) {
 	at := w.clock.Now()
-	if done < w.before || w.before == 0 { // it is about other work
+	if done < w.before || w.before == 0 { // a new series of reconciles
 		w.began, w.last = at, at
 	}
 	if w.before = done; at.Sub(w.last) >= lineEvery {
@@ -102,7 +125,8 @@ func (w *workLines) Reconciled(done, due int) {
 	}
 }
 
-// start starts a new server, or the one in the archive.
+// start starts a new server, or the server in the archive. It returns an error if anyone in the network could open the archive's
+// server with publicly known credentials.
 func (f *serveFlags) start() (*fake.Server, error) {
 	if err := f.complete(); err != nil {
 		return nil, err
@@ -119,7 +143,7 @@ func (f *serveFlags) start() (*fake.Server, error) {
 	return srv, err
 }
 
-// wait waits for the end. It prints a warning when the archive cannot keep up.
+// wait waits until ctx ends. It prints a warning if the archive cannot keep up.
 func (p program) wait(ctx context.Context, srv *fake.Server) error {
 	lost := srv.DataLost()
 	for {
@@ -134,7 +158,7 @@ func (p program) wait(ctx context.Context, srv *fake.Server) error {
 	}
 }
 
-// try is a line that shows the server at work. kubectl sends tokens over TLS only.
+// try returns an example command for the server. kubectl sends tokens only over TLS.
 func (f *serveFlags) try(url, token string) string {
 	switch {
 	case f.kubeconfig != "" && (token == "" || f.overTLS()):

@@ -3,24 +3,27 @@ package main
 import (
 	"cmp"
 	"crypto/tls"
-	_ "embed" // for serve.txt
+	_ "embed" // for serve.txt and classes.yaml
 	"flag"
 	"fmt"
 	"net"
+	"os"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
-	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/controller/network"
 	"github.com/kubesim/kubesim/sim/trouble"
 )
 
 // serveFlags are the flags of kubesim serve.
 type serveFlags struct {
-	options fake.Options // what the flags say of the cluster
+	options fake.Options // the options of the cluster
 	shared  shared
 	users   users
 	reach   reach
@@ -30,21 +33,38 @@ type serveFlags struct {
 	web, webListen                  string
 	tlsCert, tlsKey                 string
 	tls                             bool
-	seeded                          bool // the seed was given
+	seeded                          bool // the seed flag is set
 	loads                           []string
-	count                           int
+	imports                         imports
+	count, speed                    int
+	pace                            *pace // nil without --speed
 	replicas                        replicas
 	privileged                      bool
+	classes                         bool // create the StorageClass and the IngressClass of addonClasses
+}
+
+// addons are the controllers that run with --nodes in addition to those of kube-controller-manager.
+var addons = []string{network.LoadBalancers, network.Ingresses}
+
+// addonClasses are the classes of a new cluster with nodes.
+//
+//go:embed classes.yaml
+var addonClasses []byte
+
+// exists reports whether there is a file with the given name.
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return name != "" && err == nil
 }
 
 //go:embed serve.txt
 var serveText string
 
-// serveUsage is the help of kubesim serve: serve.txt, with the lists that the code has.
-var serveUsage = strings.NewReplacer("{plugins}", strings.Join(sim.OptionalPlugins(), ", "),
+// serveUsage is the help text of kubesim serve: serve.txt, with lists that are generated from the code.
+var serveUsage = strings.NewReplacer("{plugins}", strings.Join(admission.Optional(), ", "),
 	"{controllers}", trouble.Requests((*trouble.Kind).OfControllers), "{replicas}", trouble.Requests((*trouble.Kind).OfReplicas)).Replace(serveText)
 
-// parseFlags reads the flags of kubesim serve. Its error is helpText for --help, and else a usageError.
+// parseFlags parses the flags of kubesim serve. For --help, the error is helpText; otherwise it is a usageError.
 func parseFlags(args []string) (*serveFlags, error) {
 	f := &serveFlags{shared: shared{}}
 	set := f.set()
@@ -56,18 +76,20 @@ func parseFlags(args []string) (*serveFlags, error) {
 		return nil, usagef("serve: %q is not a flag; kubesim serve --help lists the flags", set.Arg(0))
 	case f.clock != "system" && f.clock != "manual":
 		return nil, usagef("serve: --clock %q: use system or manual", f.clock)
+	case f.speed < 1 || f.speed > 1 && (f.clock != "system" || f.options.Archive != ""):
+		return nil, usagef("serve: --speed %d: use a number from 1 on, without --clock and --archive", f.speed)
 	case f.count < 1:
 		return nil, usagef("serve: --replicas %d: there must be at least one", f.count)
 	case f.count > 1 && len(f.replicas) > 0:
 		return nil, usagef("serve: use --replicas or --replica, not both")
 	case f.webListen != "" && f.web == "":
-		return nil, usagef("serve: --web-listen needs --web DIR, the folder of the page")
+		return nil, usagef("serve: --web-listen needs --web DIR")
 	case (f.tlsCert == "") != (f.tlsKey == ""):
-		return nil, usagef("serve: --tls-cert-file and --tls-private-key-file need each other")
+		return nil, usagef("serve: --tls-cert-file and --tls-private-key-file: give both or neither")
 	case f.shared.given("client-ca-file") && !f.overTLS():
-		return nil, usagef("serve: --client-ca-file: clients send certificates over TLS only: add --tls")
+		return nil, usagef("serve: --client-ca-file: clients send certificates only over TLS: add --tls")
 	case f.shared.given("requestheader-client-ca-file") && !f.overTLS():
-		return nil, usagef("serve: --requestheader-client-ca-file: proxies send a certificate over TLS only: add --tls")
+		return nil, usagef("serve: --requestheader-client-ca-file: proxies send certificates only over TLS: add --tls")
 	case f.users.kubeconfigUser != "" && (f.kubeconfig == "" || !f.overTLS()):
 		return nil, usagef("serve: --kubeconfig-user needs a certificate in the file of --kubeconfig, over TLS: add --kubeconfig FILE and --tls")
 	case f.archiveSync != "second" && f.archiveSync != "always":
@@ -75,10 +97,13 @@ func parseFlags(args []string) (*serveFlags, error) {
 	case f.auth != "none" && f.auth != "rbac":
 		return nil, usagef("serve: --auth %q: use none or rbac", f.auth)
 	}
-	if wrong := cmp.Or(f.checkOutward(), f.checkReach()); wrong != "" {
+	if wrong := cmp.Or(f.checkOutward(), f.checkReach(), f.imports.check(&f.options)); wrong != "" {
 		return nil, usagef("serve: %s", wrong)
 	}
-	set.Visit(func(given *flag.Flag) { f.seeded = f.seeded || given.Name == "seed" })
+	set.Visit(func(given *flag.Flag) {
+		f.seeded = f.seeded || given.Name == "seed"
+		f.imports.clockGiven = f.imports.clockGiven || given.Name == "clock"
+	})
 	f.users.private = f.reach.private
 	return f, nil
 }
@@ -112,12 +137,14 @@ func (f *serveFlags) set() *flag.FlagSet {
 	})
 	set.StringVar(&f.kubeconfig, "kubeconfig", "", "")
 	repeatedFlag(set, "load", &f.loads)
+	f.imports.flags(set)
 	set.StringVar(&o.Archive, "archive", "", "")
 	set.StringVar(&f.archiveSync, "archive-sync", "second", "")
 	set.StringVar(&f.web, "web", "", "")
 	set.StringVar(&f.webListen, "web-listen", "", "")
 	set.Uint64Var(&o.Seed, "seed", 1, "")
 	set.StringVar(&f.clock, "clock", "system", "")
+	set.IntVar(&f.speed, "speed", 1, "")
 	set.StringVar(&f.auth, "auth", "none", "")
 	set.BoolVar(&f.privileged, "allow-privileged", true, "")
 	set.IntVar(&f.count, "replicas", 1, "")
@@ -127,18 +154,32 @@ func (f *serveFlags) set() *flag.FlagSet {
 	return set
 }
 
-// complete sets in the options what follows from several flags, and reads files.
+// complete sets the options that depend on several flags, and reads files.
 func (f *serveFlags) complete() error {
 	o := &f.options
-	o.Replicas, o.ArchiveSync = f.replicaOptions(), f.archiveSync == "always"
-	if o.Nodes > 0 && !o.NoControllers && o.Controllers == nil { // a whole cluster
-		o.Controllers = controller.All
+	o.Replicas, o.ArchiveSync, o.Metrics = f.replicaOptions(), f.archiveSync == "always", true
+	if err := f.imports.read(); err != nil {
+		return fmt.Errorf("serve: %w", err)
+	}
+	if f.imports.nodes {
+		o.NodeNames = f.imports.dump.NodeNames()
+	}
+	if o.Kubelets() > 0 && !o.NoControllers { // the nodes are part of a complete cluster
+		if o.Controllers == nil {
+			o.Controllers = controller.All
+		}
+		if slices.Contains(o.Controllers, controller.All[0]) {
+			o.Controllers = slices.Concat(o.Controllers, addons)
+		}
+		f.classes = !exists(o.Archive) && !f.imports.given()
 	}
 	if _, port, err := net.SplitHostPort(f.listen); err == nil {
-		o.Port, _ = strconv.Atoi(port) // 0 is the default: it is not known yet which one it will be
+		o.Port, _ = strconv.Atoi(port) // 0 is the default: the port is not known yet
 	}
-	if f.clock == "system" {
-		o.Clock = clock.System{}
+	o.Clock = f.imports.clock(f.clock)
+	if f.speed > 1 {
+		now := clock.NewManual(o.Clock.Now())
+		o.Clock, f.pace = now, &pace{clock: now, speed: f.speed}
 	}
 	if f.web != "" {
 		o.Trace = pageRecords
@@ -156,7 +197,7 @@ func (f *serveFlags) complete() error {
 	return f.keepSecret(o)
 }
 
-// identifies reports whether a flag was given that identifies a user.
+// identifies reports whether any flag that identifies users is set.
 func (f *serveFlags) identifies() bool {
 	return f.users.given() || f.shared.given("client-ca-file") || f.shared.given("requestheader-client-ca-file")
 }
@@ -167,7 +208,7 @@ func (f *serveFlags) authenticates() bool { return f.auth == "rbac" || f.options
 // overTLS reports whether the server is served over HTTPS.
 func (f *serveFlags) overTLS() bool { return f.tls || f.tlsCert != "" }
 
-// checkCertificate returns an error if the certificate to serve HTTPS with is given and is wrong.
+// checkCertificate returns an error if the given HTTPS certificate is invalid.
 func (f *serveFlags) checkCertificate() error {
 	if f.tlsCert == "" {
 		return nil

@@ -9,6 +9,7 @@ import (
 	"encoding/base64"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,11 +33,17 @@ type server struct {
 // serving runs kubesim serve until the end of the test, or until stop.
 func serving(t *testing.T, args ...string) *server {
 	t.Helper()
+	return running(t, append([]string{"serve"}, args...)...)
+}
+
+// running runs a command that serves, until the end of the test, or until stop.
+func running(t *testing.T, args ...string) *server {
+	t.Helper()
 	stdout, w := io.Pipe()
 	var stderr bytes.Buffer
 	ctx, cancel := context.WithCancel(t.Context())
 	code := make(chan int, 1)
-	go func() { code <- program{w, &stderr}.main(ctx, append([]string{"serve"}, args...)); w.Close() }()
+	go func() { code <- program{w, &stderr}.main(ctx, args); w.Close() }()
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	url, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "serving ")
 	if err != nil || !ok {
@@ -54,7 +61,7 @@ func serving(t *testing.T, args ...string) *server {
 	return s
 }
 
-// do returns the status code and the body of an answer.
+// do returns the status code and the body of a response.
 func (s *server) do(method, path, body string) (int, string) {
 	s.t.Helper()
 	r, err := http.NewRequestWithContext(s.t.Context(), method, s.url+path, strings.NewReader(body))
@@ -76,7 +83,7 @@ func (s *server) do(method, path, body string) (int, string) {
 	return res.StatusCode, string(data)
 }
 
-// must returns the body of an answer that has to be 200 or 201.
+// must returns the body of a response, whose code must be 200 or 201.
 func (s *server) must(method, path, body string) string {
 	s.t.Helper()
 	code, text := s.do(method, path, body)
@@ -97,7 +104,8 @@ func (s *server) object(method, path, body string) object.Object {
 
 const configMaps = "/api/v1/namespaces/default/configmaps"
 
-// The first line has the address of the server, the second a command to try. The end of the context is an orderly end.
+// The first line contains the server's address, the second an example command. When the context ends, the server shuts down in
+// order.
 func TestServe(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -112,6 +120,38 @@ func TestServe(t *testing.T) {
 	is.Equal(code, 0)
 }
 
+// With --speed, a pod that runs for ten minutes succeeds soon.
+func TestSpeed(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	s := serving(t, "--speed", "10000", "--nodes", "1")
+	s.must("POST", "/api/v1/namespaces/default/pods", `{"metadata":{"name":"p"},"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"busybox","command":["sleep","600"]}]}}`)
+	events, err := s.client.Get(s.url + "/api/v1/pods?watch=1&timeoutSeconds=100000")
+	is.NoErr(err)
+	defer events.Body.Close()
+	for lines := bufio.NewScanner(events.Body); lines.Scan(); {
+		if strings.Contains(lines.Text(), `"phase":"Succeeded"`) {
+			return
+		}
+	}
+	t.Error("the watch ended before the pod")
+}
+
+// While a request is under way, time is not faster. Watches do not count.
+func TestPace(t *testing.T) {
+	is := is.New(t)
+	p := &pace{}
+	under := func(method, url string) (n int64) {
+		r := httptest.NewRequest(method, url, nil)
+		p.Filter(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { n = p.requests.Load() })).ServeHTTP(httptest.NewRecorder(), r)
+		return n
+	}
+	is.Equal(under("GET", "/api/v1/pods"), int64(1))
+	is.Equal(under("GET", "/api/v1/pods?watch=1"), int64(0))
+	is.Equal(under("GET", "/api/v1/pods"), int64(1))
+	is.Equal(p.requests.Load(), int64(0))
+}
+
 // With --clock manual, time advances only by requests.
 func TestControlClock(t *testing.T) {
 	t.Parallel()
@@ -124,7 +164,7 @@ func TestControlClock(t *testing.T) {
 	for _, d := range []string{"", "soon", "-1s"} {
 		code, text := s.do("POST", "/sim/v1/clock/advance?d="+d, "")
 		is.Equal(code, http.StatusBadRequest)
-		is.True(strings.Contains(text, "is not a duration such as 5m")) // and what to say instead
+		is.True(strings.Contains(text, "is not a duration such as 5m")) // the message contains an example
 	}
 	code, _ := s.do("POST", "/sim/v1/clock", "")
 	is.Equal(code, http.StatusMethodNotAllowed)
@@ -132,7 +172,7 @@ func TestControlClock(t *testing.T) {
 	is.Equal(code, http.StatusNotFound)
 }
 
-// compact is of the store only: an exact read is gone, while the watch cache still has the events. expire is of both.
+// compact affects only the store: an exact read fails, while the watch cache still has the events. expire affects both.
 func TestControlHistory(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -176,7 +216,7 @@ func (s *server) firstEvent(from string) string {
 	return event.String("type")
 }
 
-// The example of the help is a plan: the next update of a pod, and no other, conflicts.
+// The example in the help is a valid plan: the next update of a pod, and no other, conflicts.
 func TestControlFaults(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -196,7 +236,7 @@ func TestControlFaults(t *testing.T) {
 	is.True(strings.HasPrefix(text, "kubesim: "))
 }
 
-// Two servers with one seed give the same names, and a reset takes a server back to its first second.
+// Two servers with one seed generate the same names, and a reset returns a server to its initial state.
 func TestSeedAndReset(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -210,7 +250,7 @@ func TestSeedAndReset(t *testing.T) {
 	is.Equal(s.must("POST", configMaps, body), first)
 }
 
-// The kubeconfig is all that a client needs: the address, the certificate to trust and a token.
+// The kubeconfig contains everything that a client needs: the address, the certificate to trust and a token.
 func TestKubeconfig(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -244,7 +284,7 @@ func TestKubeconfig(t *testing.T) {
 	is.True(trusted.AppendCertsFromPEM(pem))
 	s.client = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted}, ForceAttemptHTTP2: true}}
 	code, _ := s.do("GET", configMaps, "")
-	is.Equal(code, http.StatusForbidden) // system:anonymous may not
+	is.Equal(code, http.StatusForbidden) // system:anonymous is not authorized
 	s.token = config.Users[0].User.Token
 	is.Equal(s.token, "admintoken")
 	s.must("GET", configMaps, "")
@@ -259,7 +299,7 @@ func TestKubeconfig(t *testing.T) {
 	is.Equal(info.Mode().Perm(), os.FileMode(0o600)) // it holds a token
 }
 
-// A token on the command line takes the place of its user's default; the others stay.
+// A token on the command line replaces its user's default token. The other default tokens remain valid.
 func TestTokens(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -277,7 +317,27 @@ func TestTokens(t *testing.T) {
 	open := serving(t, "--token", "secret")
 	open.must("GET", configMaps, "")
 	_, stderr = open.stop()
-	is.True(strings.HasSuffix(stderr, "note: --token and certificates decide nothing without --auth rbac: every request is cluster-admin\n"))
+	is.True(strings.HasSuffix(stderr, "note: --token and certificates have no effect without --auth rbac: all clients are cluster-admin\n"))
+}
+
+// A server with nodes has a default StorageClass and a default IngressClass, and gives addresses to load balancers.
+func TestServeAddons(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		args []string
+		want int // classes and addresses
+	}{{[]string{"--nodes", "1"}, 1}, {[]string{"--controllers", "all"}, 0}} {
+		is := is.New(t)
+		s := serving(t, append(tt.args, "--clock", "manual")...)
+		is.Equal(len(s.object("GET", "/apis/storage.k8s.io/v1/storageclasses", "").List("items")), tt.want)
+		s.must("POST", "/api/v1/namespaces/default/services", `{"metadata":{"name":"s"},"spec":{"type":"LoadBalancer","ports":[{"port":80}]}}`)
+		s.must("POST", "/apis/networking.k8s.io/v1/namespaces/default/ingresses",
+			`{"metadata":{"name":"i"},"spec":{"defaultBackend":{"service":{"name":"s","port":{"number":80}}}}}`)
+		s.must("POST", "/sim/v1/controllers/settle", "")
+		for _, path := range []string{"/api/v1/namespaces/default/services/s", "/apis/networking.k8s.io/v1/namespaces/default/ingresses/i"} {
+			is.Equal(len(s.object("GET", path, "").List("status", "loadBalancer", "ingress")), tt.want)
+		}
+	}
 }
 
 // By default a server with nodes runs the controllers, and a server without nodes does not. A flag overrides this.

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// outward adds the flags about the server's own requests that kube-apiserver does not have.
+// outward adds the flags for the server's own requests that kube-apiserver does not have.
 func (f *serveFlags) outward(set *flag.FlagSet) {
 	o := &f.options
 	set.Func("service-address", "", func(text string) error {
@@ -30,7 +30,7 @@ func (f *serveFlags) outward(set *flag.FlagSet) {
 	})
 }
 
-// checkOutward returns an error text if the flags about the server's own requests are invalid, and otherwise "".
+// checkOutward returns an error message if the flags for the server's own requests are invalid, and "" otherwise.
 func (f *serveFlags) checkOutward() string {
 	switch {
 	case f.options.ServiceCerts != "" && len(f.options.ServiceAddresses) == 0:

@@ -17,25 +17,26 @@ import (
 )
 
 const sweepUsage = `kubesim sweep SCENARIO --seeds A:B [flags] runs a scenario under random faults, once for each seed
-from A up to, but not including, B. Only the conditions of never and eventually count. Flags:
+from A up to, but not including, B. A run fails only by a condition of never or eventually. Flags:
 
   --seeds A:B     the seeds
-  --shard I/N     runs every N-th seed, starting with the I-th; I counts from 1 (default: KUBESIM_SHARD, or in a pod of a
-                  Job JOB_COMPLETION_INDEX and KUBESIM_SHARDS, or 1/1)
+  --shard I/N     runs every N-th seed, starting with the I-th, I from 1 (default: KUBESIM_SHARD, else in a pod of a
+                  Job JOB_COMPLETION_INDEX and KUBESIM_SHARDS, else 1/1)
   --shrink        prints the smallest sufficient plan of faults below each failing seed
-  --max N         stops after this number of failures (default 10; with 0 it does not stop)
-  --json          prints lines of JSON, for --merge
+  --max N         stops after N failures (default 10; 0 means no limit)
+  --json          prints the results as lines of JSON, for --merge
 
-Each failing seed is a line on stdout, with the command that repeats it. Progress goes to stderr.
+Each failing seed is printed on stdout, with the command that repeats it; progress is printed on stderr.
 
 kubesim sweep SCENARIO --seeds A:B --job N --image IMAGE prints an Indexed Job of N pods that run the sweep, and a ConfigMap with the
-scenario. The image must have kubesim in its PATH, such as the one that make release builds. With --test BINARY instead of a
-scenario the pods run a test binary in the image whose tests call fake.Explore:
+scenario. The image must have kubesim in its PATH, like the image that make release builds. With --test BINARY instead of a
+scenario, the pods run a test binary in the image; its tests must call fake.Explore:
 
   --name NAME     the name of the Job (default kubesim-sweep)
-  --test BINARY   its path in the image; -run PATTERN and further flags of the binary follow after --
+  --test BINARY   the path of the binary in the image; its flags, such as -run PATTERN, follow after --
 
-kubesim sweep --merge FILE... combines the results of all parts into one report: logs of the pods, or files of KUBESIM_RESULTS.
+kubesim sweep --merge FILE... combines the results of all parts into one report. The files are logs of the pods, or files named by
+KUBESIM_RESULTS.
 `
 
 // sweepFlags are the flags of kubesim sweep.
@@ -44,23 +45,23 @@ type sweepFlags struct {
 	shard        campaign.Shard
 	shrink, json bool
 	merge        bool
-	most         int
+	maxFailures  int
 	job          jobFlags
 }
 
-// seeds reads A:B.
+// seeds parses A:B, the seeds from A up to, but not including, B.
 func (f *sweepFlags) seeds(text string) error {
 	first, second, _ := strings.Cut(text, ":")
 	a, err1 := strconv.ParseUint(first, 10, 64)
 	b, err2 := strconv.ParseUint(second, 10, 64)
 	if err1 != nil || err2 != nil || a == 0 || a >= b {
-		return errors.New("it must be A:B with 0 < A < B, such as 1:1000")
+		return errors.New("it must be A:B with 0 < A < B, for example 1:1000")
 	}
 	f.from, f.to = a, b
 	return nil
 }
 
-// part reads I/N.
+// part parses I/N, the part of the seeds that this process runs.
 func (f *sweepFlags) part(text string) (err error) {
 	f.shard, err = campaign.ParseShard(text)
 	return err
@@ -69,7 +70,7 @@ func (f *sweepFlags) part(text string) (err error) {
 // progressEvery is the interval, in real time, at which a sweep prints its progress.
 const progressEvery = 2 * time.Second
 
-// sweep is kubesim sweep.
+// sweep implements kubesim sweep.
 func (p program) sweep(ctx context.Context, args []string) error {
 	shard, err := campaign.ShardOf(os.Getenv)
 	if err != nil {
@@ -82,7 +83,7 @@ func (p program) sweep(ctx context.Context, args []string) error {
 	set.BoolVar(&f.shrink, "shrink", false, "")
 	set.BoolVar(&f.json, "json", false, "")
 	set.BoolVar(&f.merge, "merge", false, "")
-	set.IntVar(&f.most, "max", 10, "")
+	set.IntVar(&f.maxFailures, "max", 10, "")
 	set.IntVar(&f.job.pods, "job", 0, "")
 	set.StringVar(&f.job.image, "image", "", "")
 	set.StringVar(&f.job.name, "name", "kubesim-sweep", "")
@@ -93,7 +94,7 @@ func (p program) sweep(ctx context.Context, args []string) error {
 	if i := slices.Index(args, "--"); i >= 0 {
 		f.job.args, args = args[i+1:], args[:i]
 	}
-	if slices.Contains(args, "--test") { // it takes the place of the scenario
+	if slices.Contains(args, "--test") { // replaces the scenario
 		if err := parse(set, sweepUsage, args); err != nil {
 			return err
 		}
@@ -116,7 +117,7 @@ func (p program) sweep(ctx context.Context, args []string) error {
 	return p.sweepSeeds(ctx, path, file, f)
 }
 
-// sweepSeeds runs the seeds one after the other, until ctx ends.
+// sweepSeeds runs the seeds one by one until ctx ends.
 func (p program) sweepSeeds(ctx context.Context, path string, file *scenario.File, f sweepFlags) error {
 	s := scenario.NewSweep(file)
 	began := time.Now()
@@ -133,7 +134,7 @@ func (p program) sweepSeeds(ctx context.Context, path string, file *scenario.Fil
 			if err := p.sweepFailed(path, s, seed, out.Failure, f); err != nil {
 				return err
 			}
-			if failed == f.most {
+			if failed == f.maxFailures {
 				break
 			}
 		}
@@ -155,7 +156,7 @@ func (p program) sweepSeeds(ctx context.Context, path string, file *scenario.Fil
 	return nil
 }
 
-// sweepFailed reports a seed that fails.
+// sweepFailed prints a failing seed.
 func (p program) sweepFailed(path string, s *scenario.Sweep, seed uint64, why *scenario.Failure, f sweepFlags) error {
 	again := fmt.Sprintf("kubesim run %s --faults random --seed %d", path, seed)
 	failure := fmt.Sprintf("line %d: %s", why.Line, firstLine(why.Text))
@@ -171,7 +172,7 @@ func (p program) sweepFailed(path string, s *scenario.Sweep, seed uint64, why *s
 	return nil
 }
 
-// progress is a line on stderr.
+// progress prints a line on stderr.
 func (p program) progress(where string, runs, failed int, took time.Duration) {
 	fmt.Fprintf(p.stderr, "%s: %d seeds, %d failed, %.0f seeds/s\n", where, runs, failed, float64(runs)/max(took.Seconds(), 1e-9))
 }
@@ -181,12 +182,12 @@ func firstLine(text string) string {
 	return line
 }
 
-// indent makes comments of lines.
+// indent turns lines into indented comments.
 func indent(text string) string {
 	return "#   " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n#   ") + "\n"
 }
 
-// merge is kubesim sweep --merge.
+// merge implements kubesim sweep --merge.
 func (p program) merge(set *flag.FlagSet, args []string) error {
 	if err := parse(set, sweepUsage, args); err != nil {
 		return err

@@ -11,13 +11,13 @@ import (
 	"strings"
 )
 
-const testUsage = `kubesim test PACKAGES [flags of go test] builds tests as js/wasm and runs them under node, with all random values taken
-from a seed. There is one thread and goroutines are not interrupted, so two runs are byte-identical, even if fake.Repeatable
-is not sufficient. Tests run about ten times as slowly. It needs go and node, and tests that use no network and no other
-processes. KUBESIM_SEED is the seed (default 1). The tests see only environment variables whose names begin with KUBESIM_.
+const testUsage = `kubesim test PACKAGES [flags of go test] builds tests as js/wasm and runs them under node. All random values come from the
+seed KUBESIM_SEED (default 1). There is only one thread and goroutines are not preempted, so two runs are byte-identical, even
+where two runs with fake.Repeatable may differ. Tests run about ten times as slowly. The command needs go and node, and the
+tests must not use the network or other processes. They see only environment variables whose names begin with KUBESIM_.
 `
 
-// draws takes the place of node's crypto before a program of Go is loaded: SplitMix64 from a seed.
+// draws is a script that replaces Node's crypto before a Go program is loaded. It implements SplitMix64 with a seed.
 const draws = `let state = BigInt(process.env.KUBESIM_SEED || "1");
 const mask = (1n << 64n) - 1n;
 function next() {
@@ -35,7 +35,7 @@ Object.defineProperty(globalThis, "crypto", { value: {
 } });
 `
 
-// test is kubesim test.
+// test implements kubesim test.
 func (p program) test(ctx context.Context, args []string) error {
 	if len(args) > 0 && (args[0] == "--help" || args[0] == "-h" || args[0] == "-help") {
 		return helpText(testUsage)
@@ -69,8 +69,8 @@ func (p program) test(ctx context.Context, args []string) error {
 	return nil
 }
 
-// inNode is the command that runs a program: with few variables, because all arguments and variables of a program for js/wasm
-// have to fit into 12 KiB.
+// inNode returns the command that runs a js/wasm program in Node. It passes few environment variables, because Go limits arguments
+// and environment to 12 KiB.
 func inNode(script, runner string, env []string) string {
 	words := []string{"env", "-i", "GODEBUG=randautoseed=0", "NODE_OPTIONS=--require=" + script}
 	for _, v := range env {

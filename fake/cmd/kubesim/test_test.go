@@ -10,7 +10,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// drawing is a test that prints what hangs on chance.
+// drawing is a test that prints results of random choices.
 const drawing = `package drawing
 
 import (
@@ -40,7 +40,7 @@ func TestDraw(t *testing.T) {
 }
 `
 
-// Two runs of a seed are the same, and another seed is another run.
+// Two runs with one seed are equal, and a run with another seed differs.
 func TestTest(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the standard library for js/wasm and needs node")

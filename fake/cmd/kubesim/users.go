@@ -13,26 +13,26 @@ import (
 	"github.com/kubesim/kubesim/sim/auth"
 )
 
-// users holds the flags that determine the users of the server, in addition to those of kube-apiserver (shared).
+// users holds the flags for the users of the server, in addition to those of kube-apiserver (shared).
 type users struct {
 	tokens         tokens // --token
 	file           string // --token-auth-file
 	kubeconfigUser string
 
 	private bool         // omit the well-known tokens
-	drawn   string       // the administrator's token of a private server that was given none
-	listed  []auth.Token // in file
+	drawn   string       // the administrator's random token, if the server is private and no token was given
+	listed  []auth.Token // the tokens in file
 	notes   []string     // warnings about the file
 }
 
-// set adds the flags to a set. serveUsage describes them.
+// set adds the flags to a flag set. serveUsage describes them.
 func (u *users) set(set *flag.FlagSet) {
 	set.Var(&u.tokens, "token", "")
 	set.StringVar(&u.file, "token-auth-file", "", "")
 	set.StringVar(&u.kubeconfigUser, "kubeconfig-user", "", "")
 }
 
-// kubeconfig returns a kubeconfig for the user that the flags name, else for the holder of the first token.
+// kubeconfig returns a kubeconfig for the user of --kubeconfig-user, or for token if the flag is not set.
 func (u *users) kubeconfig(srv *fake.Server, l *fake.Listener, token string) ([]byte, error) {
 	if u.kubeconfigUser == "" {
 		return l.KubeConfig(token), nil
@@ -50,7 +50,7 @@ type tokens []auth.Token
 
 func (t *tokens) String() string { return "" }
 
-// Set adds TOKEN of an administrator or USER=TOKEN.
+// Set implements flag.Value. It adds TOKEN, for the administrator, or USER=TOKEN, and returns an error for any other form.
 func (t *tokens) Set(text string) error {
 	user, token, named := strings.Cut(text, "=")
 	if !named && text != "" {
@@ -64,12 +64,12 @@ func (t *tokens) Set(text string) error {
 	return nil
 }
 
-// administrator is a token of the administrator.
+// administrator returns a token for the administrator.
 func administrator(token string) auth.Token {
 	return auth.Token{Token: token, User: auth.User{Name: "admin", Groups: []string{"system:masters"}}}
 }
 
-// read reads the file of tokens.
+// read reads the token file. It returns an error if the file contains no tokens.
 func (u *users) read() error {
 	if u.file == "" {
 		return nil
@@ -83,13 +83,14 @@ func (u *users) read() error {
 		return fmt.Errorf("%s: %w", u.file, err)
 	}
 	if len(u.listed) == 0 {
-		return fmt.Errorf("%s: there is no token in it", u.file)
+		return fmt.Errorf("%s: the file contains no tokens", u.file)
 	}
 	return nil
 }
 
-// all returns the tokens of the flags. Without a file it adds auth.DefaultTokens; a token on the command line replaces the default token of
-// the same user. A private server has no default tokens. If it was given none, it gets a random token for the administrator.
+// all returns the tokens of the flags. Without a token file, it adds auth.DefaultTokens, except for users and tokens that the
+// command line specifies. A private server has no default tokens; if no token is specified, it gets a random token for the
+// administrator.
 func (u *users) all() []auth.Token {
 	all := append([]auth.Token(nil), u.tokens...)
 	if u.file != "" {
@@ -113,7 +114,7 @@ func (u *users) all() []auth.Token {
 	return all
 }
 
-// first returns the token that is printed at the start, or "" if there is none.
+// first returns the token that is printed at startup, or "" if there is none.
 func (u *users) first() string {
 	if all := u.all(); len(all) > 0 {
 		return all[0].Token
@@ -121,7 +122,7 @@ func (u *users) first() string {
 	return ""
 }
 
-// given reports whether one of the flags was given.
+// given reports whether any of the flags is set.
 func (u *users) given() bool {
 	return len(u.tokens) > 0 || u.file != "" || u.kubeconfigUser != ""
 }

@@ -20,11 +20,11 @@ import (
 
 	"github.com/matryer/is"
 
-	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// subject returns the user name and groups of the caller as the server sees them.
+// subject returns the user name and groups of the caller, according to the server.
 func subject(s *server) (name string, groups []string) {
 	obj := s.object("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", `{"kind":"SelfSubjectReview","apiVersion":"authentication.k8s.io/v1"}`)
 	user := object.Object(object.Object(obj.Map("status")).Map("userInfo"))
@@ -46,18 +46,18 @@ func TestTokenFile(t *testing.T) {
 	s.must("GET", configMaps, "")
 	s.token = "admintoken"
 	code, _ := s.do("GET", configMaps, "")
-	is.Equal(code, http.StatusUnauthorized) // the default tokens are not there beside those of a file
+	is.Equal(code, http.StatusUnauthorized) // with a token file, there are no default tokens
 	_, stderr := s.stop()
-	is.True(strings.Contains(stderr, "Bearer root")) // the line to try has the first token of the file
+	is.True(strings.Contains(stderr, "Bearer root")) // the example command has the first token of the file
 
 	is.NoErr(os.WriteFile(file, []byte("root,boss\n"), 0o600))
 	is.True(strings.HasPrefix(failing("--auth", "rbac", "--token-auth-file", file),
 		"kubesim: serve: --token-auth-file: "+file+": line 1: a token, the name of its user"))
 	is.NoErr(os.WriteFile(file, nil, 0o600))
-	is.Equal(failing("--auth", "rbac", "--token-auth-file", file), "kubesim: serve: --token-auth-file: "+file+": there is no token in it\n")
+	is.Equal(failing("--auth", "rbac", "--token-auth-file", file), "kubesim: serve: --token-auth-file: "+file+": the file contains no tokens\n")
 }
 
-// failing returns the stderr of a kubesim serve that does not start.
+// failing returns the stderr of a kubesim serve that fails to start.
 func failing(args ...string) string {
 	var stderr strings.Builder
 	program{&strings.Builder{}, &stderr}.main(context.Background(), append([]string{"serve"}, args...))
@@ -82,7 +82,7 @@ func newAuthority(t *testing.T) *authority {
 	return a
 }
 
-// sign returns a certificate in DER, of a new key.
+// sign returns a DER certificate for a new key.
 func (a *authority) sign(template *x509.Certificate) ([]byte, *ecdsa.PrivateKey) {
 	a.t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -100,7 +100,7 @@ func (a *authority) sign(template *x509.Certificate) ([]byte, *ecdsa.PrivateKey)
 	return der, key
 }
 
-// client shows a certificate for subject that is good until a time.
+// client returns a client with a certificate for subject that is valid until the given time.
 func (a *authority) client(subject pkix.Name, until time.Time, usage x509.ExtKeyUsage) *http.Client {
 	a.t.Helper()
 	der, key := a.sign(&x509.Certificate{SerialNumber: big.NewInt(2), Subject: subject, NotBefore: time.Now().Add(-time.Hour), NotAfter: until,
@@ -111,8 +111,8 @@ func (a *authority) client(subject pkix.Name, until time.Time, usage x509.ExtKey
 	return &http.Client{Transport: transport}
 }
 
-// A client certificate authenticates its user if the configured CA has signed it, it is for client authentication, and it is valid now. A
-// token is accepted beside an invalid certificate.
+// A client certificate authenticates its user if it was signed by the configured CA, is for client authentication, and is currently
+// valid. A token is accepted even if the certificate is invalid.
 func TestClientCertificates(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -131,11 +131,11 @@ func TestClientCertificates(t *testing.T) {
 	is.True(strings.Contains(text, `User \"carol\" cannot list`))
 	s.token = "admintoken"
 	name, _ = subject(s)
-	is.Equal(name, "carol") // the certificate counts first
+	is.Equal(name, "carol") // the certificate has precedence
 
 	for _, c := range []*http.Client{
 		other.client(carol, hour, x509.ExtKeyUsageClientAuth),                      // signed by an unknown CA
-		ca.client(carol, time.Now().Add(-time.Minute), x509.ExtKeyUsageClientAuth), // its time is over
+		ca.client(carol, time.Now().Add(-time.Minute), x509.ExtKeyUsageClientAuth), // expired
 		ca.client(carol, hour, x509.ExtKeyUsageServerAuth),                         // it is for servers
 	} {
 		s.client, s.token = c, ""
@@ -149,14 +149,14 @@ func TestClientCertificates(t *testing.T) {
 	is.Equal(code, http.StatusForbidden)
 	is.True(strings.Contains(text, `User \"system:anonymous\"`)) // the certificate names no user
 
-	is.Equal(failing("--auth", "rbac", "--client-ca-file", file), "kubesim: serve: --client-ca-file: clients send certificates over TLS only: add --tls\n")
+	is.Equal(failing("--auth", "rbac", "--client-ca-file", file), "kubesim: serve: --client-ca-file: clients send certificates only over TLS: add --tls\n")
 }
 
-// With the plugin on, pods wait for their service account; a name that is none is said.
+// If the plugin is enabled, pods wait for their service account. An unknown plugin name is an error.
 func TestEnablePlugins(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	optional := strings.Join(sim.OptionalPlugins(), ", ")
+	optional := strings.Join(admission.Optional(), ", ")
 	s := serving(t, "--enable-admission-plugins", "ServiceAccount")
 	code, text := s.do("POST", "/api/v1/namespaces/default/pods", `{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
 	is.Equal(code, http.StatusForbidden)
@@ -165,7 +165,7 @@ func TestEnablePlugins(t *testing.T) {
 	is.True(strings.Contains(serveUsage, "off by default: "+optional+". With\n")) // help has the list of admission, too
 }
 
-// The file of --kubeconfig is for a user with a certificate that the server issues.
+// The file of --kubeconfig contains a client certificate that the server issues to the user.
 func TestKubeconfigUser(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -189,7 +189,7 @@ func TestKubeconfigUser(t *testing.T) {
 		"kubesim: serve: --kubeconfig-user needs a certificate in the file of --kubeconfig, over TLS: add --kubeconfig FILE and --tls\n")
 }
 
-// The flags of kube-apiserver about tokens, modes of authorization and the certificate that is served.
+// The test checks the flags of kube-apiserver for tokens, authorization modes and the serving certificate.
 func TestUserFlags(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -227,9 +227,9 @@ func TestUserFlags(t *testing.T) {
 	name, _ := subject(s)
 	is.Equal(name, "system:serviceaccount:default:sa")
 
-	is.Equal(failing("--tls-cert-file", certFile), "kubesim: serve: --tls-cert-file and --tls-private-key-file need each other\n")
+	is.Equal(failing("--tls-cert-file", certFile), "kubesim: serve: --tls-cert-file and --tls-private-key-file: give both or neither\n")
 	is.Equal(failing("--authorization-mode", "Webhook"), "kubesim: authorization-mode Webhook is not simulated; there are AlwaysAllow, AlwaysDeny, Node and RBAC\n")
 	is.True(strings.HasPrefix(failing("--service-account-key-file", dir+"/none"), "kubesim: serve: --service-account-key-file: open "))
 	is.Equal(failing("--requestheader-client-ca-file", certFile),
-		"kubesim: serve: --requestheader-client-ca-file: proxies send a certificate over TLS only: add --tls\n")
+		"kubesim: serve: --requestheader-client-ca-file: proxies send certificates only over TLS: add --tls\n")
 }

@@ -22,24 +22,24 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// pagePolicy is the Content-Security-Policy of the page: nothing from elsewhere, and WebAssembly may be compiled.
+// pagePolicy is the Content-Security-Policy of the page. It allows WebAssembly and no resources from other origins.
 const pagePolicy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; worker-src 'self'; " +
 	"img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// pages serves the files of a built page. Beside a file may lie FILE.br and FILE.gz, for clients that take them.
+// pages serves the files of a built page. A file may have compressed variants FILE.br and FILE.gz, for clients that accept them.
 type pages struct{ files fs.FS }
 
-// encodings are the compressed forms of a file, the smallest first.
+// encodings are the compressed variants of a file, smallest first.
 var encodings = []struct{ name, extension string }{{"br", ".br"}, {"gzip", ".gz"}}
 
-// hashed is a name that changes with the contents: core-0dd2fd71459f.wasm, index-Bx3kQ9aZ.js.
+// hashed matches names that contain a hash of the contents: core-0dd2fd71459f.wasm, index-Bx3kQ9aZ.js.
 var hashed = regexp.MustCompile(`[-.][0-9A-Za-z_-]{8,}\.[a-z0-9]+$`)
 
-// ServeHTTP answers GET and HEAD of a file; a folder is its index.html.
+// ServeHTTP serves GET and HEAD of a file. For a folder, it serves index.html.
 func (p pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
-		http.Error(w, "this is a page: it can only be read", http.StatusMethodNotAllowed)
+		http.Error(w, "only GET and HEAD are allowed", http.StatusMethodNotAllowed)
 		return
 	}
 	name := strings.TrimPrefix(path.Clean("/"+r.URL.Path), "/")
@@ -74,7 +74,7 @@ func (p pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// read returns a file in the smallest form that the client takes.
+// read returns a file in the smallest encoding that the client accepts.
 func (p pages) read(name, accept string) (data []byte, encoding string, err error) {
 	for _, e := range encodings {
 		if !takes(accept, e.name) {
@@ -88,7 +88,7 @@ func (p pages) read(name, accept string) (data []byte, encoding string, err erro
 	return data, "", err
 }
 
-// takes reports whether Accept-Encoding names an encoding and does not refuse it.
+// takes reports whether Accept-Encoding contains an encoding with a weight other than zero.
 func takes(accept, encoding string) bool {
 	for _, part := range strings.Split(accept, ",") {
 		name, weight, _ := strings.Cut(strings.TrimSpace(part), ";")
@@ -100,14 +100,14 @@ func takes(accept, encoding string) bool {
 	return false
 }
 
-// contentType is the media type of a file; machines differ in what they know by themselves.
+// contentType returns the media type of a file. It prefers contentTypes, because package mime depends on the machine.
 func contentType(name string) string {
 	extension := path.Ext(name)
 	return cmp.Or(contentTypes[extension], mime.TypeByExtension(extension), "application/octet-stream")
 }
 
 var contentTypes = map[string]string{
-	".wasm":        "application/wasm", // else it is not compiled while it arrives
+	".wasm":        "application/wasm", // otherwise browsers do not compile it while it loads
 	".js":          "text/javascript; charset=utf-8",
 	".mjs":         "text/javascript; charset=utf-8",
 	".html":        "text/html; charset=utf-8",
@@ -119,11 +119,11 @@ var contentTypes = map[string]string{
 	".bin":         "application/octet-stream",
 }
 
-// pageRecords is how many records of what happens are kept for a page that is opened later.
+// pageRecords is the number of trace records that are kept for a page that is opened later.
 const pageRecords = 10_000
 
-// attachedPage serves the page, and forwards requests for the API to a listener, because a browser only lets the page send requests to its own
-// origin. Requests are forwarded unchanged, and the listener decides which origins it accepts.
+// attachedPage serves the page and forwards API requests to a listener, because a browser lets the page send requests only to its
+// own origin. Requests are forwarded unchanged, and the listener decides which origins it accepts.
 type attachedPage struct {
 	page http.Handler
 	api  http.Handler
@@ -132,7 +132,7 @@ type attachedPage struct {
 // served matches the paths of an API server and of the control API.
 var served = regexp.MustCompile(`^/(api|apis|openapi|sim|version|healthz|livez|readyz|metrics)(/|$)`)
 
-// attach returns what serves a page of the cluster behind a listener.
+// attach returns the handler that serves the page for the cluster behind a listener.
 func attach(page http.Handler, to *fake.Listener) (attachedPage, error) {
 	target, err := url.Parse(to.URL())
 	if err != nil {
@@ -146,11 +146,11 @@ func attach(page http.Handler, to *fake.Listener) (attachedPage, error) {
 	}
 	return attachedPage{page, &httputil.ReverseProxy{Transport: through, FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(target)
-		r.Out.Host = r.In.Host // by which the listener knows a name that was made to lead here
+		r.Out.Host = r.In.Host // the listener needs it to detect DNS rebinding
 	}}}, nil
 }
 
-// ServeHTTP redirects a request for / without a query to the page of the cluster.
+// ServeHTTP implements http.Handler. It redirects a request for / without a query to the page of the cluster.
 func (a attachedPage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case served.MatchString(r.URL.Path):
@@ -162,10 +162,10 @@ func (a attachedPage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// servePage serves the page in a folder on its own listener, because the path / of the API's listener belongs to the API. If there is a
-// cluster and only this machine can reach the page, the page is attached to the cluster; otherwise it would open the API to clients that
-// cannot reach it directly, or not without TLS. servePage returns the URL and a function that ends the listener. The URL of an attached
-// page contains the page's token behind its #, which browsers do not send to servers.
+// servePage serves the page in a folder on a separate listener, because the path / of the API's listener belongs to the API. If
+// there is a cluster and only this machine can reach the page, the page is attached to the cluster. Otherwise the page would open
+// the API to clients that cannot reach it directly, or only with TLS. servePage returns the URL and a function that closes the
+// listener. The URL of an attached page contains the token in its fragment, which browsers do not send to servers.
 func servePage(folder, address string, to *fake.Listener, token string) (at string, stop func(), err error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
@@ -194,7 +194,7 @@ func servePage(folder, address string, to *fake.Listener, token string) (at stri
 	return "http://" + l.Addr().String() + "/" + fragment, func() { s.Close(); root.Close() }, nil
 }
 
-// pageAddress is where the page is served: --web-listen, or any port of the host of --listen.
+// pageAddress returns the address for the page: --web-listen, or any port of the host of --listen.
 func (f *serveFlags) pageAddress() string {
 	if f.webListen != "" {
 		return f.webListen

@@ -19,7 +19,7 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// builtPage is a page as make web-dist leaves it.
+// builtPage is a page in the form that make web-dist creates.
 var builtPage = fstest.MapFS{
 	"index.html":                       {Data: []byte("<!doctype html>")},
 	"engine/core-0dd2fd71459f.wasm":    {Data: []byte("raw")},
@@ -40,13 +40,13 @@ func TestPages(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	const engine = "/engine/core-0dd2fd71459f.wasm"
-	for accept, want := range map[string]string{ // order does not matter: each is asked for
+	for accept, want := range map[string]string{ // order does not matter: each is requested
 		"gzip, deflate, br": "br", "gzip;q=1.0, br;q=0": "gz", "": "raw", "identity": "raw",
 	} {
 		res := getPage("GET", engine, accept)
 		body, err := io.ReadAll(res.Body)
 		is.NoErr(err)
-		is.Equal(string(body), want) // the smallest that the client takes
+		is.Equal(string(body), want) // the smallest encoding that the client accepts
 		is.Equal(res.Header.Get("Content-Type"), "application/wasm")
 		is.True(strings.Contains(res.Header.Get("Cache-Control"), "immutable")) // its name has a hash
 	}
@@ -61,7 +61,7 @@ func TestPages(t *testing.T) {
 	is.Equal(getPage("HEAD", "/", "").ContentLength, int64(len("<!doctype html>")))
 }
 
-// TestServeWeb: the page has its own listener, whose address is in the line after "serving".
+// TestServeWeb checks that the page has its own listener, whose address is in the line after "serving".
 func TestServeWeb(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -71,7 +71,7 @@ func TestServeWeb(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	is.Equal(program{w, &stderr}.main(ctx, []string{"serve", "--web", folder}), 1)
-	is.True(strings.Contains(stderr.String(), "make web-dist")) // how to mend it
+	is.True(strings.Contains(stderr.String(), "make web-dist")) // how to fix it
 	is.NoErr(os.WriteFile(filepath.Join(folder, "index.html"), []byte("hello"), 0o644))
 	done := make(chan int, 1)
 	go func() { done <- program{w, &stderr}.main(ctx, []string{"serve", "--web", folder}) }()
@@ -107,7 +107,7 @@ func TestServeWeb(t *testing.T) {
 	is.True(err != nil) // it ends with the server
 }
 
-// A page that the network can reach does not forward requests to the API.
+// A page that is reachable from the network does not forward requests to the API.
 func TestServeWebAbroad(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -120,7 +120,7 @@ func TestServeWebAbroad(t *testing.T) {
 		url, stop, err := servePage(folder, address, l, "a b")
 		is.NoErr(err)
 		url, token, _ := strings.Cut(url, "#")
-		is.Equal(token, map[int]string{200: "token=a+b", 404: ""}[want]) // for a page of the cluster only
+		is.Equal(token, map[int]string{200: "token=a+b", 404: ""}[want]) // only for an attached page
 		_, port, err := net.SplitHostPort(strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/"))
 		is.NoErr(err)
 		res, err := http.Get("http://127.0.0.1:" + port + "/version")

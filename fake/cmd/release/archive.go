@@ -16,17 +16,17 @@ import (
 	"time"
 )
 
-// entry is a file or a folder of an archive.
+// entry is a file or directory in an archive.
 type entry struct {
-	name string      // with slashes; a folder's ends in one
+	name string      // slash-separated; a directory's ends in a slash
 	mode fs.FileMode // if 0, 0644
 	data []byte
 }
 
-// directory returns the entry of a folder.
+// directory returns the entry of a directory.
 func directory(name string) entry { return entry{name: name + "/", mode: 0o755} }
 
-// permissions returns the mode of an entry without the type.
+// permissions returns the permission bits of an entry.
 func (e entry) permissions() fs.FileMode {
 	if e.mode == 0 {
 		return 0o644
@@ -34,12 +34,12 @@ func (e entry) permissions() fs.FileMode {
 	return e.mode
 }
 
-// sorted returns the entries by name.
+// sorted returns a copy of the entries, sorted by name.
 func sorted(entries []entry) []entry {
 	return slices.SortedFunc(slices.Values(entries), func(a, b entry) int { return strings.Compare(a.name, b.name) })
 }
 
-// writeTar writes a tar archive. All entries have the time, and belong to user and group 0.
+// writeTar writes a tar archive. when is the modification time of all entries. They belong to user and group 0.
 func writeTar(w io.Writer, entries []entry, when time.Time) error {
 	out := tar.NewWriter(w)
 	for _, e := range sorted(entries) {
@@ -57,7 +57,7 @@ func writeTar(w io.Writer, entries []entry, when time.Time) error {
 	return out.Close()
 }
 
-// tarMode returns a mode as tar has it.
+// tarMode converts a mode to that of a tar header.
 func tarMode(mode fs.FileMode) int64 {
 	bits := int64(mode.Perm())
 	if mode&fs.ModeSticky != 0 {
@@ -75,7 +75,7 @@ func writeTarGz(w io.Writer, entries []entry, when time.Time) error {
 	return errors.Join(writeTar(zipped, entries, when), zipped.Close())
 }
 
-// writeZip writes a zip archive. All entries have the time.
+// writeZip writes a zip archive. when is the modification time of all entries.
 func writeZip(w io.Writer, entries []entry, when time.Time) error {
 	out := zip.NewWriter(w)
 	for _, e := range sorted(entries) {
@@ -96,7 +96,7 @@ func writeZip(w io.Writer, entries []entry, when time.Time) error {
 	return out.Close()
 }
 
-// writeFile writes entries into a new file in the format of write.
+// writeFile writes entries to a new file with the given write function.
 func writeFile(name string, entries []entry, when time.Time, write func(io.Writer, []entry, time.Time) error) error {
 	f, err := os.Create(name)
 	if err != nil {
@@ -105,7 +105,8 @@ func writeFile(name string, entries []entry, when time.Time, write func(io.Write
 	return errors.Join(write(f, entries, when), f.Close())
 }
 
-// readFolder returns the files and folders below a folder, by their names in it. Modes are 0644 and 0755, whatever the umask was.
+// readFolder returns the files and directories below a directory, with names relative to it. Their modes are 0644 and 0755,
+// regardless of the umask.
 func readFolder(folder string) (entries []entry, err error) {
 	err = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || path == folder {
@@ -130,10 +131,10 @@ func readFolder(folder string) (entries []entry, err error) {
 	return entries, err
 }
 
-// sumsFile is the name of the file with the checksums, as sha256sum writes and checks it.
+// sumsFile is the name of the file with the checksums, in the format of sha256sum.
 const sumsFile = "SHA256SUMS"
 
-// sums writes the checksums of all files of the release.
+// sums writes the checksums of all files in the release.
 func (r *release) sums() error {
 	files, err := os.ReadDir(r.out()) // sorted by name
 	if err != nil {

@@ -21,7 +21,7 @@ var formats = []struct {
 	write     func(io.Writer, []entry, time.Time) error
 }{{".tar", writeTar}, {".tar.gz", writeTarGz}, {".zip", writeZip}}
 
-// The bytes of an archive follow from its entries and the time, in whatever order and time zone these are given.
+// The bytes of an archive depend only on its entries and the time, regardless of their order and the time zone.
 func TestArchivesAreReproducible(t *testing.T) {
 	t.Parallel()
 	for _, f := range formats {
@@ -35,7 +35,7 @@ func TestArchivesAreReproducible(t *testing.T) {
 	}
 }
 
-// A packed archive unpacks to the same names, contents and modes.
+// An archive unpacks to the names, contents and modes that were packed.
 func TestUnpack(t *testing.T) {
 	t.Parallel()
 	for _, f := range formats {
@@ -54,7 +54,7 @@ func TestUnpack(t *testing.T) {
 	}
 }
 
-// An archive cannot write outside of the folder that it is unpacked into.
+// An archive cannot write files outside of the directory into which it is unpacked.
 func TestUnpackStaysInside(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -63,7 +63,7 @@ func TestUnpackStaysInside(t *testing.T) {
 	is.True(unpack(filepath.Join(folder, "x.tar"), filepath.Join(folder, "out")) != nil)
 }
 
-// The checksums are those of all files, by name.
+// The checksums are those of all files, sorted by name.
 func TestSums(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -79,7 +79,7 @@ func TestSums(t *testing.T) {
 		"3e23e8160039594a33894f6564e1b1348bbd7a0088d42c4acb73eeaed59c009d  b\n")
 }
 
-// A module without a license cannot be passed on, and stops the release.
+// A module without a license cannot be redistributed, and is an error.
 func TestLicensesIn(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -22,12 +22,12 @@ var checks = []struct {
 	{"builds everything again in a clone, with an empty cache, and compares the checksums", (*release).checkSame},
 }
 
-// notHere is the error of a check that this machine, or this build, has not got all for.
+// notHere is the error of a check that this machine or this build does not support.
 type notHere string
 
 func (why notHere) Error() string { return string(why) }
 
-// check builds a release and tries everything that is in it.
+// check builds a release and checks everything in it.
 func (r *release) check(ctx context.Context) error {
 	if err := r.build(ctx); err != nil {
 		return err
@@ -59,7 +59,7 @@ func (r *release) check(ctx context.Context) error {
 	return nil
 }
 
-// removeAll removes a folder, also if it has folders that cannot be written to, as module caches have.
+// removeAll removes a directory tree, even if it contains read-only directories, as a module cache does.
 func removeAll(folder string) error {
 	_ = filepath.WalkDir(folder, func(path string, d os.DirEntry, err error) error {
 		if err == nil && d.IsDir() {
@@ -70,7 +70,7 @@ func removeAll(folder string) error {
 	return os.RemoveAll(folder)
 }
 
-// checkSame builds the release in another folder and compares.
+// checkSame builds the release in another directory and compares the results.
 func (r *release) checkSame(ctx context.Context, temporary string) error {
 	again := *r
 	again.root, again.cache = filepath.Join(temporary, "another", "folder"), filepath.Join(temporary, "cache")
@@ -97,7 +97,7 @@ func (r *release) checkSame(ctx context.Context, temporary string) error {
 	return fmt.Errorf("the builds differ:\n%s", differentLines(string(one), string(two)))
 }
 
-// differentLines returns the lines that are in one of two texts only.
+// differentLines returns the lines that are in only one of two texts.
 func differentLines(one, two string) string {
 	a, b := strings.Split(one, "\n"), strings.Split(two, "\n")
 	var out []string
@@ -151,7 +151,7 @@ func (r *release) checkArchive(ctx context.Context, temporary string) error {
 	return s.stop()
 }
 
-// checkVersionOf runs kubesim version.
+// checkVersionOf checks that kubesim version prints the version of the release.
 func (r *release) checkVersionOf(ctx context.Context, program string) error {
 	out, err := r.command(ctx, ".", os.Environ(), program, "version")
 	if err != nil {
@@ -163,7 +163,7 @@ func (r *release) checkVersionOf(ctx context.Context, program string) error {
 	return nil
 }
 
-// checkPage checks the page's archive, and has kubesim serve it.
+// checkPage checks the page's archive and serves it with kubesim.
 func (r *release) checkPage(ctx context.Context, temporary string) error {
 	if !r.page {
 		return notHere("the page was not built")

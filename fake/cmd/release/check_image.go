@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// checkImage unpacks the image for this machine and runs its command where nothing but the image is to be seen.
+// checkImage unpacks the image for this machine and runs its command with the image as its root directory.
 func (r *release) checkImage(ctx context.Context, temporary string) error {
 	here := platform{"linux", runtime.GOARCH}
 	if runtime.GOOS != "linux" || !slices.Contains(r.platforms, here) {
@@ -52,7 +52,7 @@ func (r *release) checkImage(ctx context.Context, temporary string) error {
 	return err
 }
 
-// findImage checks an unpacked OCI archive and returns its image for a platform.
+// findImage checks an unpacked OCI archive and returns its image for a platform. It returns an error if there is none.
 func findImage(archive string, p platform) (v1.Image, error) {
 	all, err := layout.ImageIndexFromPath(archive)
 	if err != nil {
@@ -83,10 +83,10 @@ func findImage(archive string, p platform) (v1.Image, error) {
 	return nil, fmt.Errorf("the archive has no image for %s", p)
 }
 
-// runImage runs the image's default command, and the command that the pods of kubesim sweep --job run in it.
+// runImage runs the image's default command, and the command that pods of kubesim sweep --job run in it.
 func (r *release) runImage(ctx context.Context, root string, config v1.Config) error {
 	args := append(slices.Clone(config.Entrypoint[1:]), config.Cmd...)
-	args = append(args, "--listen", "0.0.0.0:0") // another process may have the port
+	args = append(args, "--listen", "0.0.0.0:0") // the default port may be in use
 	s, err := serve(ctx, process{path: config.Entrypoint[0], args: args, env: config.Env, root: root})
 	if err != nil {
 		return err
@@ -151,7 +151,7 @@ func (r *release) runJob(ctx context.Context, root string, config v1.Config) err
 	return err
 }
 
-// output runs a process to its end and returns what it prints on stdout.
+// output runs a process and returns its standard output.
 func output(ctx context.Context, p process) (string, error) {
 	cmd, err := p.command(ctx)
 	if err != nil {
@@ -166,7 +166,7 @@ func output(ctx context.Context, p process) (string, error) {
 	return string(out), nil
 }
 
-// lookPath finds a program in an image, as a container's runtime does.
+// lookPath returns the path of a program in an image, like a container runtime.
 func lookPath(root string, env []string, name string) (string, error) {
 	for _, variable := range env {
 		if list, ok := strings.CutPrefix(variable, "PATH="); ok {

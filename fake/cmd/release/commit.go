@@ -18,13 +18,13 @@ import (
 
 const rootModule = "github.com/kubesim/kubesim"
 
-// taggedModules are the folders of the modules that a release tags: "" is the root module.
+// taggedModules are the directories of the modules that a release tags. "" is the root module.
 var taggedModules = []string{"", "fake/ctrl"}
 
-// tag returns the git tag for a version of the module in a folder.
+// tag returns the git tag for a version of the module in a directory.
 func tag(folder, version string) string { return path.Join(folder, version) }
 
-// git runs git in the project and returns what it prints.
+// git runs git in the project and returns its output.
 func (r *release) git(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir = r.root
@@ -37,7 +37,7 @@ func (r *release) git(ctx context.Context, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// readCommit reads the commit that is released. It returns an error if the commit cannot be released as the version.
+// readCommit reads the commit to release. It returns an error if that commit must not be released as the given version.
 func (r *release) readCommit(ctx context.Context) error {
 	if err := checkVersion(r.version); err != nil {
 		return err
@@ -70,7 +70,7 @@ func (r *release) readCommit(ctx context.Context) error {
 	return r.checkFiles()
 }
 
-// checkVersion returns an error if a version is not one that Go takes for these modules.
+// checkVersion returns an error if Go does not accept the version for these modules.
 func checkVersion(version string) error {
 	switch {
 	case semver.Canonical(version) != version || version == "":

@@ -11,7 +11,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// project makes a git repository with the files that a release reads, ready for v0.1.0.
+// project creates a git repository with the files that a release reads, ready for v0.1.0.
 func project(t *testing.T) *release {
 	t.Helper()
 	is := is.New(t)
@@ -44,7 +44,7 @@ func commit(t *testing.T, r *release) {
 	do(t, r, "commit", "--quiet", "--message", "x")
 }
 
-// A commit that is ready is released, and the tags are printed.
+// A commit that is ready can be released, and the tags are printed.
 func TestReady(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -64,7 +64,7 @@ func TestReady(t *testing.T) {
 	is.True(!strings.Contains(out.String(), "git push")) // it is not complete
 }
 
-// A release is refused with the reason, and with what to do.
+// An error explains why a commit cannot be released and how to fix that.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -108,7 +108,7 @@ func write(t *testing.T, r *release, name, text string) {
 	}
 }
 
-// Arguments that make no sense are refused before anything is built.
+// Invalid arguments are rejected before anything is built.
 func TestArguments(t *testing.T) {
 	t.Parallel()
 	for args, says := range map[string]string{

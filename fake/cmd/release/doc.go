@@ -1,10 +1,10 @@
-// Command release builds and checks the files of a release of kubesim. make release and make release-check call it.
+// Command release builds and checks the files of a kubesim release. make release and make release-check call it.
 //
 //	release build -version v0.1.0    build everything into dist/v0.1.0
 //	release check -version v0.1.0    build it twice, compare, and run the results
 //
-// Two builds of one commit with one version of Go are equal to the byte: all times are the commit's, entries of archives are sorted
-// and belong to user 0, and neither paths of this machine nor git's tags get into a program.
+// Two builds of the same commit with the same Go version are identical byte for byte: all times are the commit's, archive entries
+// are sorted and belong to user 0, and programs contain neither local paths nor git tags.
 //
 //	release ─┬─ commit   version, clean tree, CHANGELOG.md, requirements of the modules, tags that are free
 //	         ├─ program  one for each platform: go build ─▶ archive (.tar.gz, .zip), licenses, SBOM (CycloneDX)

@@ -15,17 +15,19 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// imageName is the name that the image has where its archive is loaded. No registry has it.
+// imageName is the name of the image after its archive is loaded. It is not in any registry.
 const imageName = "localhost/kubesim"
 
-// imagePath is where the image has the command, so that a Job of kubesim sweep --job finds it by its name.
+// imagePath is the directory of the command in the image. It is in PATH, because a Job of kubesim sweep --job starts the command by
+// name.
 const imagePath = "/usr/local/bin"
 
-// imageCommand is the default command of the image. A container is reached from the network, so requests must be authenticated: kubesim
-// generates a token of the administrator and prints it with the line to try. kubectl sends tokens over TLS only.
+// imageCommand is the default command of the image. Because a container is reachable from the network, requests must be
+// authenticated: kubesim generates a token for the administrator, and prints it in an example command. TLS is needed because
+// kubectl sends tokens only over TLS.
 var imageCommand = []string{"serve", "--listen", "0.0.0.0:6443", "--tls", "--auth", "rbac"}
 
-// imageFiles returns the files of the image: the command, its licenses, and a folder for files that it writes.
+// imageFiles returns the files of the image: the command, its licenses, and a directory for temporary files.
 func imageFiles(program []entry) []entry {
 	files := []entry{{name: "tmp/", mode: 0o777 | os.ModeSticky}}
 	for _, folder := range []string{"usr", "usr/local", "usr/local/bin", "usr/share", "usr/share/doc", "usr/share/doc/kubesim"} {
@@ -73,7 +75,7 @@ func (r *release) imageFor(p platform, program []entry) (v1.Image, error) {
 		Entrypoint:   []string{imagePath + "/kubesim"},
 		Cmd:          imageCommand,
 		Env:          []string{"PATH=" + imagePath, "HOME=/tmp"},
-		User:         fmt.Sprintf("%d:%[1]d", imageUser), // a number, so that Kubernetes can check runAsNonRoot
+		User:         fmt.Sprintf("%d:%[1]d", imageUser), // numeric, so that Kubernetes can check runAsNonRoot
 		WorkingDir:   "/",
 		ExposedPorts: map[string]struct{}{"6443/tcp": {}},
 		Labels: map[string]string{
@@ -86,7 +88,7 @@ func (r *release) imageFor(p platform, program []entry) (v1.Image, error) {
 	return mutate.ConfigFile(image, config)
 }
 
-// image writes the OCI archive with the images for all platforms with linux.
+// image writes an OCI archive with the images for all Linux platforms.
 func (r *release) image(programs map[platform][]entry) error {
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	found := false
@@ -115,7 +117,7 @@ func (r *release) image(programs map[platform][]entry) error {
 	if err != nil {
 		return err
 	}
-	// Skopeo takes the first name, containerd and podman the second.
+	// Skopeo uses the first name, and containerd and podman use the second one.
 	names := map[string]string{"org.opencontainers.image.ref.name": r.version, "io.containerd.image.name": imageName + ":" + r.version}
 	if err := path.AppendIndex(index, layout.WithAnnotations(names)); err != nil {
 		return err

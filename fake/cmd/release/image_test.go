@@ -16,7 +16,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// The image has the command where its PATH leads, and runs it as a user that is not root, with requests authenticated.
+// The command is in the image's PATH, and the image runs it as a non-root user with authenticated requests.
 func TestImage(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -59,7 +59,7 @@ func TestImage(t *testing.T) {
 	is.True(err != nil)
 }
 
-// The bill of materials names the modules that a program has been built from: here, this test's.
+// The bill of materials lists the modules from which a program was built, in this case those of this test.
 func TestBOM(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

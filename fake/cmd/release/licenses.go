@@ -11,13 +11,13 @@ import (
 	"strings"
 )
 
-// licensesFile is the name of the file with the licenses of all components of a program or of the page other than kubesim.
+// licensesFile is the name of the file with the licenses of all third-party components of a program or of the page.
 const licensesFile = "THIRD_PARTY_LICENSES"
 
-// licenseFile matches the names of files that go with a copy of a module.
+// licenseFile matches the names of license files that must accompany a copy of a module.
 var licenseFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)(\.(txt|md))?$`)
 
-// licenses returns the licenses of the modules in a program, and of Go.
+// licenses returns the licenses of Go and of the modules in a program.
 func (r *release) licenses(ctx context.Context, info *debug.BuildInfo) ([]byte, error) {
 	root, err := r.command(ctx, ".", r.environment(), goCommand(), "env", "GOROOT")
 	if err != nil {
@@ -41,7 +41,7 @@ func (r *release) licenses(ctx context.Context, info *debug.BuildInfo) ([]byte, 
 	return all, nil
 }
 
-// npmLicenses returns the licenses of the packages that the page is built from.
+// npmLicenses returns the licenses of the npm packages in the page.
 func (r *release) npmLicenses(ctx context.Context) (all []byte, err error) {
 	out, err := r.command(ctx, "web", r.environment(), "npm", "ls", "--omit=dev", "--all", "--parseable")
 	if err != nil {
@@ -62,7 +62,8 @@ func (r *release) npmLicenses(ctx context.Context) (all []byte, err error) {
 	return all, nil
 }
 
-// licensesIn returns the licenses in a folder, below the name of what they are for.
+// licensesIn returns the licenses in a directory, with the component's name as the heading. It returns an error if the
+// directory has no license.
 func licensesIn(name, folder string) ([]byte, error) {
 	files, err := os.ReadDir(folder)
 	if err != nil {

@@ -21,19 +21,19 @@ clone with empty caches, compares the two, and runs the results. Flags:
   -page=false           leaves out the page and the npm package, which need npm
 `
 
-// release is a release that is being built.
+// release is a release under construction.
 type release struct {
-	root      string // of the project
+	root      string // root directory of the project
 	version   string
 	commit    string
 	time      time.Time // of the commit
 	platforms []platform
 	page      bool
-	cache     string // GOCACHE; if empty, that of the caller
+	cache     string // GOCACHE; if empty, the caller's
 	log       io.Writer
 }
 
-// out returns the folder of the built files.
+// out returns the directory of the built files.
 func (r *release) out() string { return filepath.Join(r.root, "dist", r.version) }
 
 // file returns the path of a file of the release: kubesim_VERSION_SUFFIX.
@@ -41,7 +41,7 @@ func (r *release) file(suffix string) string {
 	return filepath.Join(r.out(), "kubesim_"+r.version+"_"+suffix)
 }
 
-// complete reports whether the release has all that a release has.
+// complete reports whether the release contains everything that a release should contain.
 func (r *release) complete() bool { return r.page && len(r.platforms) == len(allPlatforms) }
 
 func (r *release) logf(format string, args ...any) { fmt.Fprintf(r.log, format+"\n", args...) }
@@ -60,7 +60,7 @@ func main() {
 	}
 }
 
-// run runs the command with its arguments, in the folder release of the project.
+// run runs the command with its arguments. The working directory must be that of this package.
 func run(ctx context.Context, args []string, out io.Writer) error {
 	if len(args) == 0 || args[0] != "build" && args[0] != "check" {
 		return errors.New("say build or check; release build -help lists the flags")
@@ -94,7 +94,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return nil
 }
 
-// build builds everything into an empty folder.
+// build builds everything into an empty directory.
 func (r *release) build(ctx context.Context) error {
 	if err := os.RemoveAll(r.out()); err != nil {
 		return err

@@ -15,11 +15,11 @@ import (
 	modzip "golang.org/x/mod/zip"
 )
 
-// checkModules installs the command as go install does, and resolves the packages of a program that requires fake/ctrl: both from
-// a module proxy in a folder, which has the modules as the tags would publish them.
+// checkModules installs the command with go install, and resolves the packages of a program that requires fake/ctrl. Both use a
+// module proxy in a directory, which contains the modules as the tags would publish them.
 func (r *release) checkModules(ctx context.Context, temporary string) error {
 	proxy := filepath.Join(temporary, "proxy")
-	clone := *r // of which .git is a folder, as modzip wants it; that of a worktree is a file
+	clone := *r // modzip requires a .git directory, which a worktree does not have
 	clone.root = filepath.Join(temporary, "clone")
 	if _, err := r.git(ctx, "clone", "--quiet", "--no-checkout", r.root, clone.root); err != nil {
 		return err
@@ -34,7 +34,7 @@ func (r *release) checkModules(ctx context.Context, temporary string) error {
 		return err
 	}
 	downloaded := filepath.Join(strings.TrimSpace(string(cache)), "cache/download")
-	// The module cache is another one: this version of the modules is not published yet.
+	// The module cache is a separate one, because this version of the modules is not published yet.
 	env := r.environment("GOMODCACHE="+filepath.Join(temporary, "modules"), "GOBIN="+temporary, "GOFLAGS=-modcacherw -trimpath", "CGO_ENABLED=0", "GOPRIVATE=", "GOSUMDB=off",
 		"GOPROXY=file://"+filepath.ToSlash(proxy)+",file://"+filepath.ToSlash(downloaded)+",https://proxy.golang.org")
 	user := *r
@@ -60,7 +60,7 @@ func (r *release) checkModules(ctx context.Context, temporary string) error {
 	return nil
 }
 
-// publish writes a module at the version into a folder that serves as a module proxy.
+// publish writes a module, at the release's version, to a directory that serves as a module proxy.
 func (r *release) publish(ctx context.Context, proxy, folder string) error {
 	m := modules.Version{Path: path.Join(rootModule, folder), Version: r.version}
 	base := filepath.Join(proxy, filepath.FromSlash(m.Path), "@v", m.Version)

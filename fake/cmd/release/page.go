@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// pages builds the page and, if the project has it, the npm package. The page's engine has no other modules than the program.
+// pages builds the page and, if the project has it, the npm package. The page's engine uses the same modules as the program.
 func (r *release) pages(ctx context.Context, program []entry) error {
 	r.logf("building the page")
 	if _, err := r.command(ctx, ".", r.environment(), "make", "web-dist"); err != nil {
@@ -43,10 +43,10 @@ func (r *release) writePage(ctx context.Context, program []entry) error {
 	return writeFile(r.file("page.tar.gz"), files, r.time, writeTarGz)
 }
 
-// npmTarballs matches the tarball that make npm-pack leaves, as npm pack does: kubesim-0.1.0.tgz.
+// npmTarballs matches the tarball that make npm-pack creates, named like that of npm pack: kubesim-0.1.0.tgz.
 const npmTarballs = "web/npm/*.tgz"
 
-// npm builds the npm package.
+// npm builds the npm package. If the Makefile has no target for it, npm does nothing.
 func (r *release) npm(ctx context.Context) error {
 	makefile, err := os.ReadFile(filepath.Join(r.root, "Makefile"))
 	if err != nil {

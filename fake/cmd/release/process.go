@@ -17,15 +17,15 @@ import (
 	"time"
 )
 
-// process describes how to start a program.
+// process specifies how to start a program.
 type process struct {
 	path string
 	args []string
-	env  []string // if nil, that of this process
-	root string   // if not empty, the folder that it sees as /
+	env  []string // if nil, the environment of this process
+	root string   // if not empty, the root directory of the process
 }
 
-// command returns the process as a command that can be started.
+// command returns a command for the process.
 func (p process) command(ctx context.Context) (*exec.Cmd, error) {
 	cmd := exec.CommandContext(ctx, p.path, p.args...)
 	cmd.Env = p.env
@@ -35,15 +35,15 @@ func (p process) command(ctx context.Context) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// served is a kubesim serve that runs.
+// served is a running kubesim serve.
 type served struct {
 	cmd       *exec.Cmd
-	url, page string // the page's has a / at its end
-	token     string // if empty, requests need none
+	url, page string // page ends in a slash
+	token     string // if empty, requests need no token
 	stderr    *lockedBuffer
 }
 
-// lockedBuffer is a buffer that a process writes to while it is read.
+// lockedBuffer is a buffer that can be read while a process writes to it.
 type lockedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -61,13 +61,13 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// drawnToken matches the token of the administrator in the line that kubesim serve prints to try it.
+// drawnToken matches the administrator's token in the example command that kubesim serve prints.
 var drawnToken = regexp.MustCompile(`--token (\S+)`)
 
-// startMax is how long a server may take until it serves.
+// startMax is the maximum time that a server may take to start.
 const startMax = time.Minute
 
-// serve starts kubesim serve and waits until it has printed the lines about where it serves, and which line to try.
+// serve starts kubesim serve and waits until it has printed its URLs and the example command.
 func serve(ctx context.Context, p process) (*served, error) {
 	cmd, err := p.command(ctx)
 	if err != nil {
@@ -110,7 +110,7 @@ func serve(ctx context.Context, p process) (*served, error) {
 	return s, nil
 }
 
-// get returns an error if the answer to a request does not have the code and the text.
+// get sends a request. It returns an error unless the response has the given status code and its body contains the given string.
 func (s *served) get(url, token string, code int, has string) error {
 	client := &http.Client{Timeout: startMax, Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	defer client.CloseIdleConnections()
@@ -136,10 +136,10 @@ func (s *served) get(url, token string, code int, has string) error {
 	return nil
 }
 
-// stop ends the server as a container's runtime does. The server must end in order.
+// stop stops the server the way a container runtime does. It returns an error if the server exits with one.
 func (s *served) stop() error {
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		_ = s.cmd.Process.Kill() // a system without this signal
+		_ = s.cmd.Process.Kill() // the system does not support this signal
 		_ = s.cmd.Wait()
 		return nil
 	}

@@ -13,12 +13,12 @@ import (
 	"strings"
 )
 
-// platform is where a program runs.
+// platform is the operating system and architecture of a program.
 type platform struct{ os, arch string }
 
 func (p platform) String() string { return p.os + "/" + p.arch }
 
-// suffix is that of files for the platform.
+// suffix returns the suffix of the platform's file names.
 func (p platform) suffix() string { return p.os + "_" + p.arch }
 
 // program returns the name of the command on the platform.
@@ -33,7 +33,7 @@ var allPlatforms = []platform{
 	{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"}, {"windows", "arm64"},
 }
 
-// parsePlatforms reads names of platforms with commas between them.
+// parsePlatforms parses a comma-separated list of platforms.
 func parsePlatforms(text string) (list []platform, err error) {
 	for name := range strings.SplitSeq(text, ",") {
 		i := slices.IndexFunc(allPlatforms, func(p platform) bool { return p.String() == name })
@@ -45,7 +45,7 @@ func parsePlatforms(text string) (list []platform, err error) {
 	return list, nil
 }
 
-// environment returns the environment of a command that builds: nothing of the caller's settings decides what comes out.
+// environment returns the environment of a build command. It overrides all settings of the caller that affect the result.
 func (r *release) environment(more ...string) []string {
 	env := append(os.Environ(), "GOFLAGS=-buildvcs=false", "GOWORK=off", "GOEXPERIMENT=", "GOAMD64=v1", "GOARM64=v8.0",
 		fmt.Sprintf("SOURCE_DATE_EPOCH=%d", r.time.Unix()))
@@ -55,7 +55,7 @@ func (r *release) environment(more ...string) []string {
 	return append(env, more...)
 }
 
-// command runs a command in a folder of the project and returns what it prints on stdout.
+// command runs a command in a directory of the project and returns its standard output.
 func (r *release) command(ctx context.Context, folder string, env []string, name string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir, cmd.Env = filepath.Join(r.root, folder), env
@@ -68,7 +68,7 @@ func (r *release) command(ctx context.Context, folder string, env []string, name
 	return out, nil
 }
 
-// program builds the command for a platform, its archive and its SBOM, and returns the files in the archive.
+// program builds the command, its archive and its SBOM for a platform, and returns the files in the archive.
 func (r *release) program(ctx context.Context, p platform) ([]entry, error) {
 	r.logf("building kubesim for %s", p)
 	temporary, err := os.MkdirTemp("", "kubesim-release-")
@@ -108,7 +108,7 @@ func (r *release) program(ctx context.Context, p platform) ([]entry, error) {
 	return files, r.writeArchive(p, files)
 }
 
-// writeArchive writes the archive for a platform: a folder with the files.
+// writeArchive writes the archive for a platform, which contains a directory with the files.
 func (r *release) writeArchive(p platform, files []entry) error {
 	folder := "kubesim_" + r.version + "_" + p.suffix()
 	inside := []entry{directory(folder)}
@@ -122,7 +122,7 @@ func (r *release) writeArchive(p platform, files []entry) error {
 	return writeFile(r.file(p.suffix()+".tar.gz"), inside, r.time, writeTarGz)
 }
 
-// goCommand returns the go command: that of the Makefile's GO.
+// goCommand returns the go command, which the Makefile passes in GO.
 func goCommand() string {
 	if name := os.Getenv("GO"); name != "" {
 		return name

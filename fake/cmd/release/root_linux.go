@@ -6,10 +6,11 @@ import (
 	"syscall"
 )
 
-// imageUser is the user and the group of the image's processes.
+// imageUser is the ID of the user and group of the image's processes.
 const imageUser = 65532
 
-// enterRoot makes a command see a folder as /, as the image's user. Without root this takes a user namespace.
+// enterRoot makes a command run as the image's user, with a directory as its root. If this process is not root, that requires a
+// user namespace.
 func enterRoot(cmd *exec.Cmd, root string) error {
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: root}

@@ -4,8 +4,8 @@ package main
 
 import "os/exec"
 
-// imageUser is the user and the group of the image's processes.
+// imageUser is the ID of the user and group of the image's processes.
 const imageUser = 65532
 
-// enterRoot returns an error: the image's command runs on Linux only.
+// enterRoot returns an error, because the image's command runs only on Linux.
 func enterRoot(*exec.Cmd, string) error { return notHere("the image's command needs Linux") }

@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// bom is a software bill of materials: CycloneDX 1.6, as far as it is used here.
+// bom is a software bill of materials, in the subset of CycloneDX 1.6 that is used here.
 //
 //	metadata.component   the program, with its checksum
-//	components           the modules that the linker has put into it, by its own build information, and Go's standard library
+//	components           the linked modules, according to the program's build information, and Go's standard library
 type bom struct {
 	Schema     string      `json:"$schema"`
 	Format     string      `json:"bomFormat"`

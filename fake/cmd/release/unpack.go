@@ -23,7 +23,7 @@ func (r *release) archive(p platform) string {
 	return r.file(p.suffix() + ".tar.gz")
 }
 
-// unpack unpacks an archive into a folder. The archive's name determines its kind.
+// unpack unpacks an archive into a directory. The file extension determines the format.
 func unpack(name, folder string) error {
 	f, err := os.Open(name)
 	if err != nil {
@@ -43,7 +43,7 @@ func unpack(name, folder string) error {
 	return untar(f, folder)
 }
 
-// untar unpacks a tar archive of files and folders.
+// untar unpacks a tar archive of files and directories.
 func untar(from io.Reader, folder string) error {
 	in := tar.NewReader(from)
 	for {
@@ -85,7 +85,7 @@ func unzip(f *os.File, folder string) error {
 	return nil
 }
 
-// put makes a file or a folder of an archive.
+// put creates a file or directory from an archive.
 func put(folder, name string, mode fs.FileMode, data io.Reader) error {
 	if !filepath.IsLocal(filepath.FromSlash(name)) {
 		return fmt.Errorf("the archive has %q, which is not a path in it", name)
@@ -104,7 +104,7 @@ func put(folder, name string, mode fs.FileMode, data io.Reader) error {
 	return errors.Join(os.WriteFile(path, content, 0o644), os.Chmod(path, mode.Perm()))
 }
 
-// engineFile returns the name of the page's engine, which engine.json names.
+// engineFile returns the file name of the page's engine according to engine.json.
 func engineFile(page string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(page, "engine/engine.json"))
 	if err != nil {

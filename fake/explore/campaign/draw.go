@@ -9,39 +9,41 @@ import (
 	"github.com/kubesim/kubesim/sim/trouble"
 )
 
-// Limits restrict what a Campaign may draw.
+// Limits restrict the plans that a Campaign draws.
 type Limits struct {
-	// Items is about how many faults and steps a plan has.
+	// Items is the approximate number of faults and steps in a plan.
 	Items int
-	// Level is the worst that a fault may be.
+	// Level is the highest level of the drawn faults.
 	Level fault.Level
-	// Without are the kinds of faults and steps that are left out.
+	// Without are the kinds of faults and steps that are excluded.
 	Without []string
-	// NoFeedback draws each plan anew, and changes none that led to something new.
+	// NoFeedback disables feedback: plans that led to new behaviour are not mutated.
 	NoFeedback bool
 }
 
-// Campaign draws plans, and learns from what came of them.
+// Campaign draws plans and uses the outcomes of earlier plans.
 type Campaign struct {
-	limits Limits
-	seen   Seen
-	known  map[uint64]bool // sequences
-	kept   []Plan          // the plans that led to new sequences, the newest last
+	limits  Limits
+	seen    Seen
+	classes []class
+	known   map[uint64]bool // the known sequences
+	kept    []Plan          // the plans that led to new sequences, newest last
 }
 
-// NewCampaign returns a Campaign that begins with the outcome of a run without trouble.
+// NewCampaign returns a Campaign. calm is the outcome of a run without faults.
 func NewCampaign(l Limits, calm *Outcome) *Campaign {
-	c := &Campaign{limits: l, seen: calm.Seen, known: map[uint64]bool{}}
+	c := &Campaign{limits: l, seen: calm.Seen, classes: classes(calm.Writes), known: map[uint64]bool{}}
 	for _, s := range calm.Sequences {
 		c.known[s] = true
 	}
 	return c
 }
 
-// Known returns how many sequences of requests and answers there have been, and from how many plans new ones are made.
+// Known returns the number of known sequences of requests and responses, and the number of plans that are kept for
+// mutation.
 func (c *Campaign) Known() (sequences, plans int) { return len(c.known), len(c.kept) }
 
-// New returns the sequences of requests and responses that no earlier run has had.
+// New returns the sequences of requests and responses that did not occur in earlier runs.
 func (c *Campaign) New(o *Outcome) (list []uint64) {
 	for _, s := range o.Sequences {
 		if !c.known[s] {
@@ -62,7 +64,7 @@ func (c *Campaign) Learn(p Plan, o *Outcome) {
 	}
 }
 
-// Plan draws the plan of a seed. The result depends only on the seed and on the outcomes of earlier plans.
+// Plan draws a plan from a seed. The result depends only on the seed and on the outcomes of earlier plans.
 func (c *Campaign) Plan(seed uint64) Plan {
 	r := rand.New(rand.NewPCG(seed, 0x6578706c6f7265))
 	if len(c.kept) > 0 && !c.limits.NoFeedback && r.IntN(2) == 0 {
@@ -71,8 +73,34 @@ func (c *Campaign) Plan(seed uint64) Plan {
 	return Plan{seed, c.items(r, seed, c.limits.Items)}
 }
 
-// items draws about n lines: which kinds of trouble there are at all is drawn first, so that some plans have only few.
+// items draws about n faults and steps. It first draws which kinds of steps are possible, so that some plans contain
+// only a few kinds. A third of the plans begin with failures of a class of writes, and a third have nothing else.
 func (c *Campaign) items(r *rand.Rand, seed uint64, n int) (list []Item) {
+	bursts := 0
+	if len(c.classes) > 0 {
+		bursts = r.IntN(3)
+	}
+	if bursts > 0 {
+		for range 1 + r.IntN(burstsMax) {
+			list = append(list, c.burst(r))
+		}
+	}
+	if bursts == 1 {
+		return c.allowed(list)
+	}
+	return c.allowed(append(list, c.others(r, seed, max(n-len(list), 0))...))
+}
+
+// burstsMax is the maximum number of classes, or of objects, whose writes fail in a plan.
+const burstsMax = 3
+
+// allowed removes the items of excluded kinds.
+func (c *Campaign) allowed(list []Item) []Item {
+	return slices.DeleteFunc(list, func(i Item) bool { return slices.Contains(c.limits.Without, i.Kind()) })
+}
+
+// others draws about n faults of all requests and watches, and steps.
+func (c *Campaign) others(r *rand.Rand, seed uint64, n int) (list []Item) {
 	steps := c.steps(r)
 	faults := n
 	if len(steps) > 0 {
@@ -85,10 +113,11 @@ func (c *Campaign) items(r *rand.Rand, seed uint64, n int) (list []Item) {
 	for len(list) < n && len(steps) > 0 {
 		list = append(list, Item{Step: steps[r.IntN(len(steps))](r)})
 	}
-	return slices.DeleteFunc(list, func(i Item) bool { return slices.Contains(c.limits.Without, i.Kind()) })
+	return list
 }
 
-// resources draws the resources that faults apply to: a subset of the resources that clients requested, or nil for all of them.
+// resources draws the resources that faults apply to: a subset of the resources that clients requested, or nil for all
+// resources.
 func (c *Campaign) resources(r *rand.Rand) []string {
 	if len(c.seen.Resources) == 0 || r.IntN(3) == 0 {
 		return nil
@@ -105,7 +134,7 @@ func (c *Campaign) resources(r *rand.Rand) []string {
 // maker draws one step.
 type maker func(r *rand.Rand) Step
 
-// steps returns the kinds of steps that are switched on.
+// steps returns a random subset of the kinds of steps, or all kinds if the subset is empty.
 func (c *Campaign) steps(r *rand.Rand) (on []maker) {
 	all := slices.Concat(c.clientSteps(), c.serverSteps())
 	if len(c.seen.Objects) > 0 {
@@ -122,16 +151,21 @@ func (c *Campaign) steps(r *rand.Rand) (on []maker) {
 	return on
 }
 
-// clientSteps are what happens to clients.
+// clientSteps returns the kinds of steps that affect clients.
 func (c *Campaign) clientSteps() (all []maker) {
 	for _, client := range c.seen.Clients {
+		own := of(client.Name, c.classes)
 		around := func(r *rand.Rand) When {
+			if len(own) > 0 && r.IntN(2) == 0 {
+				k := &own[r.IntN(len(own))]
+				return When{Client: client.Name, Nth: k.writes[k.draw(r)].nth, Before: r.IntN(2) == 0}
+			}
 			return When{Client: client.Name, Nth: 1 + r.IntN(client.Writes+1), Before: r.IntN(2) == 0}
 		}
 		if client.Writes > 0 {
 			all = append(all, func(r *rand.Rand) Step {
 				w := around(r)
-				w.Before = true // so that the object that the client has read is out of date
+				w.Before = true // so that the version that the client has read is stale
 				return Step{w, Touch}
 			})
 		}
@@ -140,7 +174,7 @@ func (c *Campaign) clientSteps() (all []maker) {
 			if c.seen.Replicas > 1 && c.limits.Level >= fault.Degraded {
 				all = append(all, func(r *rand.Rand) Step {
 					w := around(r)
-					w.Before = true // the replica must not learn of the write
+					w.Before = true // so that the replica does not receive the write
 					return Step{w, Crash{client.Name, seconds(r, 5), 2 + r.IntN(c.seen.Replicas-1), seconds(r, 60)}}
 				})
 			}
@@ -154,7 +188,7 @@ func (c *Campaign) clientSteps() (all []maker) {
 	return all
 }
 
-// serverSteps are what happens to API servers, and to leaders.
+// serverSteps returns the kinds of steps that affect API servers and leaders.
 func (c *Campaign) serverSteps() []maker {
 	all := []maker{func(r *rand.Rand) Step { return Step{c.drawTime(r), Expire} }}
 	if slices.Contains(c.seen.Resources, "leases.coordination.k8s.io") {
@@ -179,7 +213,7 @@ func (c *Campaign) serverSteps() []maker {
 	return all
 }
 
-// replica is mostly the first, which clients talk to.
+// replica draws the number of a replica. In most cases it is the first, which clients use.
 func (c *Campaign) replica(r *rand.Rand) int {
 	if r.IntN(3) > 0 {
 		return 1
@@ -187,7 +221,7 @@ func (c *Campaign) replica(r *rand.Rand) int {
 	return 1 + r.IntN(max(c.seen.Replicas, 1))
 }
 
-// drawTime is a time while there is trouble, mostly one at which a client writes something.
+// drawTime draws the time of a step: in most cases a write of a client, otherwise a time before faults end.
 func (c *Campaign) drawTime(r *rand.Rand) When {
 	writers := slices.DeleteFunc(slices.Clone(c.seen.Clients), func(x Client) bool { return x.Writes == 0 })
 	if len(writers) > 0 && r.IntN(3) > 0 {
@@ -197,18 +231,18 @@ func (c *Campaign) drawTime(r *rand.Rand) When {
 	return When{At: time.Duration(r.Int64N(max(int64(c.seen.Took/time.Second), 1))) * time.Second}
 }
 
-// seconds returns one second up to most.
+// seconds draws a duration between one second and most seconds.
 func seconds(r *rand.Rand, most int) time.Duration {
 	return time.Duration(1+r.IntN(most)) * time.Second
 }
 
-// edit changes an object somewhere.
+// edit draws an edit of an object.
 func (c *Campaign) edit(r *rand.Rand) Step {
 	o := c.seen.Objects[r.IntN(len(c.seen.Objects))]
 	return Step{c.drawTime(r), Edit{o.Resource, o.Key, string(RandomPatch(r, o))}}
 }
 
-// changed makes a plan of one that led to something new: less, other and more of it, and another seed.
+// changed mutates a plan that led to new behaviour: it removes, copies and adds items, and uses another seed.
 func (c *Campaign) changed(r *rand.Rand, seed uint64) Plan {
 	p := Plan{seed, slices.Clone(c.kept[len(c.kept)-1-min(r.IntN(len(c.kept)), r.IntN(len(c.kept)))].Items)}
 	for range 1 + r.IntN(3) {

@@ -11,8 +11,9 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// RandomPatch draws a merge patch of the spec of an object. It sets one field of the schema at any depth, and now and then more of them, to
-// a value that the schema allows, or removes it. Numbers lie within their bounds, mostly near the bounds or near the current value.
+// RandomPatch draws a merge patch for the spec of an object. It usually changes one field of the schema, at any depth,
+// and sometimes several: it removes the field or sets it to a value that the schema allows. Numbers are within their
+// bounds, and mostly close to a bound or to the current value.
 func RandomPatch(r *rand.Rand, o Object) []byte {
 	var s, spec map[string]any
 	decode(o.Schema, &s)
@@ -21,11 +22,11 @@ func RandomPatch(r *rand.Rand, o Object) []byte {
 	for r.IntN(3) == 0 {
 		maps.Copy(patch, patchOf(r, s, spec))
 	}
-	data, _ := json.Marshal(map[string]any{"spec": patch}) // maps of strings, numbers and lists
+	data, _ := json.Marshal(map[string]any{"spec": patch}) // cannot fail: only maps, strings, numbers and lists
 	return data
 }
 
-// decode reads a JSON object and keeps its numbers as json.Number. If data is not an object, *into becomes nil.
+// decode decodes a JSON object with numbers as json.Number. If data is not an object, it sets *into to nil.
 func decode(data []byte, into *map[string]any) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -34,7 +35,7 @@ func decode(data []byte, into *map[string]any) {
 	}
 }
 
-// patchOf draws a patch of an object with properties.
+// patchOf draws a patch for an object with the schema s and the current value now.
 func patchOf(r *rand.Rand, s, now map[string]any) map[string]any {
 	properties, _ := s["properties"].(map[string]any)
 	names := object.SortedKeys(properties)
@@ -51,7 +52,7 @@ func patchOf(r *rand.Rand, s, now map[string]any) map[string]any {
 	if inner, ok := property["properties"].(map[string]any); ok && len(inner) > 0 {
 		below, _ := now[name].(map[string]any)
 		patch := patchOf(r, property, below)
-		if !there { // a new object needs its required fields
+		if !there { // a new object must have its required fields
 			for field, value := range objectOf(r, property) {
 				if _, set := patch[field]; !set {
 					patch[field] = value
@@ -63,7 +64,7 @@ func patchOf(r *rand.Rand, s, now map[string]any) map[string]any {
 	return map[string]any{name: valueOf(r, property, now[name])}
 }
 
-// objectOf draws an object with the fields that are required.
+// objectOf draws an object with the required fields of the schema s.
 func objectOf(r *rand.Rand, s map[string]any) map[string]any {
 	out := map[string]any{}
 	properties, _ := s["properties"].(map[string]any)
@@ -77,7 +78,7 @@ func objectOf(r *rand.Rand, s map[string]any) map[string]any {
 	return out
 }
 
-// itemsMost is how many items a list gets that has no maximum.
+// itemsMost limits the number of additional items in a generated list.
 const itemsMost = 3
 
 // valueOf draws a value for the schema s; now is the current value.
@@ -112,7 +113,7 @@ func valueOf(r *rand.Rand, s map[string]any, now any) any {
 	return words[r.IntN(len(words))]
 }
 
-// numberOf draws an integer: a bound, a neighbour of the current value, or a small number.
+// numberOf draws an integer: a bound, the current value or a neighbour of it, or a small number.
 func numberOf(r *rand.Rand, s map[string]any, now any) int64 {
 	low, high := int64(bounded(s, "minimum", 0)), int64(bounded(s, "maximum", 1000))
 	n := low + r.Int64N(6)
@@ -131,7 +132,8 @@ func numberOf(r *rand.Rand, s map[string]any, now any) int64 {
 	return min(max(n, low), max(high, low))
 }
 
-// bounded returns the number that a schema has under a name.
+// bounded returns the value of a numeric keyword of a schema. If the schema does not contain the keyword, it returns
+// the given default.
 func bounded(s map[string]any, name string, otherwise int) int {
 	n, ok := s[name].(json.Number)
 	if !ok {
@@ -141,13 +143,13 @@ func bounded(s map[string]any, name string, otherwise int) int {
 	return int(f)
 }
 
-// lengthMost is how long a text or a list gets at most, whatever its schema asks for.
+// lengthMost limits the length of generated strings and lists, even if the schema requires more.
 const lengthMost = 1000
 
-// length returns the least length that a schema has under a name.
+// length returns a minimum length from a schema.
 func length(s map[string]any, name string) int { return min(max(bounded(s, name, 0), 0), lengthMost) }
 
-// words are texts that most fields take.
+// words are strings that most fields allow.
 var words = []string{"a", "b", "alpha", "beta", "x-1", "example.com"}
 
 // textOf draws a string: a common word, or the current value with a digit appended, like another version.

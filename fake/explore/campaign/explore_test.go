@@ -33,7 +33,7 @@ at 4s do jump operator -1h0m0s
 at 1m30s do edit sites.web.example.com default/blog {"spec":{"scale": {"replicas":0}}}
 `
 
-// A plan is a text and nothing else.
+// TestParse checks that a plan equals its text form after parsing, and that errors name the line.
 func TestParse(t *testing.T) {
 	is := is.New(t)
 	p, err := campaign.Parse("# a comment\n\n" + plan)
@@ -56,7 +56,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// recorded is a World that remembers.
+// recorded is a World that records the calls of its methods.
 type recorded struct{ said []string }
 
 func (r *recorded) say(words ...any) {
@@ -76,20 +76,20 @@ func (r *recorded) Depose()                             { r.say("depose") }
 func (r *recorded) Edit(resource, key, patch string)    { r.say("edit", resource, key, patch) }
 func (r *recorded) Jump(client string, d time.Duration) { r.say("jump", client, d.String()) }
 
-// Actions on replicas are the kinds that package trouble lists, with their arguments.
+// TestStepsOfReplicas checks that actions on replicas are parsed with the arguments of their kinds in package trouble.
 func TestStepsOfReplicas(t *testing.T) {
 	is := is.New(t)
 	for line, right := range map[string]bool{"at 1s do lag 1 10s pods": true, "at 1s do lag 1 10s": true, "at 1s do cut 1 10s": true, "at 1s do restart 1": true,
 		"at 1s do cut 1 10s pods": false, "at 1s do restart 1 10s": false, "at 1s do lag 1": false, "at 1s do stall 1 10s": false} {
 		s, err := campaign.ParseStep(line)
-		is.Equal(err == nil, right) // which it knows
+		is.Equal(err == nil, right) // accepted or rejected
 		if right {
 			is.Equal(s.String(), line)
 		}
 	}
 }
 
-// Each parsed step does what its text says.
+// TestSteps checks that each parsed step performs the action in its text.
 func TestSteps(t *testing.T) {
 	is := is.New(t)
 	p, err := campaign.Parse(plan)
@@ -103,7 +103,8 @@ func TestSteps(t *testing.T) {
 		`["edit","sites.web.example.com","default/blog","{\"spec\":{\"scale\": {\"replicas\":0}}}"]`})
 }
 
-// A plan becomes as small as it can be, with the shortest waits at the earliest times; nothing at all is tried first.
+// TestShrink checks that a plan becomes minimal, with the shortest waits and the earliest times, and that the empty
+// plan is tried first.
 func TestShrink(t *testing.T) {
 	is := is.New(t)
 	p, err := campaign.Parse(plan)
@@ -121,7 +122,8 @@ func TestShrink(t *testing.T) {
 	is.True(!ok)
 }
 
-// Shrinking reduces an edit to the one field that makes the test fail, with the smallest value that does.
+// TestShrinkEdits checks that shrinking reduces an edit to the single field that makes the test fail, with the smallest
+// value that does so.
 func TestShrinkEdits(t *testing.T) {
 	is := is.New(t)
 	const edit = `at 1m30s do edit sites.web.example.com default/blog ` +
@@ -143,17 +145,17 @@ func TestShrinkEdits(t *testing.T) {
 			runs++
 			var e struct{ Spec edited }
 			if len(q.Items) == 0 || json.Unmarshal([]byte(q.Steps()[0].Do.(campaign.Edit).Patch), &e) != nil {
-				return false // a patch that is refused changes nothing
+				return false // a rejected patch has no effect
 			}
 			return x.fails(e.Spec)
 		})
 		is.True(ok)
 		is.Equal(small.Lines(), "at 0s do edit sites.web.example.com default/blog "+x.want+"\n")
-		is.True(runs < 100) // each takes a while
+		is.True(runs < 100) // each run takes time
 	}
 }
 
-// edited is the spec of a custom resource. The operator under test mishandles one of its fields.
+// edited is the spec of a custom resource. The operator under test handles one of its fields incorrectly.
 type edited struct {
 	Name  string
 	On    bool
@@ -172,7 +174,8 @@ func seen() *campaign.Outcome {
 		Objects: []campaign.Object{{Resource: "widgets.example.com", Key: "default/w", Schema: []byte(schema), Spec: []byte(`{"size":3}`)}}}}
 }
 
-// Each plan follows from its seed, all can be read, and every kind of trouble comes up.
+// TestDraw checks that each plan depends only on its seed, that all plans can be parsed, and that every kind of fault
+// and step occurs.
 func TestDraw(t *testing.T) {
 	is := is.New(t)
 	limits := campaign.Limits{Items: 8, Level: fault.Degraded, Without: []string{"expire", "truncate"}}
@@ -187,15 +190,15 @@ func TestDraw(t *testing.T) {
 		for _, i := range p.Items {
 			kinds[i.Kind()] = true
 		}
-		o := &campaign.Outcome{Sequences: []uint64{seed}} // it led to something new, and is changed
+		o := &campaign.Outcome{Sequences: []uint64{seed}} // a new sequence, so that the plan is mutated
 		one.Learn(p, o)
 		other.Learn(p, o)
 	}
 	for _, kind := range []string{"fail", "commit-then-fail", "delay-request", "delay-answer", "delay", "hold", "close", "stall", "compact",
 		"crash", "lag", "cut", "restart", "touch", "depose", "edit", "jump"} {
-		is.True(kinds[kind]) // it comes up
+		is.True(kinds[kind]) // the kind occurs
 	}
-	is.True(!kinds["expire"] && !kinds["truncate"]) // left out
+	is.True(!kinds["expire"] && !kinds["truncate"]) // excluded kinds do not occur
 	sequences, plans := one.Known()
 	is.Equal([]int{sequences, plans}, []int{500, 500})
 }
@@ -205,7 +208,7 @@ const schema = `{"type":"object","required":["size"],"properties":{"size":{"type
 	"parts":{"type":"array","maxItems":3,"items":{"type":"string"}},"labels":{"type":"object","additionalProperties":{"type":"string"}},
 	"inner":{"type":"object","required":["name"],"properties":{"name":{"type":"string","minLength":3},"depth":{"type":"integer"}}}}}`
 
-// Edits stay within the schema.
+// TestRandomPatch checks that edits are valid according to the schema.
 func TestRandomPatch(t *testing.T) {
 	is := is.New(t)
 	r := rand.New(rand.NewPCG(1, 1))
@@ -226,11 +229,11 @@ func TestRandomPatch(t *testing.T) {
 		is.True(p.Spec.Inner == nil || len(p.Spec.Inner.Name) >= 3) // required fields are included
 	}
 	is.True(len(texts) > 30)
-	is.True(texts[`{"spec":{"size":9}}`])     // the bounds
-	is.True(!texts[`{"spec":{"size":null}}`]) // which cannot go
+	is.True(texts[`{"spec":{"size":9}}`])     // a bound occurs
+	is.True(!texts[`{"spec":{"size":null}}`]) // a required field is not removed
 }
 
-// Suspects names the writes that occur more or less often in one run than in the other.
+// TestSuspects checks that Suspects reports the writes that occur more or less often in one run than in the other.
 func TestSuspects(t *testing.T) {
 	is := is.New(t)
 	create := campaign.Write{N: 5, Client: "op", Verb: "create", What: "pods", Key: "default/a", Code: 201, Committed: true}
@@ -249,15 +252,30 @@ op update pods: 0 times instead of 1
 `)
 }
 
-// The environment variables determine the shard.
+// TestAbandoned checks that Abandoned reports the last write of each object if it failed and was needed.
+func TestAbandoned(t *testing.T) {
+	is := is.New(t)
+	list := []campaign.Write{
+		{Client: "op", Verb: "update", What: "pods/status", Key: "default/a", Code: 504}, // tried again
+		{Client: "op", Verb: "patch", What: "pods/status", Key: "default/a", Code: 200, Committed: true},
+		{Client: "op", Verb: "update", What: "sites/status", Key: "default/a", Code: 504, N: 7, At: time.Second},
+		{Client: "other", Verb: "update", What: "sites/status", Key: "default/a", Code: 200, Committed: true}, // another client
+		{Client: "op", Verb: "delete", What: "sites", Key: "default/a", Code: 404},                            // not needed
+		{Client: "op", Verb: "create", What: "pods", Key: "default", Code: 409},
+		{Client: "op", Verb: "create", What: "secrets", Key: "default", Code: 504, Committed: true}, // stored
+	}
+	is.Equal(campaign.Abandoned(&campaign.Outcome{Writes: list}), "op update sites/status default/a: 504 at +1s (n 7)\n")
+}
+
+// TestShard checks that the environment variables determine the shard.
 func TestShard(t *testing.T) {
 	is := is.New(t)
 	for _, c := range []struct{ shard, index, shards, want, says string }{
 		{"", "", "", "1/1", ""},
 		{"2/8", "0", "4", "2/8", ""},
 		{"", "3", "4", "4/4", ""},
-		{"", "3", "", "1/1", ""}, // a Job of something else
-		{"", "4", "4", "", "is not one of"},
+		{"", "3", "", "1/1", ""}, // an Indexed Job for another purpose
+		{"", "4", "4", "", "must be from 0 to"},
 		{"0/4", "", "", "", "from 1 to N"},
 	} {
 		env := map[string]string{campaign.ShardVariable: c.shard, campaign.IndexVariable: c.index, campaign.ShardsVariable: c.shards}
@@ -271,7 +289,7 @@ func TestShard(t *testing.T) {
 	}
 }
 
-// The page unpacks a link: deflated JSON. If the link would be too long, it is "".
+// TestLink checks that a link contains deflated JSON, and that Link returns "" if the link would be too long.
 func TestLink(t *testing.T) {
 	is := is.New(t)
 	packed, ok := strings.CutPrefix(campaign.Link("https://example.com/page/", "create cm a\n"), "https://example.com/page/#v1.any.")
@@ -289,7 +307,8 @@ func TestLink(t *testing.T) {
 	is.Equal(campaign.Link("", string(long)), "")
 }
 
-// A story contains the writes of clients without uids and resourceVersions. There is no story if a body is not JSON.
+// TestStory checks that a story contains the writes of clients without uids and resourceVersions, and that there is no
+// story if a body is not JSON.
 func TestStory(t *testing.T) {
 	is := is.New(t)
 	list := []campaign.Sent{

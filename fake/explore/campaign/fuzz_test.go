@@ -8,7 +8,7 @@ import (
 	"github.com/kubesim/kubesim/fake/explore/campaign"
 )
 
-// FuzzParse checks that a plan that is read prints as one that is the same.
+// FuzzParse checks that the text form of a parsed plan is parsed to the same plan.
 func FuzzParse(f *testing.F) {
 	f.Add(plan)
 	f.Add("# a\nat 1s do edit a b {}\nafter x 1 do crash x 1ns stale=9 0s\n")
@@ -24,7 +24,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzPatch checks that a patch can be drawn of any schema that a definition may have, and made smaller until nothing is left.
+// FuzzPatch checks that a patch can be drawn for any schema, and that shrinking it ends.
 func FuzzPatch(f *testing.F) {
 	f.Add(uint64(1), []byte(schema), []byte(`{"size":3}`))
 	f.Add(uint64(2), []byte(`{"properties":{"a":{"type":"string","minLength":1e18},"b":{"type":"array","minItems":-3}}}`), []byte(`{"a":"b"}`))
@@ -39,7 +39,7 @@ func FuzzPatch(f *testing.F) {
 	})
 }
 
-// FuzzHang checks that whatever a process prints as it ends can be read.
+// FuzzHang checks that Hang does not panic for any output of a process.
 func FuzzHang(f *testing.F) {
 	f.Add("goroutine 7 [sync.Mutex.Lock, synctest bubble 3]:\nsync.(*Mutex).lockSlow(0xc000012345)\n\t/a/b.go:3 +0x1\n\ngoroutine 8 [sleep (durable)]:\nmain.f(0xc000012340)\n\tx.go:1\n")
 	f.Add("goroutine 1 []:\n(")
@@ -48,7 +48,7 @@ func FuzzHang(f *testing.F) {
 	})
 }
 
-// FuzzMerge checks that no log ends kubesim sweep --merge.
+// FuzzMerge checks that kubesim sweep --merge does not panic for any log.
 func FuzzMerge(f *testing.F) {
 	f.Add("PASS\n{\"test\":\"T\",\"shard\":\"1/2\",\"done\":true,\"runs\":3,\"sequences\":[1]}\n{\"test\":\"T\",\"shard\":\"2/2\",\"seed\":4,\"plan\":\"at 1s do touch\"}\n", "2/8")
 	f.Fuzz(func(t *testing.T, text, shard string) {

@@ -9,13 +9,13 @@ import (
 
 // goroutine is a goroutine in a dump of all stacks (runtime.Stack).
 type goroutine struct {
-	name   string // goroutine 17
-	state  string // sync.Mutex.Lock, chan receive (durable)
+	name   string // such as goroutine 17
+	state  string // such as sync.Mutex.Lock, chan receive (durable)
 	bubble bool
 	calls  []call
 }
 
-// call is a function and where it is.
+// call is a stack frame.
 type call struct {
 	function  string
 	arguments []uint64
@@ -24,10 +24,10 @@ type call struct {
 
 var header = regexp.MustCompile(`^(goroutine \d+).*? \[([^\]]*)\]:$`)
 
-// durably is the runtime's text for a goroutine that is durably blocked and so lets the bubble's time advance.
+// durably marks a goroutine that is durably blocked, so that the bubble's time can advance.
 const durably = "(durable)"
 
-// parseStacks reads a dump.
+// parseStacks parses a dump of all stacks.
 func parseStacks(text string) (list []goroutine) {
 	for part := range strings.SplitSeq(text, "\n\n") {
 		lines := strings.Split(strings.TrimSpace(part), "\n")
@@ -63,11 +63,12 @@ func parseCall(function, place string) call {
 	return c
 }
 
-// Hang finds, in a dump of all stacks, the goroutines of bubbles that keep virtual time from advancing, and reports what they wait for. The
-// report is "" if there are none. waits is false if one of the goroutines runs, because then it may only be slow.
+// Hang analyses a dump of all stacks. It finds the goroutines of bubbles that keep virtual time from advancing, and
+// reports what they wait for. report is "" if there are none. waits is false if one of the goroutines is running,
+// because it may only be slow.
 //
-// The runtime does not report which goroutine holds a mutex. The holder that Hang names is a guess: a goroutine in a method whose receiver
-// lies near the mutex in memory.
+// The runtime does not report which goroutine holds a mutex. Hang guesses: it names a goroutine in a method whose
+// receiver is near the mutex in memory.
 func Hang(stacks string) (report string, waits bool) {
 	list := parseStacks(stacks)
 	var b strings.Builder
@@ -77,7 +78,7 @@ func Hang(stacks string) (report string, waits bool) {
 		if !g.bubble || strings.Contains(g.state, durably) || strings.HasPrefix(g.state, "synctest.Run") {
 			continue
 		}
-		if strings.HasPrefix(g.state, "run") { // running, runnable
+		if strings.HasPrefix(g.state, "run") || g.state == "syscall" { // running, runnable, or reading a file
 			waits = false
 		}
 		fmt.Fprintf(&b, "%s [%s]%s\n", g.name, g.state, formatCalls(g.calls))
@@ -111,10 +112,11 @@ func (g *goroutine) mutex() uint64 {
 	return 0
 }
 
-// nearby is how far behind the beginning of a struct one of its mutexes may lie.
+// nearby is the maximum distance between the beginning of a struct and one of its mutexes.
 const nearby = 4096
 
-// holder finds the goroutine that has called a method of the struct that contains the mutex, and waits for something else.
+// holder returns the goroutine that probably holds the mutex: it is in a method of the struct that contains the mutex,
+// and does not wait for the mutex itself.
 func holder(list []goroutine, waiting *goroutine, mutex uint64) *goroutine {
 	var found *goroutine
 	nearest := uint64(nearby)
@@ -132,10 +134,10 @@ func holder(list []goroutine, waiting *goroutine, mutex uint64) *goroutine {
 	return found
 }
 
-// callsShown is how many calls of a goroutine are shown.
+// callsShown is the maximum number of printed calls per goroutine.
 const callsShown = 12
 
-// formatCalls shows the calls of a goroutine, the innermost first, without those of the runtime.
+// formatCalls formats the calls of a goroutine, innermost first, without calls of the runtime and package sync.
 func formatCalls(calls []call) string {
 	var b strings.Builder
 	shown := 0

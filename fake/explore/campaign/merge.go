@@ -12,23 +12,24 @@ import (
 	"time"
 )
 
-// Line is a result that a process reports about its shard, as a line of JSON: one for each seed that failed, and one at the end.
+// Line is a result that a process reports for its shard, as a line of JSON. There is one line for each failed seed, and
+// one at the end.
 type Line struct {
-	Test  string `json:"test"` // or the file of a scenario
+	Test  string `json:"test"` // the test, or the file of a scenario
 	Shard string `json:"shard"`
 
 	Seed    uint64 `json:"seed,omitempty"`
 	Failure string `json:"failure,omitempty"`
-	Plan    string `json:"plan,omitempty"` // made small, without the seed
+	Plan    string `json:"plan,omitempty"` // the shrunk plan, without the seed
 	Replay  string `json:"replay,omitempty"`
 
 	Done      bool     `json:"done,omitempty"`
 	Runs      int      `json:"runs,omitempty"`
 	Seconds   float64  `json:"seconds,omitempty"`
-	Sequences []uint64 `json:"sequences,omitempty"` // of requests and answers
+	Sequences []uint64 `json:"sequences,omitempty"` // of requests and responses
 }
 
-// WriteTo prints the line.
+// WriteTo writes the line as JSON.
 func (l Line) WriteTo(w io.Writer) (int64, error) {
 	data, err := json.Marshal(l)
 	if err != nil {
@@ -40,24 +41,25 @@ func (l Line) WriteTo(w io.Writer) (int64, error) {
 
 // Merged is the combined result of all shards.
 type Merged struct {
-	Shards    []string // that came to their end
-	Open      []string // that did not
+	Shards    []string // completed shards
+	Open      []string // incomplete shards
 	Runs      int
-	Took      time.Duration // of the longest part: they run at the same time
-	Work      time.Duration // of all parts
+	Took      time.Duration // the time of the slowest shard: shards run concurrently
+	Work      time.Duration // the total time of all shards
 	Sequences int
-	Failures  []MergedFailure // the most frequent first
+	Failures  []MergedFailure // sorted by frequency, most frequent first
 }
 
-// MergedFailure are the seeds that failed by the same plan.
+// MergedFailure describes the seeds that failed with the same plan.
 type MergedFailure struct {
 	Test, Plan string
 	Seeds      []uint64
-	Failure    string // of the first
+	Failure    string // of the first seed
 	Replay     string
 }
 
-// Merge reads the results of all shards. It ignores lines that are not JSON results, because a log contains other lines, too.
+// Merge reads the results of all shards. It ignores lines that are not JSON results, because a log contains other lines, too. It
+// returns an error only if a part cannot be read.
 func Merge(parts ...io.Reader) (*Merged, error) {
 	var lines []Line
 	for _, part := range parts {
@@ -98,7 +100,7 @@ func (m *Merged) add(l *Line) {
 	m.Failures[at].Seeds = append(m.Failures[at].Seeds, l.Seed)
 }
 
-// finish counts what all parts have in common, and sorts.
+// finish computes the totals of all shards and sorts the results.
 func (m *Merged) finish(lines []Line) {
 	sequences, parts := map[uint64]bool{}, map[string]bool{}
 	for _, l := range lines {
@@ -124,10 +126,10 @@ func (m *Merged) finish(lines []Line) {
 	})
 }
 
-// seedsShown is how many seeds of a failure are named.
+// seedsShown is the maximum number of printed seeds per failure.
 const seedsShown = 10
 
-// String prints the report.
+// String returns the totals, and each kind of failure with its first seeds and how to replay it.
 func (m *Merged) String() string {
 	var b strings.Builder
 	failed := 0
@@ -158,7 +160,7 @@ func (m *Merged) String() string {
 	return b.String()
 }
 
-// some names the first seeds.
+// some returns the first seeds, separated by commas. If there are more, the text ends with "…".
 func some(seeds []uint64) string {
 	var list []string
 	for i, seed := range seeds {

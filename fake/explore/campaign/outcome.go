@@ -7,36 +7,36 @@ import (
 	"time"
 )
 
-// Outcome is what came of a run.
+// Outcome is the result of a run.
 type Outcome struct {
-	Failures  []Failure     // in their order; none: the run passed
-	Hash      string        // of the trace: two runs with the same are the same
-	Sequences []uint64      // the requests and responses, see Sequences
-	Seen      Seen          // what there was
-	Writes    []Write       // of the clients under test, in their order
+	Failures  []Failure     // in order; empty if the run passed
+	Hash      string        // the hash of the trace: runs with equal hashes are identical
+	Sequences []uint64      // sequences of requests and responses: see Sequences
+	Seen      Seen          // the clients, resources and objects of the run
+	Writes    []Write       // the writes of the clients under test, in order
 	Sent      []Sent        // the writes of all clients, including the test; only for a failed run with full details
-	Timeline  string        // what happened last; of a run that failed
-	Output    string        // what the test printed
-	Happened  string        // the faults, each with what has become of it
-	Took      time.Duration // real
-	Disturbed bool          // the machine kept the run waiting: another one need not be the same
+	Timeline  string        // the last events of a failed run
+	Output    string        // the output of the test
+	Happened  string        // the faults and their effects
+	Took      time.Duration // real time
+	Disturbed bool          // the run had to wait for the machine, so another run may differ
 }
 
-// Sites of failures that no line of a test has found.
+// Sites of failures that are not reported by a line of a test.
 const (
 	SitePanic  = "panic"
-	SiteHang   = "hang"   // virtual time stands still, or a goroutine runs without end
-	SiteLeak   = "leak"   // goroutines do not end with the test
-	SiteWorker = "worker" // the process ended, for whatever reason
+	SiteHang   = "hang"   // virtual time does not advance, or a goroutine runs forever
+	SiteLeak   = "leak"   // goroutines are still running when the test ends
+	SiteWorker = "worker" // the process ended unexpectedly
 )
 
-// Failure is one failure that the test, or a check beside it, has reported.
+// Failure is a failure reported by the test or by an additional check.
 type Failure struct {
 	Site string // file:line, or one of the sites above
 	Text string
 }
 
-// Site is where the first failure was found, "" when the run passed. Two runs that fail at the same site fail alike.
+// Site returns the site of the first failure, or "" if the run passed. Failures at the same site are considered equal.
 func (o *Outcome) Site() string {
 	if len(o.Failures) == 0 {
 		return ""
@@ -46,53 +46,53 @@ func (o *Outcome) Site() string {
 
 // Seen lists the clients, resources and objects that a run has used. Plans are drawn from them.
 type Seen struct {
-	Clients   []Client      // under test, in the order of their names
-	Resources []string      // that they ask for, in the order of their names: pods, deployments.apps
-	Replicas  int           // how many API servers there are
-	Took      time.Duration // virtual, until the test ended trouble or itself
-	Objects   []Object      // that may be edited
+	Clients   []Client      // under test, sorted by name
+	Resources []string      // requested by the clients, sorted by name: pods, deployments.apps
+	Replicas  int           // the number of API servers
+	Took      time.Duration // virtual time until faults end
+	Objects   []Object      // may be edited
 }
 
 // Client is a client under test.
 type Client struct {
-	Name    string // a User-Agent begins with it
-	Writes  int    // leases and events aside
+	Name    string // a prefix of its User-Agent
+	Writes  int    // the number of writes, not counting leases and events
 	Process bool   // it can crash
 	Clock   bool   // it has a clock that can jump
 }
 
 // Object is an object that may be edited.
 type Object struct {
-	Resource string // sites.web.example.com
+	Resource string // such as sites.web.example.com
 	Key      string // namespace/name
-	Schema   []byte // of its spec, as JSON
+	Schema   []byte // the schema of its spec, as JSON
 	Spec     []byte // as JSON
 }
 
-// Write is a request that changes, or tries to change, something.
+// Write is a write request, successful or not.
 type Write struct {
-	N         uint64        // of its record in the trace
-	At        time.Duration // virtual, since the run began
+	N         uint64        // the number of its trace record
+	At        time.Duration // virtual time since the beginning of the run
 	Client    string
 	Verb      string
-	What      string // secrets, widgets/status
-	Key       string // namespace/name; of a create with generateName what the server made of it
+	What      string // such as secrets, widgets/status
+	Key       string // namespace/name; for a create with generateName, the generated name
 	Code      int    // status code; 0 if the run ended before the response
-	Committed bool   // it has changed something, whatever the answer said
+	Committed bool   // it has changed the store, regardless of the response
 }
 
-// sequenceLength is how many requests in a row of one client make a sequence.
+// sequenceLength is the number of consecutive requests of one client in a sequence.
 const sequenceLength = 3
 
-// Sequences collects the sequences of requests and answers of each client. Two runs with the same ones have taken the same
-// ways through the code of the clients, as far as a server can see.
+// Sequences collects the sequences of requests and responses of each client. If two runs have the same sequences, their
+// clients have taken the same code paths, as far as a server can observe.
 type Sequences struct {
 	last map[string][]string // by client
 	seen map[uint64]bool
 	list []uint64
 }
 
-// Add records a request by its shape, such as "update widgets/status", and the code of its response.
+// Add adds a request, described by its shape, such as "update widgets/status", and the status code of its response.
 func (s *Sequences) Add(client, shape string, code int) {
 	if s.last == nil {
 		s.last, s.seen = map[string][]string{}, map[uint64]bool{}
@@ -113,7 +113,7 @@ func (s *Sequences) Add(client, shape string, code int) {
 // List returns the collected sequences in order.
 func (s *Sequences) List() []uint64 { return s.list }
 
-// codes prints a status code; those of success do not differ.
+// codes formats a status code. All successful codes are "ok".
 func codes(code int) string {
 	if code/100 == 2 {
 		return "ok"

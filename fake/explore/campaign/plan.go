@@ -9,9 +9,9 @@ import (
 	"github.com/kubesim/kubesim/sim/fault"
 )
 
-// Plan is the set of events of one run in addition to those of the test.
+// Plan describes the additional events of one run: a seed, faults and steps.
 type Plan struct {
-	// Seed decides everything that is drawn in the run.
+	// Seed determines all random values in the run.
 	Seed  uint64
 	Items []Item
 }
@@ -22,7 +22,7 @@ type Item struct {
 	Step  Step
 }
 
-// String prints the line.
+// String returns the line.
 func (i Item) String() string {
 	if i.Fault != nil {
 		return i.Fault.String()
@@ -30,7 +30,7 @@ func (i Item) String() string {
 	return i.Step.String()
 }
 
-// Kind returns the kind of the item, by which all items of a kind can be excluded.
+// Kind returns the kind of the item. Items can be excluded by kind.
 func (i Item) Kind() string {
 	if i.Fault != nil {
 		return i.Fault.Action().Kind.String()
@@ -38,12 +38,12 @@ func (i Item) Kind() string {
 	return i.Step.Do.name()
 }
 
-// String prints the plan, which Parse reads.
+// String returns the text form of the plan, which Parse accepts.
 func (p Plan) String() string {
 	return fmt.Sprintf("seed %d\n", p.Seed) + p.Lines()
 }
 
-// Lines prints the plan without its seed.
+// Lines returns the text form without the seed.
 func (p Plan) Lines() string {
 	var b strings.Builder
 	for _, i := range p.Items {
@@ -72,7 +72,7 @@ func (p Plan) Steps() (list []Step) {
 	return list
 }
 
-// Parse reads a plan as String prints it. Empty lines and comments (#) are ignored. An error names the line.
+// Parse parses a plan. It ignores empty lines and comments (#). Its errors contain the line number.
 func Parse(text string) (Plan, error) {
 	var p Plan
 	for n, line := range strings.Split(text, "\n") {

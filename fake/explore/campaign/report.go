@@ -9,36 +9,44 @@ import (
 // Report is the result of a search.
 type Report struct {
 	Plan     Plan
-	Found    Plan      // as it was drawn; without a seed: it came from a file, or nothing was drawn
-	Outcomes []Outcome // of runs of the plan
-	Calm     Outcome   // of a run without any trouble
-	Seeds    int       // plans that were drawn and run; 0 if the run without trouble failed
-	Runs     int       // so far, those included that made the plan small
+	Found    Plan      // the plan before shrinking; empty if the plan came from a file or nothing was drawn
+	Outcomes []Outcome // the results of repeated runs of the plan
+	Once     Outcome   // the run in which the plan failed first
+	Calm     Outcome   // the result of a run without faults
+	Seeds    int       // the number of drawn plans that were run; 0 if the run without faults failed
+	Runs     int       // the number of runs so far, including those for shrinking
 	Took     time.Duration
-	Saved    string // the file with the plan, if any
-	Replay   string // the command that runs it again
-	Story    string // the file with the scenario of the writes, if any
-	Link     string // opens the scenario in the page; empty if the address of the page is unknown
+	Saved    string // the file with the plan, or ""
+	Replay   string // the command that repeats the run
+	Story    string // the file with the scenario of the writes, or ""
+	Link     string // a link to the scenario in the page; empty if the address of the page is unknown
 }
 
 // Scenario returns the writes of a failed run as a scenario. ok is false if they cannot be expressed as one.
 func (r *Report) Scenario() (text string, ok bool) {
-	for _, o := range r.failed() {
-		return Story(r.Cause(), o.Sent)
+	o := r.shown()
+	if o == nil {
+		return "", false
 	}
-	return "", false
+	return Story(r.Cause(), o.Sent)
 }
 
-// String prints the report.
+// String returns the report: whether the plan fails again, its items, the first failed run, and the commands to replay
+// it.
 func (r *Report) String() string {
 	var b strings.Builder
-	failed := r.failed()
-	fmt.Fprintf(&b, "%s, %d of %d times (%s)\n", r.title(), len(failed), len(r.Outcomes), r.agreement())
+	if n := r.failures(); n > 0 {
+		fmt.Fprintf(&b, "%s, %d of %d times (%s)\n", r.title(), n, len(r.Outcomes), r.agreement())
+	} else {
+		fmt.Fprintf(&b, "seed %d failed once, but its plan does not replay: each of %d runs in a process of its own passes (%s)\n"+
+			"state that outlives a run in its process, such as a global variable of the code under test, may cause the difference\n",
+			r.Plan.Seed, len(r.Outcomes), r.agreement())
+	}
 	if len(r.Plan.Items) > 0 {
 		b.WriteString("its faults and steps:\n" + indent(r.Plan.Lines()))
 	}
-	if len(failed) > 0 {
-		r.first(&b, failed[0])
+	if o := r.shown(); o != nil {
+		r.first(&b, o)
 	}
 	fmt.Fprintf(&b, "after %d runs in %v\n", r.Runs, r.Took.Round(time.Millisecond))
 	if r.Saved != "" {
@@ -49,10 +57,10 @@ func (r *Report) String() string {
 	return b.String()
 }
 
-// command is how the command kubesim is started in any module that requires this one.
+// command runs kubesim in any module that requires the module of this package.
 const command = "go run github.com/kubesim/kubesim/fake/cmd/kubesim"
 
-// printCommands prints what can be done with the scenario.
+// printCommands prints the commands to use the scenario.
 func (r *Report) printCommands(b *strings.Builder) {
 	if r.Story == "" {
 		return
@@ -65,7 +73,7 @@ func (r *Report) printCommands(b *strings.Builder) {
 	fmt.Fprintf(b, "it also opens in the page: %s open %s (%s=URL is the URL of the page)\n", command, r.Story, SiteVariable)
 }
 
-// title returns the first line of the report, which names the failure.
+// title returns the first line of the report, which describes the failure.
 func (r *Report) title() string {
 	switch {
 	case len(r.Plan.Items) == 0 && len(r.Found.Items) > 0:
@@ -78,16 +86,16 @@ func (r *Report) title() string {
 	return fmt.Sprintf("a known plan fails (seed %d)", r.Plan.Seed)
 }
 
-// Cause returns the failure of the first run that failed, in one line.
+// Cause returns the first failure of the run that the report describes, in one line.
 func (r *Report) Cause() string {
-	failed := r.failed()
-	if len(failed) == 0 {
+	o := r.shown()
+	if o == nil {
 		return ""
 	}
-	f := failed[0].Failures[0]
+	f := o.Failures[0]
 	line, _, _ := strings.Cut(strings.TrimSpace(f.Text), "\n")
 	if line == "" {
-		line = lastLine(failed[0].Output)
+		line = lastLine(o.Output)
 	}
 	return f.Site + ": " + line
 }
@@ -97,17 +105,31 @@ func lastLine(text string) string {
 	return text[strings.LastIndex(text, "\n")+1:]
 }
 
-// failed returns the outcomes of runs that failed.
-func (r *Report) failed() (list []*Outcome) {
+// failures returns the number of repeated runs that failed.
+func (r *Report) failures() (n int) {
 	for i := range r.Outcomes {
 		if len(r.Outcomes[i].Failures) > 0 {
-			list = append(list, &r.Outcomes[i])
+			n++
 		}
 	}
-	return list
+	return n
 }
 
-// agreement returns a text about how many of the runs have the most frequent trace.
+// shown returns the failed run that the report describes: the first failed one of the repeated runs, or else the run in
+// which the plan failed first. It returns nil if no run failed.
+func (r *Report) shown() *Outcome {
+	for i := range r.Outcomes {
+		if len(r.Outcomes[i].Failures) > 0 {
+			return &r.Outcomes[i]
+		}
+	}
+	if len(r.Once.Failures) > 0 {
+		return &r.Once
+	}
+	return nil
+}
+
+// agreement returns a sentence with the number of byte-identical runs.
 func (r *Report) agreement() string {
 	count, most := map[string]int{}, 0
 	for _, o := range r.Outcomes {
@@ -119,10 +141,10 @@ func (r *Report) agreement() string {
 	return fmt.Sprintf("%d of %d runs are byte-identical", most, len(r.Outcomes))
 }
 
-// first shows a run that failed.
+// first prints a failed run: its failures, its output, and the writes that may explain the failure.
 func (r *Report) first(b *strings.Builder, o *Outcome) {
 	for _, f := range o.Failures {
-		if f.Text != "" || o.Output == "" { // else the output has it
+		if f.Text != "" || o.Output == "" { // otherwise the output contains the failure
 			fmt.Fprintf(b, "%s: %s\n", f.Site, strings.TrimSpace(f.Text))
 		}
 	}
@@ -131,6 +153,9 @@ func (r *Report) first(b *strings.Builder, o *Outcome) {
 	}
 	if text := Suspects(&r.Calm, o); text != "" {
 		b.WriteString("its writes that differ from a run without faults:\n" + indent(text))
+	}
+	if text := Abandoned(o); text != "" {
+		b.WriteString("its failed writes that it never tried again:\n" + indent(text))
 	}
 	if o.Timeline != "" {
 		b.WriteString("the last events (n, time, client, event):\n    " + strings.ReplaceAll(strings.TrimRight(o.Timeline, "\n"), "\n", "\n    ") + "\n")

@@ -11,10 +11,10 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Shrink returns a smaller plan that still fails: nothing at all if that is enough, else without the kinds of faults and
-// steps that it fails without, then without single ones, with shorter waits, at earlier times, and with fewer fields and
-// smaller values in what edits write. fails runs a plan, as often as it takes to know. A plan that does not fail is returned as
-// it is, with false.
+// Shrink returns a smaller plan that still fails. If the empty plan fails, it returns that plan. Otherwise it removes
+// whole kinds of faults and steps, then single ones, and then shortens waits, moves steps to earlier times, and reduces
+// the fields and values of edits. fails reports whether a plan fails, if necessary after several runs. If p does not
+// fail, Shrink returns p and false.
 func Shrink(p Plan, fails func(Plan) bool) (Plan, bool) {
 	if empty := (Plan{Seed: p.Seed}); len(p.Items) > 0 && fails(empty) {
 		return empty, true
@@ -33,7 +33,7 @@ func Shrink(p Plan, fails func(Plan) bool) (Plan, bool) {
 	return Plan{p.Seed, items}, true
 }
 
-// withoutKinds leaves out all of one kind, kind after kind.
+// withoutKinds removes all items of a kind, one kind after the other, as long as the plan still fails.
 func withoutKinds(items []Item, fails func([]Item) bool) []Item {
 	var kinds []string
 	for _, i := range items {
@@ -50,7 +50,7 @@ func withoutKinds(items []Item, fails func([]Item) bool) []Item {
 	return items
 }
 
-// simplify makes one item do less, as long as the plan fails.
+// simplify replaces one item with simpler variants as long as the plan still fails.
 func simplify(items []Item, i int, fails func([]Item) bool) []Item {
 	if f := items[i].Fault; f != nil {
 		smaller := fault.Shrink(fault.Plan{*f}, func(p fault.Plan) bool {
@@ -65,7 +65,7 @@ func simplify(items []Item, i int, fails func([]Item) bool) []Item {
 		items[i] = Item{Fault: &smaller[0]}
 		return items
 	}
-	inVain := map[string]bool{} // nothing else changes meanwhile
+	inVain := map[string]bool{} // the text of steps that do not fail; no other item changes in this loop
 	for again := true; again; {
 		again = false
 		for _, step := range items[i].Step.simpler() {
@@ -84,8 +84,11 @@ func simplify(items []Item, i int, fails func([]Item) bool) []Item {
 	return items
 }
 
-// simpler returns steps that happen earlier, and around an earlier write, the best first.
+// simpler returns earlier times, or earlier writes, the most promising first.
 func (w When) simpler() (list []When) {
+	if w.Then {
+		return nil
+	}
 	if w.Client == "" {
 		for _, at := range earlier(int64(w.At / time.Second)) {
 			list = append(list, When{At: time.Duration(at) * time.Second})
@@ -98,7 +101,7 @@ func (w When) simpler() (list []When) {
 	return list
 }
 
-// earlier returns 0 and about the half of n, as far as they are less.
+// earlier returns 0 and n/2, if they are less than n.
 func earlier(n int64) []int64 {
 	switch n {
 	case 0:
@@ -109,20 +112,21 @@ func earlier(n int64) []int64 {
 	return []int64{0, n / 2}
 }
 
-// simpler returns edits with one field or one item less, or with one smaller value, the best first.
+// simpler returns edits with one fewer field or item, or with one smaller value, the most promising first.
 func (e Edit) simpler() (list []Action) {
 	var patch map[string]any
 	decode([]byte(e.Patch), &patch)
 	for _, p := range smaller(patch) {
-		if data, err := json.Marshal(p); err == nil { // it came from JSON
+		if data, err := json.Marshal(p); err == nil { // cannot fail: the value is decoded JSON
 			list = append(list, Edit{e.Resource, e.Key, string(data)})
 		}
 	}
 	return list
 }
 
-// smaller returns smaller variants of a value, the most promising first: a single field or item, all but one of them, then variants with
-// smaller values inside. Some may violate the schema: the server then refuses the edit, and the test does not fail in the same way.
+// smaller returns smaller variants of a value, the most promising first: a single field or item, all but one of them,
+// and then variants with smaller values inside. Some variants may violate the schema. The server then rejects the edit,
+// and the test does not fail in the same way.
 func smaller(value any) (list []any) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -175,7 +179,7 @@ func smallerObjects(value map[string]any) (list []any) {
 	return list
 }
 
-// smallerNumbers returns 0, then numbers that come closer to n from there by half of the rest each.
+// smallerNumbers returns 0, and then numbers that approach n: each step halves the remaining distance.
 func smallerNumbers(n int64) (list []any) {
 	for rest := n; rest != 0; rest /= 2 {
 		list = append(list, json.Number(strconv.FormatInt(n-rest, 10)))
@@ -183,7 +187,8 @@ func smallerNumbers(n int64) (list []any) {
 	return list
 }
 
-// shorterTexts returns beginnings of a text: none of it, and more by half of the rest each.
+// shorterTexts returns prefixes of text, beginning with the empty string. Each of the following prefixes halves the
+// length that is still missing.
 func shorterTexts(text string) (list []any) {
 	letters := []rune(text)
 	for rest := len(letters); rest != 0; rest /= 2 {

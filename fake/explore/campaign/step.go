@@ -10,23 +10,34 @@ import (
 	"github.com/kubesim/kubesim/sim/trouble"
 )
 
-// Step is something that is done once, at a time or around a write.
+// Step is an action that runs once, at a given time, before or after a write, or after a change of an object.
 type Step struct {
 	When When
 	Do   Action
 }
 
-// When is the time of a step: a time after the beginning of the run, or before or after the n-th write of a client.
+// When is the time of a step: a time since the beginning of the run, or before or after the n-th write of a client. If Then is true, it
+// is At after a change, and the plan waits for the change once its preceding step of this kind has run.
 type When struct {
-	At     time.Duration // counts when Client is ""
+	At   time.Duration // used if Client is ""
+	Then bool
+	// Changes are the changes of which one starts the step. If there are none, the step begins to wait when the preceding one has run.
+	Changes []Change
+
 	Client string
-	Nth    int  // of the client's writes, counted from 1
-	Before bool // when the write arrives; else when it has been answered, and before the client learns of it
+	Nth    int  // the number of the client's write, counted from 1
+	Before bool // when the write arrives; otherwise after the write, before the client receives the response
 }
 
-// String prints at 1m30s, before operator 3 or after operator 3.
+// String returns "at 1m30s", "before operator 3", "after operator 3" or "then 10s change …".
 func (w When) String() string {
 	switch {
+	case w.Then:
+		var changes []string
+		for i := range w.Changes {
+			changes = append(changes, w.Changes[i].String())
+		}
+		return strings.TrimSpace("then " + w.At.String() + " " + strings.Join(changes, " or "))
 	case w.Client == "":
 		return "at " + w.At.String()
 	case w.Before:
@@ -35,10 +46,10 @@ func (w When) String() string {
 	return "after " + w.Client + " " + strconv.Itoa(w.Nth)
 }
 
-// String prints the step, which ParseStep reads.
+// String returns the text form of the step, which ParseStep accepts.
 func (s Step) String() string { return s.When.String() + " do " + s.Do.String() }
 
-// simpler returns steps that do less, or do it earlier, the best first.
+// simpler returns steps with a simpler action or an earlier time, the most promising first.
 func (s Step) simpler() (list []Step) {
 	for _, do := range s.Do.simpler() {
 		list = append(list, Step{s.When, do})
@@ -49,7 +60,7 @@ func (s Step) simpler() (list []Step) {
 	return list
 }
 
-// ParseStep reads one step.
+// ParseStep parses a step in the format of String. It returns an error for any other text.
 func ParseStep(line string) (Step, error) {
 	when, do, ok := strings.Cut(line, " do ")
 	if !ok {
@@ -71,6 +82,13 @@ func parseWhen(words []string) (w When, err error) {
 			return w, fmt.Errorf("%q is not a time such as 1m30s", words[1])
 		}
 		return w, nil
+	case len(words) >= 2 && words[0] == "then":
+		if w.At, err = time.ParseDuration(words[1]); err != nil || w.At < 0 {
+			return w, fmt.Errorf("%q is not a time such as 1m30s", words[1])
+		}
+		w.Then = true
+		w.Changes, err = parseChanges(strings.Join(words[2:], " "))
+		return w, err
 	case len(words) == 3 && (words[0] == "before" || words[0] == "after"):
 		w.Client, w.Before = words[1], words[0] == "before"
 		if w.Nth, err = strconv.Atoi(words[2]); err != nil || w.Nth < 1 {
@@ -78,41 +96,41 @@ func parseWhen(words []string) (w When, err error) {
 		}
 		return w, nil
 	}
-	return w, fmt.Errorf("%q: use at TIME, before CLIENT N or after CLIENT N", strings.Join(words, " "))
+	return w, fmt.Errorf("%q: use at TIME, before CLIENT N, after CLIENT N or then TIME", strings.Join(words, " "))
 }
 
-// World is what actions happen to: a run.
+// World is the environment of actions: a run.
 type World interface {
-	// Crash ends a process at once, and starts it again down later.
+	// Crash ends a process immediately and restarts it after down.
 	Crash(name string, down time.Duration)
-	// CrashStale makes a replica lag now, ends the process after the current write, and starts it again with that replica, whose caches
-	// serve the older state. The replica catches up when caught has passed since.
+	// CrashStale makes a replica lag now, ends the process after the current write, and restarts it with that replica,
+	// whose caches serve the older state. caught is the additional time until the replica catches up.
 	CrashStale(name string, down time.Duration, replica int, caught time.Duration)
-	// Replica does something to a replica, which resumes after d; a restart is over at once.
+	// Replica disturbs a replica. The replica resumes after d, unless d is 0.
 	Replica(t trouble.Trouble, d time.Duration)
-	// Expire forgets all history.
+	// Expire removes all history.
 	Expire()
 	// Touch changes an annotation of the object that is being written, as another client.
 	Touch()
 	// Depose assigns the leases of all leaders to another holder.
 	Depose()
-	// Edit merges a patch into an object, as another client. A patch that is refused changes nothing.
+	// Edit merges a patch into an object, as another client. A rejected patch has no effect.
 	Edit(resource, key, patch string)
-	// Jump sets the clock of a client's machine.
+	// Jump shifts the clock of a client's machine.
 	Jump(client string, d time.Duration)
 }
 
-// Action is the action of a step. Its implementations follow below.
+// Action is the action of a step. The types below implement it.
 type Action interface {
 	fmt.Stringer
-	// Do does it.
+	// Do executes the action.
 	Do(World)
 	name() string
-	// simpler returns actions that do less, the best first.
+	// simpler returns simpler actions, the most promising first.
 	simpler() []Action
 }
 
-// Crash is World.Crash, and World.CrashStale where Replica is not 0.
+// Crash calls World.Crash, or World.CrashStale if Replica is not 0.
 type Crash struct {
 	Process string
 	Down    time.Duration
@@ -122,7 +140,7 @@ type Crash struct {
 
 func (c Crash) name() string { return "crash" }
 
-// String prints crash NAME DOWN or crash NAME DOWN stale=REPLICA CAUGHT.
+// String returns "crash NAME DOWN" or "crash NAME DOWN stale=REPLICA CAUGHT".
 func (c Crash) String() string {
 	text := "crash " + c.Process + " " + c.Down.String()
 	if c.Replica > 0 {
@@ -153,12 +171,12 @@ func (c Crash) simpler() (list []Action) {
 	return list
 }
 
-// Replica is World.Replica.
+// Replica calls World.Replica.
 type Replica struct {
-	Kind     *trouble.Kind // one of passing, or trouble.Restart
+	Kind     *trouble.Kind // one of resumable, or trouble.Restart or trouble.Resume
 	N        int
-	For      time.Duration // of a restart there is none
-	Resource string        // "" is everything
+	For      time.Duration // the duration; 0 for trouble.Restart and trouble.Resume
+	Resource string        // if "", all resources
 }
 
 // resumable lists the kinds of trouble that end when the replica resumes.
@@ -166,10 +184,10 @@ var resumable = []*trouble.Kind{trouble.Lag, trouble.Cut}
 
 func (r Replica) name() string { return r.Kind.Name }
 
-// String prints lag 2 30s pods, cut 2 30s or restart 2.
+// String returns the text form, such as "lag 2 30s pods", "cut 2 30s" or "restart 2".
 func (r Replica) String() string {
 	text := r.Kind.Name + " " + strconv.Itoa(r.N)
-	if r.Kind != trouble.Restart {
+	if slices.Contains(resumable, r.Kind) {
 		text += " " + r.For.String()
 	}
 	if r.Kind.Resources {
@@ -194,7 +212,7 @@ func (r Replica) simpler() (list []Action) {
 	return list
 }
 
-// plain is an action that is only a word.
+// plain is an action without arguments.
 type plain struct {
 	word string
 	do   func(World)
@@ -203,7 +221,7 @@ type plain struct {
 func (p plain) name() string      { return p.word }
 func (p plain) simpler() []Action { return nil }
 
-// String prints the word.
+// String returns the word.
 func (p plain) String() string { return p.word }
 
 // Do implements Action.
@@ -216,18 +234,18 @@ var (
 	Depose Action = plain{"depose", World.Depose}
 )
 
-// Edit is World.Edit.
+// Edit calls World.Edit.
 type Edit struct{ Resource, Key, Patch string }
 
 func (e Edit) name() string { return "edit" }
 
-// String prints edit sites.web.example.com default/blog {"spec":…}.
+// String returns the text form, such as edit sites.web.example.com default/blog {"spec":…}.
 func (e Edit) String() string { return "edit " + e.Resource + " " + e.Key + " " + e.Patch }
 
 // Do implements Action.
 func (e Edit) Do(w World) { w.Edit(e.Resource, e.Key, e.Patch) }
 
-// Jump is World.Jump.
+// Jump calls World.Jump.
 type Jump struct {
 	Client string
 	By     time.Duration
@@ -235,7 +253,7 @@ type Jump struct {
 
 func (j Jump) name() string { return "jump" }
 
-// String prints jump operator 1h0m0s.
+// String returns the text form, such as "jump operator 1h0m0s".
 func (j Jump) String() string { return "jump " + j.Client + " " + j.By.String() }
 
 // Do implements Action.
@@ -248,7 +266,7 @@ func (j Jump) simpler() []Action {
 	return []Action{Jump{j.Client, (j.By / 2).Truncate(time.Second)}}
 }
 
-// shorter returns about half of d, in whole seconds, and d itself when it is short enough.
+// shorter returns about half of d, in whole seconds and at least one second. It returns d if d is at most one second.
 func shorter(d time.Duration) time.Duration {
 	if d <= time.Second {
 		return d
@@ -256,10 +274,10 @@ func shorter(d time.Duration) time.Duration {
 	return max((d / 2).Truncate(time.Second), time.Second)
 }
 
-var errAction = fmt.Errorf("it is not one of crash, %s, %s, %s, expire, touch, depose, edit, jump with its arguments",
-	trouble.Lag.Name, trouble.Cut.Name, trouble.Restart.Name)
+var errAction = fmt.Errorf("it is not one of crash, %s, %s, %s, %s, expire, touch, depose, edit, jump with its arguments",
+	trouble.Lag.Name, trouble.Cut.Name, trouble.Resume.Name, trouble.Restart.Name)
 
-// parseAction parses the String of an Action.
+// parseAction parses the text form of an Action.
 func parseAction(text string) (Action, error) {
 	words := strings.Fields(text)
 	if len(words) == 0 {
@@ -269,7 +287,7 @@ func parseAction(text string) (Action, error) {
 		if i >= len(words) {
 			return 0
 		}
-		d, _ := time.ParseDuration(words[i]) // 0 prints differently, and is refused below
+		d, _ := time.ParseDuration(words[i]) // on error d is 0, which is formatted differently and so rejected below
 		return d
 	}
 	word := func(i int) string {
@@ -292,7 +310,7 @@ func parseAction(text string) (Action, error) {
 		switch k := trouble.Find(words[0]); {
 		case slices.Contains(resumable, k):
 			a = Replica{k, number(word(1)), duration(2), word(3)}
-		case k == trouble.Restart:
+		case k == trouble.Restart, k == trouble.Resume:
 			a = Replica{Kind: k, N: number(word(1))}
 		}
 		for _, p := range []Action{Expire, Touch, Depose} {

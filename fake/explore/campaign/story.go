@@ -11,20 +11,20 @@ import (
 	"time"
 )
 
-// Sent is a write as it was sent over the wire. A Story is made of them.
+// Sent is a write as it was sent over the wire, for a Story.
 type Sent struct {
-	At          time.Duration // virtual, since the run began
+	At          time.Duration // virtual time since the beginning of the run
 	Client      string
 	Method      string
-	Path        string // with the query
+	Path        string // including the query
 	ContentType string
 	Body        []byte
-	Name        string // of what a create with generateName has made
+	Name        string // for a create with generateName: the generated name
 }
 
-// Story returns a scenario (.txtar) in which the clients repeat their writes of a run, in order and at the same times. It leaves out
-// resourceVersions and uids, which are specific to the run, so it does not show which version a write was based on. ok is false if there
-// are no writes, or if a body is not JSON, which a scenario cannot contain.
+// Story returns a scenario (.txtar) in which the clients repeat the writes of a run, in order and at the same times. It
+// omits resourceVersions and uids, which are specific to the run, so the scenario does not show on which version a
+// write was based. ok is false if there are no writes, or if a body is not JSON, which a scenario cannot contain.
 func Story(title string, writes []Sent) (text string, ok bool) {
 	var script, files strings.Builder
 	fmt.Fprintf(&script, "# %s\n# The writes, with their clients and times.\n\n", strings.ReplaceAll(title, "\n", "\n# "))
@@ -70,16 +70,16 @@ func (w *Sent) body() ([]byte, bool) {
 	return data, err == nil
 }
 
-// linkMost is how long a link may be: some programs cut longer ones.
+// linkMost is the maximum length of a link. Some programs truncate longer links.
 const linkMost = 8000
 
 // SiteVariable is the environment variable with the address of the page, for example https://example.com/kubesim/.
 const SiteVariable = "KUBESIM_SITE"
 
-// anyEngine stands in a link where a page names its engine: a scenario is for all of them.
+// anyEngine replaces the name of the engine in a link, because a scenario runs with all engines.
 const anyEngine = "any"
 
-// Link returns the address that opens a scenario in the page at a site, or "" if it would be too long.
+// Link returns a link that opens a scenario in the page at site, or "" if it would be too long.
 func Link(site, scenario string) string {
 	world, err := json.Marshal(map[string]string{"scenario": scenario})
 	if err != nil {

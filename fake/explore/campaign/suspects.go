@@ -2,19 +2,21 @@ package campaign
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 )
 
-// shape is what two writes have in common that do the same to objects of different names.
+// shape identifies a kind of write. It does not include the name of the object.
 type shape struct{ client, verb, resource string }
 
 func (w *Write) shape() shape { return shape{w.Client, w.Verb, w.What} }
 
-// done reports whether the write was done, whether its client knows or not.
+// done reports whether the write changed the store or got a successful response.
 func (w *Write) done() bool { return w.Committed || w.Code/100 == 2 }
 
-// Suspects compares the writes of a failed run with those of a passed one. It returns a line for each kind of write that occurs more or
-// less often, and for the refused ones among them, or "" if there is no difference.
+// Suspects compares the writes of a failed run with those of a passed run. For each kind of write whose number differs,
+// it returns a line with both numbers, and lines for the additional or failed writes. It returns "" if there is no
+// difference.
 func Suspects(passed, failed *Outcome) string {
 	before, after := count(passed.Writes), count(failed.Writes)
 	var b strings.Builder
@@ -37,7 +39,7 @@ func Suspects(passed, failed *Outcome) string {
 	return b.String()
 }
 
-// count counts the writes of each shape that were done.
+// count counts the successful writes of each shape.
 func count(list []Write) map[shape]int {
 	n := map[shape]int{}
 	for i := range list {
@@ -48,7 +50,8 @@ func count(list []Write) map[shape]int {
 	return n
 }
 
-// printWrites prints the writes of a shape: the excess ones if there are too many, the failed ones if there are too few.
+// printWrites prints the writes of a shape: the additional ones if there are too many, the failed ones if there are too
+// few.
 func printWrites(b *strings.Builder, s shape, usual, now int, writes []Write) {
 	fmt.Fprintf(b, "%s %s %s: %d times instead of %d\n", s.client, s.verb, s.resource, now, usual)
 	done := 0
@@ -69,6 +72,36 @@ func printWrites(b *strings.Builder, s shape, usual, now int, writes []Write) {
 			fmt.Fprintf(b, "  failed: n %d, +%v: %s %s %s: %s\n", w.N, w.At, w.Verb, w.What, w.Key, answer(w.Code))
 		}
 	}
+}
+
+// Abandoned returns a line for each object for which the last write of a client failed, so that the client never tried
+// it again. It compares deletions only with deletions, and other writes only with writes of the same object or
+// subresource. A failure does not count if it shows that the write is not needed: the object to create already exists,
+// or the object to change or delete does not. Abandoned returns "" if there is no such object.
+func Abandoned(run *Outcome) string {
+	type target struct {
+		client, what, key string
+		deletes           bool
+	}
+	last := map[target]*Write{}
+	var order []target
+	for i := range run.Writes {
+		w := &run.Writes[i]
+		t := target{w.Client, w.What, w.Key, w.Verb == "delete"}
+		if last[t] == nil {
+			order = append(order, t)
+		}
+		last[t] = w
+	}
+	var b strings.Builder
+	for _, t := range order {
+		w := last[t]
+		needless := w.Code == http.StatusNotFound || w.Verb == "create" && w.Code == http.StatusConflict
+		if !w.done() && !needless {
+			fmt.Fprintf(&b, "%s %s %s %s: %s at +%v (n %d)\n", w.Client, w.Verb, w.What, w.Key, answer(w.Code), w.At, w.N)
+		}
+	}
+	return b.String()
 }
 
 func answer(code int) string {

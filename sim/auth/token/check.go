@@ -11,11 +11,11 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// leeway is the allowed difference between the clocks of servers: a token is valid for that much longer, and begins that much
-// earlier. The object that a token is bound to may have been deleted for that long.
+// leeway is the tolerated clock difference between servers: a token becomes valid that much earlier and expires that much later. An
+// object to which a token is bound may have been deleted for that long.
 const leeway = time.Minute
 
-// The errors for tokens of service accounts (pkg/serviceaccount of kube-apiserver, and go-jose).
+// The errors for service account tokens (pkg/serviceaccount of kube-apiserver, and go-jose).
 var (
 	errNoKey       = errors.New("invalid signature, no keys found")
 	errSignature   = errors.New("go-jose/go-jose: error in cryptographic primitive")
@@ -33,22 +33,22 @@ type Holder struct {
 	Name, UID string
 	Groups    []string
 	Extra     map[string][]string
-	// Audiences are the wanted audiences for which the token is valid.
+	// Audiences are those of the wanted audiences for which the token is valid.
 	Audiences []string
-	// Warning is a warning for the client, if not empty.
+	// Warning is a warning for the client, or "".
 	Warning string
 }
 
-// Use describes the update of a legacy token's Secret after a use of the token: it is labelled with the day of its last use. The
-// zero value means no update.
+// Use describes the update of a legacy token's Secret after the token was used: a label with the date. The zero value means that no
+// update is needed.
 type Use struct {
 	Namespace, Name string
 	Day             string // YYYY-MM-DD
 }
 
-// Check returns the holder of a token, and nil for a text that is not a token of the issuers of a. It returns an error for a token with a
-// bad signature, with other audiences, outside of its time, or whose account or bound object no longer exists
-// (pkg/serviceaccount.jwtTokenAuthenticator). use may be set with an error, too.
+// Check returns the holder of a token, or nil if text is not a token of the Authority's issuers. It returns an error if the
+// signature or the audiences are invalid, if the token is not valid at this time, or if the account or bound object no longer
+// exists (pkg/serviceaccount.jwtTokenAuthenticator). use may be set even if there is an error.
 func (a *Authority) Check(text string, wanted []string, now time.Time, objects Objects) (h *Holder, use Use, err error) {
 	t := parse(text)
 	if t == nil {
@@ -83,15 +83,15 @@ func (a *Authority) Check(text string, wanted []string, now time.Time, objects O
 	return h, use, err
 }
 
-// parsed is a token whose signature has not been looked at.
+// parsed is a token whose signature has not been verified.
 type parsed struct {
 	text           string
-	signed         string // the signed part of the text
+	signed         string // the part of text that is signed
 	header, claims object.Object
 	signature      []byte
 }
 
-// parse reads a token, nil if the text is none.
+// parse parses a token. It returns nil if text is not a token.
 func parse(text string) *parsed {
 	parts := strings.Split(text, ".")
 	if len(parts) != 3 {
@@ -105,7 +105,7 @@ func parse(text string) *parsed {
 	return t
 }
 
-// isHeader reports whether the first part of a token can be one.
+// isHeader reports whether the header of a token has valid types.
 func isHeader(header object.Object) bool {
 	for _, name := range []string{"alg", "kid"} {
 		if _, text := header[name].(string); header[name] != nil && !text {
@@ -115,7 +115,7 @@ func isHeader(header object.Object) bool {
 	return header != nil
 }
 
-// understood returns an error if a token requires an extension that go-jose does not support (RFC 7515, "crit").
+// understood returns an error if a token requires an extension of RFC 7515 ("crit") that go-jose does not support.
 func (t *parsed) understood() error {
 	needs, list := t.header["crit"].([]any)
 	if !list && t.header["crit"] != nil {
@@ -127,14 +127,14 @@ func (t *parsed) understood() error {
 		}
 	}
 	for _, name := range needs {
-		if name != "b64" { // RFC 7797: whether the claims are encoded, as those of tokens are
+		if name != "b64" { // RFC 7797: specifies whether the payload is encoded, as it is in all tokens
 			return errSignature
 		}
 	}
 	return nil
 }
 
-// parsePart reads a part of a token, nil if it is no JSON object. null is an empty one.
+// parsePart decodes a part of a token. It returns an empty object for null, and nil for anything else that is not a JSON object.
 func parsePart(text string) object.Object {
 	data, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil {
@@ -150,7 +150,7 @@ func parsePart(text string) object.Object {
 	return object.As(part)
 }
 
-// checkSignature looks for a key that has signed: the one that the token names, or any when it names none.
+// checkSignature verifies a token's signature with the key that the token names. If it does not name one, any key may match.
 func (a *Authority) checkSignature(t *parsed) error {
 	id, err := t.header.String("kid"), errNoKey
 	for _, k := range a.keys {
@@ -167,7 +167,8 @@ func (a *Authority) checkSignature(t *parsed) error {
 	return err
 }
 
-// check returns the holder of a bound token (pkg/serviceaccount.validator).
+// check returns the holder of a bound token (pkg/serviceaccount.validator). It returns an error if the token has expired, or if the
+// service account or the object to which it is bound no longer exists.
 func check(claims object.Object, now time.Time, objects Objects) (*Holder, error) {
 	if err := checkTime(claims, now); err != nil {
 		return nil, err
@@ -183,7 +184,7 @@ func check(claims object.Object, now time.Time, objects Objects) (*Holder, error
 	return holder(claims, about), nil
 }
 
-// checkTime checks that a token is valid now, by those of its times that are set.
+// checkTime checks that a token is valid now. It ignores times that are not set.
 func checkTime(claims object.Object, now time.Time) error {
 	later, earlier := now.Add(leeway).Unix(), now.Add(-leeway).Unix()
 	if nbf, ok := seconds(claims["nbf"]); ok && later < nbf {
@@ -198,10 +199,11 @@ func checkTime(claims object.Object, now time.Time) error {
 	return nil
 }
 
-// checkAccount checks that the service account of a token exists.
+// checkAccount checks that the service account of a token exists, has the uid of the token, and was not deleted before the time
+// deleted.
 func checkAccount(about object.Object, objects Objects, deleted string) error {
 	namespace, name, uid := about.String("namespace"), about.String("serviceaccount", "name"), about.String("serviceaccount", "uid")
-	switch { // the errors that a client of the API would get
+	switch { // the errors that an API client would get
 	case name == "":
 		return errors.New("resource name may not be empty")
 	case namespace == "":
@@ -219,7 +221,8 @@ func checkAccount(about object.Object, objects Objects, deleted string) error {
 	return nil
 }
 
-// checkBound checks that the object that a token is bound to exists. The node of a pod's token need not.
+// checkBound checks that the object to which a token is bound exists. For a token that is bound to a pod, it does not check the
+// pod's node.
 func checkBound(about object.Object, objects Objects, deleted string) error {
 	namespace := about.String("namespace")
 	for _, b := range []struct{ claim, storage, namespace, text string }{
@@ -244,13 +247,13 @@ func checkBound(about object.Object, objects Objects, deleted string) error {
 	return nil
 }
 
-// deletedBefore reports whether an object has been on its way out since before a time.
+// deletedBefore reports whether the deletionTimestamp of an object is before t.
 func deletedBefore(obj object.Object, t string) bool {
 	at := obj.DeletionTimestamp()
 	return at != "" && at < t
 }
 
-// holder returns the user that a bound token is about.
+// holder returns the user that a bound token identifies.
 func holder(claims, about object.Object) *Holder {
 	h := account(about.String("namespace"), about.String("serviceaccount", "name"), about.String("serviceaccount", "uid"))
 	h.Extra = map[string][]string{}
@@ -269,7 +272,7 @@ func holder(claims, about object.Object) *Holder {
 	return h
 }
 
-// account returns the user that a service account is.
+// account returns the user of a service account.
 func account(namespace, name, uid string) *Holder {
 	return &Holder{Name: "system:serviceaccount:" + namespace + ":" + name, UID: uid,
 		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace}}

@@ -12,7 +12,7 @@ var (
 	errDate     = errors.New("go-jose/go-jose/jwt: expected number value to unmarshal NumericDate")
 )
 
-// Claims of tokens that are kept in Secrets.
+// Claims of tokens that are stored in Secrets.
 const (
 	legacyNamespace = "kubernetes.io/serviceaccount/namespace"
 	legacySecret    = "kubernetes.io/serviceaccount/secret.name"
@@ -20,7 +20,7 @@ const (
 	legacyUID       = "kubernetes.io/serviceaccount/service-account.uid"
 )
 
-// checkClaims checks that claims are of the types that they should be, as reading them into Go's structures does.
+// checkClaims checks the types of claims. Its errors are those of decoding the claims into Go structs.
 func checkClaims(claims object.Object, legacy bool) error {
 	err := checkTexts(claims, "iss", "sub", "jti")
 	if aud, given := claims["aud"]; err == nil && given {
@@ -56,7 +56,7 @@ func checkClaims(claims object.Object, legacy bool) error {
 	return nil
 }
 
-// checkTexts checks that members are strings, or missing.
+// checkTexts checks that each of the named members is either missing or a string.
 func checkTexts(obj object.Object, names ...string) error {
 	for _, name := range names {
 		if _, text := obj[name].(string); !text && obj[name] != nil {
@@ -66,7 +66,7 @@ func checkTexts(obj object.Object, names ...string) error {
 	return nil
 }
 
-// structure returns a member that is an object, or nil if it is not there.
+// structure returns the object in the named member, or nil if that member is missing. goType is the type that errors name.
 func structure(obj object.Object, name, goType string) (object.Object, error) {
 	m, ok := obj[name].(map[string]any)
 	if !ok && obj[name] != nil {
@@ -91,7 +91,7 @@ func notOfType(v any, goType string) error {
 	return fmt.Errorf("json: cannot unmarshal %s into Go value of type %s", kind, goType)
 }
 
-// checkAudience checks that audiences are one string or a list of strings.
+// checkAudience checks that the aud claim is a string or a list of strings.
 func checkAudience(aud any) error {
 	if _, one := aud.(string); one {
 		return nil
@@ -111,7 +111,7 @@ func audiencesOf(claims object.Object) []string {
 	return claims.Strings("aud")
 }
 
-// seconds reads a date of a token: a number of seconds since 1970.
+// seconds decodes a time in a token, which is a number of seconds since 1970.
 func seconds(v any) (int64, bool) {
 	switch v := v.(type) {
 	case int64:

@@ -8,7 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/auth/token"
 )
 
-// An Authority signs as the first of its issuers. Unless Options have a key, it signs with a published key.
+// An Authority signs as its first issuer. If Options contain no key, it signs with a published one.
 func ExampleNew() {
 	authority, err := token.New(token.Options{Issuers: []string{"https://cluster.example.com"}})
 	if err != nil {

@@ -9,28 +9,28 @@ import (
 	"sync"
 )
 
-// A verifier checks signatures: a public key.
+// A verifier is a public key, which verifies signatures.
 type verifier interface {
-	// id is the id of the key in tokens and the key set: kid of RFC 7515, base64 of the SHA-256 sum of the key in X.509 form
-	// (pkg/serviceaccount.keyIDFromPublicKey).
+	// id is the ID of the key in tokens and in the key set (kid of RFC 7515): the base64 of the SHA-256 hash of the X.509 public
+	// key (pkg/serviceaccount.keyIDFromPublicKey).
 	id() string
-	// algorithm is the one that a server signs with when it has the private key: RS256, ES256, ES384 or ES512 (RFC 7518).
+	// algorithm is the algorithm with which a server signs if it has the private key: RS256, ES256, ES384 or ES512 (RFC 7518).
 	algorithm() string
-	// verify reports whether the signature, by the algorithm that a token names, is that of a text.
+	// verify reports whether the signature of text is valid under the algorithm that the token names.
 	verify(algorithm string, text, signature []byte) bool
-	// published is the key as a JSON Web Key (RFC 7517).
+	// published returns the key as a JSON Web Key (RFC 7517).
 	published() webKey
 }
 
-// A signer signs texts: a private key. The same text always gets the same signature.
+// A signer is a private key. Signatures are deterministic.
 type signer interface {
 	verifier
 	sign(text []byte) []byte
 }
 
-// webKey is a JSON Web Key. Its members are those of RFC 7518, in the order in which kube-apiserver prints them.
+// webKey is a JSON Web Key. Its members are those of RFC 7518, in kube-apiserver's order.
 type webKey struct {
-	Use      string `json:"use"` // sig
+	Use      string `json:"use"` // always sig
 	Type     string `json:"kty"`
 	ID       string `json:"kid"`
 	Curve    string `json:"crv,omitempty"`
@@ -41,7 +41,7 @@ type webKey struct {
 	Exponent string `json:"e,omitempty"`
 }
 
-// The primes of the key that servers without a key of their own sign with. It is published here, so it is for tests only.
+// The primes of the default signing key. Because the key is published here, it is for tests only.
 const (
 	prime1 = "" +
 		"ca41fe91152abcbb640e674022cc5f9d260dee26af9e870434a4401cf3434a90" +
@@ -55,20 +55,20 @@ const (
 		"e5e83101c2fc0dee41d32ca26c0bff3c8482c33561e234d525c41ec96e5fa38d"
 )
 
-// testKey is an RSA key of 2048 bits that signs with RS256: RSASSA-PKCS1-v1_5 of RFC 8017. It uses only math/big, which a page
+// testKey is a 2048-bit RSA key that signs with RS256, that is RSASSA-PKCS1-v1_5 of RFC 8017. It uses only math/big, which a page
 // contains anyway; the parser for other keys (pem.go) is too large for a page.
 type testKey struct {
 	n, e, d  *big.Int
 	p, q     *big.Int
-	dp, dq   *big.Int // d for the powers modulo p and q
-	qInverse *big.Int // of q modulo p
+	dp, dq   *big.Int // d modulo p-1 and q-1
+	qInverse *big.Int // inverse of q modulo p
 	kid      string
 }
 
-// builtin returns the key of servers that are given none.
+// builtin returns the default signing key.
 var builtin = sync.OnceValue(newTestKey)
 
-// newTestKey works the key out from its primes.
+// newTestKey computes the key from its primes.
 func newTestKey() *testKey {
 	p, _ := new(big.Int).SetString(prime1, 16)
 	q, _ := new(big.Int).SetString(prime2, 16)
@@ -82,7 +82,7 @@ func newTestKey() *testKey {
 	return k
 }
 
-// The bytes around the modulus of an RSA key of 2048 bits with the exponent 65537 in the DER encoding of X.509 (RFC 5280).
+// The bytes before and after the modulus of a 2048-bit RSA key with exponent 65537 in the DER encoding of X.509 (RFC 5280).
 const (
 	publicHead = "\x30\x82\x01\x22\x30\x0d\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x01\x01\x05\x00\x03\x82\x01\x0f\x00\x30\x82\x01\x0a\x02\x82\x01\x01\x00"
 	publicTail = "\x02\x03\x01\x00\x01"
@@ -96,7 +96,7 @@ func (k *testKey) published() webKey {
 	return webKey{Use: "sig", Type: "RSA", ID: k.kid, Alg: "RS256", Modulus: encode(k.n.Bytes()), Exponent: encode(k.e.Bytes())}
 }
 
-// sign returns the power of the padded sum of a text by d, which the Chinese remainder theorem takes from two smaller ones.
+// sign raises the padded digest of the text to the power of d, by the Chinese remainder theorem.
 func (k *testKey) sign(text []byte) []byte {
 	m := new(big.Int).SetBytes(k.padded(text))
 	m1, m2 := new(big.Int).Exp(m, k.dp, k.p), new(big.Int).Exp(m, k.dq, k.q)
@@ -118,7 +118,7 @@ func (k *testKey) verify(algorithm string, text, signature []byte) bool {
 
 func (k *testKey) size() int { return (k.n.BitLen() + 7) / 8 }
 
-// sumHead precedes a SHA-256 sum that is signed (RFC 8017, section 9.2).
+// sumHead is the prefix of the SHA-256 digest in a signature (RFC 8017, section 9.2).
 const sumHead = "\x30\x31\x30\x0d\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x01\x05\x00\x04\x20"
 
 // padded returns the padded digest of a text (EMSA-PKCS1-v1_5).
@@ -129,5 +129,5 @@ func (k *testKey) padded(text []byte) []byte {
 	return fmt.Appendf(nil, "\x00\x01%s%s", fill, tail)
 }
 
-// encode returns base64 as tokens have it (RFC 7515).
+// encode returns data in unpadded base64url, the encoding of JWTs (RFC 7515).
 func encode(data []byte) string { return base64.RawURLEncoding.EncodeToString(data) }

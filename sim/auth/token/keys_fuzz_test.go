@@ -2,7 +2,7 @@ package token
 
 import "testing"
 
-// FuzzKeys reads files of keys: each key that is read can sign, and accepts its own signature.
+// FuzzKeys parses key files. Each parsed key must be able to sign, and must verify its own signature.
 func FuzzKeys(f *testing.F) {
 	f.Add([]byte("-----BEGIN RSA PRIVATE KEY-----\nMIIB\n-----END RSA PRIVATE KEY-----\n"))
 	f.Add([]byte("-----BEGIN EC PRIVATE KEY-----\nMHcCAQEEIBKgMo8H4xWQwzRz1IWPQHTxUzXWn2dT0u9xvaxbiVYAoAoGCCqGSM49\nAwEHoUQDQgAEBTpmMUZ4jTBc3Xb3\n-----END EC PRIVATE KEY-----"))

@@ -7,7 +7,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// legacy returns a token of a Secret, with the claims changed, and the Secret that keeps it.
+// legacy returns a token that is stored in a Secret, with changed claims, and the JSON of the Secret.
 func legacy(a *Authority, labels string, change func(map[string]any)) (text, secret string) {
 	c := map[string]any{"sub": "system:serviceaccount:ns:sa",
 		"kubernetes.io/serviceaccount/namespace": "ns", "kubernetes.io/serviceaccount/secret.name": "s",

@@ -18,14 +18,14 @@ import (
 	"strings"
 )
 
-// fileKey is a public key that was read from a file.
+// fileKey is a public key read from a file.
 type fileKey struct {
 	key  crypto.PublicKey // *rsa.PublicKey or *ecdsa.PublicKey
 	kid  string
-	name string // of the algorithm
+	name string // name of the algorithm
 }
 
-// newFileKey returns a key, or why nothing can be signed with it.
+// newFileKey returns the key. It returns an error if the key cannot be used for signing.
 func newFileKey(key crypto.PublicKey) (*fileKey, error) {
 	k := &fileKey{key: key}
 	switch key := key.(type) {
@@ -73,7 +73,7 @@ func (k *fileKey) published() webKey {
 	return w
 }
 
-// verify takes all algorithms that fit the type of the key, as go-jose does.
+// verify accepts all algorithms for the key's type, like go-jose.
 func (k *fileKey) verify(algorithm string, text, signature []byte) bool {
 	kind, bits, _ := strings.Cut(algorithm, "S")
 	sum, hash := digest(bits, text)
@@ -95,7 +95,8 @@ func (k *fileKey) verify(algorithm string, text, signature []byte) bool {
 	return false
 }
 
-// digest returns the sum of a text by SHA-2 with so many bits, and which hash it is, 0 for none.
+// digest returns the SHA-2 digest of text with the given number of bits, and the hash function. If there is no such hash function,
+// it returns nil and 0.
 func digest(bits string, text []byte) ([]byte, crypto.Hash) {
 	switch bits {
 	case "256":
@@ -111,13 +112,13 @@ func digest(bits string, text []byte) ([]byte, crypto.Hash) {
 	return nil, 0
 }
 
-// fileSigner is a private key that was read from a file.
+// fileSigner is a private key read from a file.
 type fileSigner struct {
 	*fileKey
 	private crypto.Signer
 }
 
-// sign needs no randomness: neither has RSASSA-PKCS1-v1_5, nor ECDSA by RFC 6979, which Go does without a source of it.
+// sign signs text. Both algorithms are deterministic: RSASSA-PKCS1-v1_5, and ECDSA with RFC 6979, which Go uses if rand is nil.
 func (k *fileSigner) sign(text []byte) []byte {
 	sum, hash := digest(k.name[2:], text)
 	signature, err := k.private.Sign(nil, sum, hash)
@@ -139,7 +140,8 @@ func (k *fileSigner) sign(text []byte) []byte {
 	return out
 }
 
-// privateKey returns the first private key in a file (k8s.io/client-go/util/keyutil.ParsePrivateKeyPEM).
+// privateKey returns the first private key in a file (k8s.io/client-go/util/keyutil.ParsePrivateKeyPEM). It returns an error if
+// there is none.
 func privateKey(file []byte) (signer, error) {
 	for block, rest := pem.Decode(file); block != nil; block, rest = pem.Decode(rest) {
 		var key any
@@ -167,8 +169,8 @@ func privateKey(file []byte) (signer, error) {
 	return nil, errors.New("data does not contain a valid RSA or ECDSA private key")
 }
 
-// publicKeys returns the public keys in a file, those of private keys and certificates among them
-// (k8s.io/client-go/util/keyutil.ParsePublicKeysPEM). Other blocks are ignored.
+// publicKeys returns the public keys in a file, including those of its private keys and certificates
+// (k8s.io/client-go/util/keyutil.ParsePublicKeysPEM). Other blocks are ignored. It returns an error if there are none.
 func publicKeys(file []byte) ([]verifier, error) {
 	var all []verifier
 	for block, rest := pem.Decode(file); block != nil; block, rest = pem.Decode(rest) {
@@ -188,7 +190,8 @@ func publicKeys(file []byte) ([]verifier, error) {
 	return all, nil
 }
 
-// publicKey reads one key, nil if it is of no kind that is used: of ECDSA not a private one in PKCS #8.
+// publicKey parses one key or certificate and returns its public key, or nil if it is not supported. Private ECDSA keys in PKCS #8
+// are not supported.
 func publicKey(der []byte) crypto.PublicKey {
 	if key, err := x509.ParsePKCS1PrivateKey(der); err == nil {
 		return &key.PublicKey

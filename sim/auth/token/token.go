@@ -1,14 +1,15 @@
-// Package token signs and checks the tokens of service accounts: JSON Web Tokens (RFC 7519) whose claims name their holder and the object
-// that they are bound to (Kubernetes documentation, "Managing Service Accounts"; KEP-1205).
+// Package token signs and checks the tokens of service accounts: JSON Web Tokens (RFC 7519) whose claims name their holder and the
+// object to which they are bound (Kubernetes documentation, "Managing Service Accounts"; KEP-1205).
 //
 //	serviceaccounts/token ─▶ claims ─▶ Authority.Sign ─▶ header.claims.signature
 //	                                                              │
-//	Authorization: Bearer … ─▶ Authority.Check ─┬─ issuer ◀───────┘ of another issuer: not ours
+//	Authorization: Bearer … ─▶ Authority.Check ─┬─ issuer ◀───────┘ nil for any other issuer
 //	                                            ├─ signature, by one of the public keys
 //	                                            ├─ audiences, time
-//	                                            └─ account and bound object, which have to exist ─▶ Holder
+//	                                            └─ account and bound object must exist ─▶ Holder
 //
-// An Authority without keys of its own signs with a published one (key.go). pem.go reads keys from files; the page does not link it.
+// An Authority without a configured key signs with a published one (key.go). pem.go reads keys from files; the page does not link
+// it.
 package token
 
 import (
@@ -24,44 +25,45 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Options set how tokens are issued and checked. The fields are flags of kube-apiserver; the zero value of a field is the flag's
-// default, if it has one.
+// Options configure how tokens are issued and checked. The fields correspond to flags of kube-apiserver. The zero value of a field
+// is the flag's default, if it has one.
 type Options struct {
-	// Issuers are the accepted issuers of tokens; the first one issues them (--service-account-issuer). The default is DefaultIssuer.
+	// Issuers are the accepted issuers of tokens. The first one is used to issue them (--service-account-issuer). The default is
+	// DefaultIssuer.
 	Issuers []string
-	// Audiences are the API server's audiences (--api-audiences). A token without one of them is refused. The default is Issuers.
+	// Audiences are the API server's audiences (--api-audiences). A token must have one of them. The default is Issuers.
 	Audiences []string
-	// SigningKey is the private key that signs tokens, RSA or ECDSA, PEM (--service-account-signing-key-file). The default is a
+	// SigningKey is the RSA or ECDSA private key that signs tokens, in PEM (--service-account-signing-key-file). The default is a
 	// published RSA key, for tests only.
 	SigningKey []byte
-	// Keys are the contents of files with the keys that check tokens: RSA or ECDSA, public or private, PEM, several in one file if need
-	// be (--service-account-key-file). If Keys is nil, the signing key checks them. Otherwise the signing key is not among them, unless
-	// it is the published one.
+	// Keys are the contents of the files with the keys that verify tokens (--service-account-key-file): RSA or ECDSA, public or
+	// private, in PEM, one or more per file. If Keys is nil, the signing key verifies tokens. Otherwise it does not, unless it is
+	// the published key.
 	Keys [][]byte
-	// MaxExpiration is the longest lifetime of a token (--service-account-max-token-expiration), from an hour to 2³² seconds. A request
-	// for a longer one gets MaxExpiration and a warning. 0 means no limit.
+	// MaxExpiration is the maximum lifetime of a token (--service-account-max-token-expiration), from one hour to 2³² seconds. A
+	// request for a longer lifetime gets MaxExpiration and a warning. 0 means no limit.
 	MaxExpiration time.Duration
-	// NoExtendExpiration makes tokens of pods expire when the kubelet expects it, instead of after a year
+	// NoExtendExpiration makes tokens of pods expire at the time that the kubelet requests, instead of after a year
 	// (--service-account-extend-token-expiration=false).
 	NoExtendExpiration bool
-	// NoLookup accepts a token of a Secret even if neither the Secret nor its account exists (--service-account-lookup=false).
+	// NoLookup accepts a token of a Secret even if the Secret or its account does not exist (--service-account-lookup=false).
 	NoLookup bool
-	// JWKSURI is the address of the keys in the OpenID configuration (--service-account-jwks-uri). The default is the server's own.
+	// JWKSURI is the URL of the keys in the OpenID configuration (--service-account-jwks-uri). The default is the server's own.
 	JWKSURI string
 }
 
-// DefaultIssuer is the default issuer, as kubeadm and kind set it.
+// DefaultIssuer is the default issuer, and that of kubeadm and kind.
 const DefaultIssuer = "https://kubernetes.default.svc"
 
-// Authority signs and checks tokens as one API server does. Nothing changes it.
+// Authority signs and checks tokens like one API server. It is immutable.
 type Authority struct {
 	options Options
 	signer  signer
 	keys    []verifier
 }
 
-// New returns an Authority. It returns an error for invalid options (pkg/kubeapiserver/options and pkg/controlplane/apiserver/options
-// check the flags).
+// New returns an Authority, or an error if the options are invalid (the checks of the flags in pkg/kubeapiserver/options and
+// pkg/controlplane/apiserver/options).
 func New(o Options) (*Authority, error) {
 	if len(o.Issuers) == 0 {
 		o.Issuers = []string{DefaultIssuer}
@@ -99,7 +101,7 @@ func New(o Options) (*Authority, error) {
 	return a, nil
 }
 
-// checkIssuers refuses an issuer that is given twice or looks like a URL and is none.
+// checkIssuers rejects an issuer that is empty or repeated, or that contains a colon but is not a valid URL.
 func checkIssuers(issuers []string) error {
 	for i, issuer := range issuers {
 		if strings.Contains(issuer, ":") {
@@ -131,23 +133,23 @@ func checkKeysURI(uri string) error {
 	return nil
 }
 
-// Audiences returns the audiences of the API server, which are the default of a token.
+// Audiences returns the audiences of the API server, which are the default audiences of a token.
 func (a *Authority) Audiences() []string { return a.options.Audiences }
 
-// MaxSeconds is the longest time that a token may live, 0 for any.
+// MaxSeconds returns the maximum lifetime of a token in seconds, or 0 if there is none.
 func (a *Authority) MaxSeconds() int64 { return int64(a.options.MaxExpiration / time.Second) }
 
-// Extends reports whether tokens that the kubelet requests live longer than requested.
+// Extends reports whether tokens requested by the kubelet live longer than requested.
 func (a *Authority) Extends() bool { return !a.options.NoExtendExpiration }
 
-// Sign returns claims as a token of the first issuer. The same claims give the same bytes (RFC 8017, section 8.2; RFC 6979).
+// Sign returns a token of the first issuer with the claims. The same claims always result in the same token (RFC 8017, section 8.2;
+// RFC 6979).
 func (a *Authority) Sign(claims map[string]any) string {
 	claims["iss"] = a.options.Issuers[0]
 	return a.sign(claims)
 }
 
-// SignLegacy returns a token of a service account that is kept in a Secret and does not expire
-// (pkg/serviceaccount.LegacyClaims).
+// SignLegacy returns a service account token that is stored in a Secret and does not expire (pkg/serviceaccount.LegacyClaims).
 func (a *Authority) SignLegacy(namespace, account, uid, secret string) string {
 	return a.sign(map[string]any{"iss": legacyIssuer, "sub": "system:serviceaccount:" + namespace + ":" + account,
 		legacyNamespace: namespace, legacyName: account, legacyUID: uid, legacySecret: secret})
@@ -159,7 +161,7 @@ func (a *Authority) sign(claims map[string]any) string {
 	return text + "." + encode(a.signer.sign([]byte(text)))
 }
 
-// KeySet returns the JSON Web Key Set (RFC 7517) of the keys that tokens are checked with.
+// KeySet returns the JSON Web Key Set (RFC 7517) of the keys that verify tokens.
 func (a *Authority) KeySet() []byte {
 	set := struct {
 		Keys []webKey `json:"keys"`
@@ -170,8 +172,9 @@ func (a *Authority) KeySet() []byte {
 	return mustJSON(set)
 }
 
-// OpenID returns the OpenID configuration of a server at an address, HOST:PORT. ok is false if the first issuer is no URL
-// that may have one: then the server publishes neither it nor the keys (pkg/serviceaccount.NewOpenIDMetadataProvider).
+// OpenID returns the OpenID configuration of a server at the address HOST:PORT. ok is false if the first issuer is not an https URL
+// without query and fragment; the server then publishes neither the configuration nor the keys
+// (pkg/serviceaccount.NewOpenIDMetadataProvider).
 func (a *Authority) OpenID(address string) (document []byte, ok bool) {
 	issuer := a.options.Issuers[0]
 	if u, err := url.Parse(issuer); err != nil || u.Scheme != "https" || u.RawQuery != "" || u.Fragment != "" {
@@ -192,7 +195,7 @@ func (a *Authority) OpenID(address string) (document []byte, ok bool) {
 	}{issuer, uri, []string{"id_token"}, []string{"public"}, slices.Compact(algorithms)}), true
 }
 
-// mustJSON prints a part of a token, or of the published keys. encoding/json sorts the names of maps.
+// mustJSON encodes a part of a token or the key set. encoding/json sorts the keys of maps.
 func mustJSON(v any) []byte {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -201,7 +204,7 @@ func mustJSON(v any) []byte {
 	return data
 }
 
-// Objects reads stored objects by their storage name, in the hub version; nil stands for none.
+// Objects reads stored objects in the hub version, by storage name. Get returns nil if the object does not exist.
 type Objects interface {
 	Get(storage, namespace, name string) object.Object
 }

@@ -23,7 +23,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// stored are objects by storage name and name.
+// stored contains the JSON of objects by storage name and name.
 type stored map[string]string
 
 func (s stored) Get(storage, _, name string) object.Object {
@@ -55,7 +55,7 @@ func made(t *testing.T, o Options) *Authority {
 	return a
 }
 
-// verdict returns the name of a token's holder and the error, each "" if there is none.
+// verdict returns the name of a token's holder and the error text. Either is "" if there is none.
 func verdict(a *Authority, text string, objects Objects) (name, wrong string) {
 	h, _, err := a.Check(text, a.Audiences(), now, objects)
 	if err != nil {
@@ -69,7 +69,7 @@ func verdict(a *Authority, text string, objects Objects) (name, wrong string) {
 
 var accounts = stored{"serviceaccounts/sa": `{"metadata":{"name":"sa","namespace":"ns","uid":"u"}}`}
 
-// The arithmetic of the published key is RSA: Go's own agrees, bit by bit.
+// The built-in key's own RSA implementation produces the same signatures as Go's.
 func TestTestKey(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -165,7 +165,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// keyFile returns both halves of a key as PEM.
+// keyFile returns the private and the public key in PEM.
 func keyFile(t *testing.T, key crypto.Signer) (private, public []byte) {
 	t.Helper()
 	der, err := x509.MarshalPKCS8PrivateKey(key)
@@ -188,7 +188,7 @@ func newECDSA(t *testing.T, curve elliptic.Curve) *ecdsa.PrivateKey {
 	return key
 }
 
-// Tokens are signed by any key, with its algorithm, always with the same bytes, and are valid if the public key is known.
+// Tokens can be signed with any key and its algorithm. A signature is always the same, and is valid if the public key is known.
 func TestSigningKeys(t *testing.T) {
 	t.Parallel()
 	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -238,7 +238,7 @@ func publicOf(t *testing.T) []byte {
 	return public
 }
 
-// Tokens that others sign may use any algorithm of RFC 7518 that fits the type of the key, and need not name it.
+// Tokens signed by others may use any algorithm of RFC 7518 that fits the type of the key, and need not name the key.
 func TestAlgorithms(t *testing.T) {
 	t.Parallel()
 	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -266,7 +266,7 @@ func TestAlgorithms(t *testing.T) {
 	}
 }
 
-// signature signs a text with the key that fits the algorithm.
+// signature signs a text with the key for the algorithm.
 func signature(t *testing.T, rsaKey *rsa.PrivateKey, curved *ecdsa.PrivateKey, algorithm string, text []byte) (out []byte) {
 	t.Helper()
 	hash := map[string]crypto.Hash{"256": crypto.SHA256, "384": crypto.SHA384, "512": crypto.SHA512}[strings.TrimLeft(algorithm, "RPESH")]

@@ -4,29 +4,32 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/cel"
+	"github.com/kubesim/kubesim/sim/cel/expr"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// expressions compile the CEL expressions of a policy or a webhook configuration. The variables of an expression depend on its place: a
-// condition has no variables, a message no authorizer, and only a mutation has the types of patches. A nil value checks nothing.
+// expressions compiles the CEL expressions of a policy or a webhook configuration. The field of an expression determines what it
+// can use: conditions have no variables, messages have no authorizer, and only mutations have the types of patches. A nil
+// *expressions checks nothing.
 type expressions struct {
-	minor     int // of the server
+	minor     int // minor version of the server
 	params    bool
-	variables []object.Object // that were declared so far
-	named     bool            // there are variables, be it without an expression
+	variables []object.Object // variables declared so far
+	named     bool            // there are named variables, even if without an expression
 	compilers map[environment]*cel.Compiler
-	declared  map[*cel.Compiler]int // how many of the variables
+	declared  map[*cel.Compiler]int // number of variables that have been declared in each compiler
 }
 
-// environment is what decides which compiler an expression is for. Stored ones that stay as they are may use more than new ones.
+// environment identifies the compiler for an expression. Unchanged stored expressions may use more features than new ones.
 type environment struct {
-	cel.Declarations
+	expr.Declarations
 	stored bool
 }
 
-// expressionsOf returns the compiler for the expressions in a value, or nil if the value is unchanged: stored expressions compile.
+// expressionsOf returns an expressions value for the object at the cursor. If the object is unchanged, it returns nil, because
+// stored expressions need no check.
 func expressionsOf(ctx *resource.Context, at field.Cursor, params bool) *expressions {
 	if at.Updates() && !at.Changed() {
 		return nil
@@ -34,30 +37,30 @@ func expressionsOf(ctx *resource.Context, at field.Cursor, params bool) *express
 	return &expressions{minor: ctx.Server.Minor, params: params, compilers: map[environment]*cel.Compiler{}, declared: map[*cel.Compiler]int{}}
 }
 
-// compiler returns the one for d, which knows the variables of before.
-func (e *expressions) compiler(at field.Cursor, d cel.Declarations) *cel.Compiler {
+// compiler returns the compiler for d, with the variables declared so far.
+func (e *expressions) compiler(at field.Cursor, d expr.Declarations) *cel.Compiler {
 	d.Params = e.params
 	of := environment{d, at.Updates() && !at.Changed()}
 	c := e.compilers[of]
 	if c == nil {
-		c = cel.NewCompiler(cel.Environment{Minor: e.minor, Stored: of.stored}, d)
+		c = cel.NewCompiler(expr.Environment{Minor: e.minor, Stored: of.stored}, d)
 		e.compilers[of] = c
 	}
 	for ; !d.Alone && e.declared[c] < len(e.variables); e.declared[c]++ {
 		v := e.variables[e.declared[c]]
-		if !d.Authorizer { // variables have the type that they have with it
+		if !d.Authorizer { // a variable has the same type as in expressions with the authorizer
 			with := d
 			with.Authorizer = true
 			c.VariableOf(e.compiler(at, with), v.String("name"))
 			continue
 		}
-		_ = c.Variable(v.String("name"), v.String("expression")) // reported where it stands
+		_ = c.Variable(v.String("name"), v.String("expression")) // declare reports this error
 	}
 	return c
 }
 
-// check compiles an expression. That there is one at all is another rule's business.
-func (e *expressions) check(at field.Cursor, d cel.Declarations, want cel.Result) {
+// check compiles an expression. It accepts an empty expression, because other rules report a missing one.
+func (e *expressions) check(at field.Cursor, d expr.Declarations, want expr.Result) {
 	expression := at.String()
 	if e == nil || strings.TrimSpace(expression) == "" {
 		return
@@ -70,7 +73,7 @@ func (e *expressions) check(at field.Cursor, d cel.Declarations, want cel.Result
 	}
 }
 
-// declare makes a variable known to the expressions after it, and checks its own.
+// declare makes a variable available to the following expressions, and checks the variable's expression.
 func (e *expressions) declare(v field.Cursor) {
 	text := v.String("expression")
 	if e == nil {
@@ -80,7 +83,7 @@ func (e *expressions) declare(v field.Cursor) {
 		e.named = true
 		return
 	}
-	c := e.compiler(v.Child("expression"), cel.Declarations{Authorizer: true})
+	c := e.compiler(v.Child("expression"), expr.Declarations{Authorizer: true})
 	e.variables = append(e.variables, v.Object())
 	e.declared[c]++
 	if err := c.Variable(v.String("name"), text); err != nil {
@@ -88,8 +91,8 @@ func (e *expressions) declare(v field.Cursor) {
 	}
 }
 
-// refuse reports why an expression cannot be used.
-func refuse(at field.Cursor, err *cel.Error) {
+// refuse reports that an expression is invalid.
+func refuse(at field.Cursor, err *expr.Error) {
 	if err.Internal {
 		at.Internal(err)
 		return

@@ -1,5 +1,5 @@
-// Package admissionregistration has the kinds of admissionregistration.k8s.io: webhooks, admission policies and their bindings. Expressions are
-// compiled by package cel.
+// Package admissionregistration defines the kinds of admissionregistration.k8s.io: webhook configurations, admission
+// policies and their bindings. Package cel compiles their expressions.
 package admissionregistration
 
 import (
@@ -24,7 +24,7 @@ func Kinds() []kind.Kind {
 	}
 }
 
-// admissionKind is what all kinds of admissionregistration.k8s.io have in common.
+// admissionKind returns a kind with the properties that all kinds of admissionregistration.k8s.io share.
 func admissionKind(plural string, validate func(*resource.Context, field.Cursor), columns ...table.Column) kind.Kind {
 	return kind.Kind{
 		Storage: plural + ".admissionregistration.k8s.io",
@@ -38,7 +38,7 @@ func admissionKind(plural string, validate func(*resource.Context, field.Cursor)
 	}
 }
 
-// warnStaticName warns about names that are kept for objects from files (KEP-5793).
+// warnStaticName warns about names that are reserved for objects from files (KEP-5793).
 func warnStaticName(ctx *resource.Context, obj, _ object.Object) {
 	const suffix = ".static.k8s.io"
 	if ctx.Subresource == "" && strings.HasSuffix(obj.Name(), suffix) {
@@ -85,7 +85,15 @@ func admissionBindingKind(plural string, validate func(*resource.Context, field.
 	k := admissionKind(plural, validate,
 		table.Text("PolicyName", "PolicyName indicates the policy definition which the policy binding binded to").At("spec", "policyName"),
 		table.Text("ParamRef", "ParamRef indicates the param resource which sets the configuration param").Cell(cellParamRef))
-	k.Defaults = kind.EveryVersion(func(obj object.Object) { defaultMatchResources(obj.At("spec", "matchResources")) })
+	k.Defaults = map[string]func(object.Object){
+		"": func(obj object.Object) { defaultMatchResources(obj.At("spec", "matchResources")) },
+		"v1alpha1": func(obj object.Object) {
+			defaultMatchResources(obj.At("spec", "matchResources"))
+			if ref := obj.At("spec", "paramRef"); ref != nil {
+				ref.SetDefault("Deny", "parameterNotFoundAction")
+			}
+		},
+	}
 	return k
 }
 
@@ -140,7 +148,7 @@ func defaultMatchResources(match object.Object) {
 	}
 }
 
-// validateSelectors checks the selectors of a webhook, or of what a policy matches.
+// validateSelectors checks the selectors of a webhook or a policy.
 func validateSelectors(at field.Cursor, options selector.ValidateOptions) {
 	kind.CheckSelector(at.Child("namespaceSelector"), options)
 	kind.CheckSelector(at.Child("objectSelector"), options)

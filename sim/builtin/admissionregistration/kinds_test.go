@@ -12,7 +12,7 @@ import (
 const hooksJSON = `{"metadata":{"name":"h"},"webhooks":[{"name":"a.b.c","sideEffects":"None","admissionReviewVersions":["v1"],
 	"clientConfig":{"url":"https://x.y/p"},"rules":[{"operations":["CREATE"],"apiGroups":[""],"apiVersions":["v1"],"resources":["pods"]}]}]}`
 
-// hook returns a patch with one webhook: the one of hooksJSON with a change.
+// hook returns a patch with one webhook: that of hooksJSON with a change.
 func hook(t *testing.T, patch string) string {
 	t.Helper()
 	obj := kindtest.Parse(t, hooksJSON)
@@ -66,7 +66,7 @@ func TestWebhookRules(t *testing.T) {
 		{Name: "broken before", Old: hook(t, `{"sideEffects":"Some","admissionReviewVersions":["v3"]}`), Patch: hook(t, `{"sideEffects":"Some","admissionReviewVersions":["v3"]}`)},
 	})
 	is := is.New(t)
-	is.Equal(rt.Cells(t, `{}`), `["h",1,"60s"]`) // as the real server prints it
+	is.Equal(rt.Cells(t, `{}`), `["h",1,"60s"]`) // same output as the real server
 	rt.Storage = "mutatingwebhookconfigurations.admissionregistration.k8s.io"
 	is.Equal(rt.Make(t, "").Objects("webhooks")[0].String("reinvocationPolicy"), "Never") // mutating ones only
 	rt.Warns(t, []kindtest.Case{{Name: "static", Patch: `{"metadata":{"name":"a.static.k8s.io"}}`,
@@ -104,7 +104,7 @@ func TestValidatingPolicyRules(t *testing.T) {
 			Want: "status.typeChecking.expressionWarnings[0].warning: Required value\nstatus.typeChecking.expressionWarnings[1].fieldRef: Required value"},
 	})
 	is := is.New(t)
-	is.Equal(rt.Cells(t, `{"spec":{`+one+`,"paramKind":{"apiVersion":"v1","kind":"ConfigMap"}}}`), `["p",1,"v1/ConfigMap","60s"]`) // as the real server prints it
+	is.Equal(rt.Cells(t, `{"spec":{`+one+`,"paramKind":{"apiVersion":"v1","kind":"ConfigMap"}}}`), `["p",1,"v1/ConfigMap","60s"]`) // same output as the real server
 	is.Equal(rt.Make(t, "").String("spec", "matchConstraints", "matchPolicy"), "Equivalent")                                       // default
 }
 
@@ -142,14 +142,14 @@ func TestPolicyBindingRules(t *testing.T) {
 	})
 	is := is.New(t)
 	is.Equal(rt.Cells(t, `{"spec":{"paramRef":{"name":"x"}}}`), `["b","p","*/x","60s"]`)                 // no namespace
-	is.Equal(rt.Cells(t, `{"spec":{"paramRef":{"name":"x","namespace":"n"}}}`), `["b","p","n/x","60s"]`) // with one
+	is.Equal(rt.Cells(t, `{"spec":{"paramRef":{"name":"x","namespace":"n"}}}`), `["b","p","n/x","60s"]`) // with a name
 	is.Equal(rt.Cells(t, `{"spec":{"paramRef":{"selector":{"matchLabels":{"a":"b"}}}}}`),
-		`["b","p","\u0026LabelSelector{MatchLabels:map[string]string{a: b,},MatchExpressions:[]LabelSelectorRequirement{},}","60s"]`) // the Go text
+		`["b","p","\u0026LabelSelector{MatchLabels:map[string]string{a: b,},MatchExpressions:[]LabelSelectorRequirement{},}","60s"]`) // the Go string form
 	rt.Storage = "mutatingadmissionpolicybindings.admissionregistration.k8s.io"
 	rt.Run(t, []kindtest.Case{{Name: "mutating needs no action", Patch: `{"spec":{"validationActions":null}}`}})
 }
 
-// TestShapesOfAdmissionregistration runs every rule on objects with something missing.
+// TestShapesOfAdmissionregistration runs every rule on objects with missing values.
 func TestShapesOfAdmissionregistration(t *testing.T) {
 	for _, rt := range []kindtest.Rules{
 		{Kinds: served, Storage: "validatingwebhookconfigurations.admissionregistration.k8s.io", Base: hooksJSON},

@@ -7,7 +7,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
-	"github.com/kubesim/kubesim/sim/cel"
+	"github.com/kubesim/kubesim/sim/cel/expr"
 	"github.com/kubesim/kubesim/sim/crd/structural"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -19,10 +19,11 @@ const (
 	maxAuditExpressionSize = 5 << 10
 )
 
-// validatePolicySpec checks what both kinds of policies have in common, up to the variables.
+// validatePolicySpec checks the rules that both kinds of policies share, up to the variables. It returns the expressions value
+// with which the remaining expressions must be checked.
 func validatePolicySpec(ctx *resource.Context, at field.Cursor, mutating bool) *expressions {
 	e := expressionsOf(ctx, at, at.Has("paramKind"))
-	at.Child("failurePolicy").OrEmpty().OneOf("Fail", "Ignore") // "" is not absent
+	at.Child("failurePolicy").OrEmpty().OneOf("Fail", "Ignore") // "" is invalid, unlike a missing value
 	params, match, conditions := at.Child("paramKind"), at.Child("matchConstraints"), at.Child("matchConditions")
 	if params.Has() {
 		validateParamKind(params)
@@ -86,24 +87,24 @@ func validateMutatingPolicy(ctx *resource.Context, all field.Cursor) {
 }
 
 func validateMutation(at field.Cursor, e *expressions) {
-	own, other, want := "jsonPatch", "applyConfiguration", cel.JSONPatch
+	own, other, want := "jsonPatch", "applyConfiguration", expr.JSONPatch
 	kind := at.String("patchType")
 	switch kind {
 	case "JSONPatch":
 	case "ApplyConfiguration":
-		own, other, want = other, own, cel.Object
+		own, other, want = other, own, expr.Object
 	default:
 		at.Child("patchType").Required().OneOf("ApplyConfiguration", "JSONPatch")
 		return
 	}
 	if at.Child(own).RequireIf(!at.Has(own), "must be specified when patchType is "+kind).Has() {
 		expression := at.Child(own, "expression").With(strings.TrimSpace(at.String(own, "expression"))).Required()
-		e.check(expression, cel.Declarations{Authorizer: true, Patch: true}, want)
+		e.check(expression, expr.Declarations{Authorizer: true, Patch: true}, want)
 	}
 	at.Child(other).With("{"+other+"}").InvalidIf(at.Has(other), "must not be specified when patchType is "+kind)
 }
 
-// validateMutatingOperations refuses DELETE, which has nothing to mutate.
+// validateMutatingOperations rejects DELETE, which has no object to mutate.
 func validateMutatingOperations(match field.Cursor) {
 	for rule := range match.Each("resourceRules") {
 		for operation := range rule.Each("operations") {
@@ -113,7 +114,7 @@ func validateMutatingOperations(match field.Cursor) {
 }
 
 func validateMatchResources(at field.Cursor) {
-	at.Child("matchPolicy").OrEmpty().OneOf("Equivalent", "Exact") // a default sets it
+	at.Child("matchPolicy").OrEmpty().OneOf("Equivalent", "Exact") // the default is already set
 	validateSelectors(at, selector.ValidateOptions{})
 	for _, list := range []string{"resourceRules", "excludeResourceRules"} {
 		for rule := range at.Each(list) {
@@ -144,7 +145,7 @@ func validateParamKind(at field.Cursor) {
 	kind.Required().Check(structural.KindName)
 }
 
-// celReserved are the words that no variable may be called (CEL language definition).
+// celReserved are the reserved words of CEL, which cannot be names of variables (CEL language definition).
 var celReserved = []string{"true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function", "if",
 	"import", "let", "loop", "package", "namespace", "return", "var", "void", "while"}
 
@@ -166,15 +167,15 @@ func requireExpression(at field.Cursor) {
 func validateValidation(at field.Cursor, e *expressions) {
 	expression, message, computed := at.Child("expression"), at.Child("message"), at.Child("messageExpression")
 	requireExpression(expression)
-	e.check(expression, cel.Declarations{Authorizer: true}, cel.Bool)
+	e.check(expression, expr.Declarations{Authorizer: true}, expr.Bool)
 	computed.InvalidIf(isBlank(computed.String()), "must be non-empty if specified")
-	e.check(computed, cel.Declarations{}, cel.String)
+	e.check(computed, expr.Declarations{}, expr.String)
 	message.InvalidIf(isBlank(message.String()), "must be non-empty if specified")
 	message.InvalidIf(strings.ContainsAny(strings.TrimSpace(message.String()), "\n\r"), "must not contain line breaks")
 	at.Child("reason").OneOf("Forbidden", "Invalid", "RequestEntityTooLarge")
 }
 
-// isBlank reports whether a text is nothing but space.
+// isBlank reports whether a string consists only of whitespace. It returns false for "".
 func isBlank(text string) bool { return text != "" && strings.TrimSpace(text) == "" }
 
 func validateAuditAnnotation(at field.Cursor, policy string, e *expressions) {
@@ -190,11 +191,12 @@ func validateAuditAnnotation(at field.Cursor, policy string, e *expressions) {
 	case size > maxAuditExpressionSize:
 		expression.Missing(fmt.Sprintf("must not exceed %d bytes in length", maxAuditExpressionSize))
 	default:
-		e.check(expression, cel.Declarations{Authorizer: true}, cel.StringNull)
+		e.check(expression, expr.Declarations{Authorizer: true}, expr.StringNull)
 	}
 }
 
-// validatePolicyBinding checks what both kinds of bindings have in common. declared says that the type itself asks for the name.
+// validatePolicyBinding checks the rules that both kinds of bindings share. declared reports whether the server's type
+// requires the policy name in a tag.
 func validatePolicyBinding(at field.Cursor, declared bool) {
 	at.Child("policyName").Declared(declared, field.Cursor.Given).Check(field.DNS1123Subdomain)
 	if ref := at.Child("paramRef"); ref.Has() {

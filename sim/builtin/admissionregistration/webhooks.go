@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/builtin/kind"
-	"github.com/kubesim/kubesim/sim/cel"
+	"github.com/kubesim/kubesim/sim/cel/expr"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -14,7 +14,7 @@ import (
 	"github.com/kubesim/kubesim/sim/webhook"
 )
 
-// webhookRules says which rules an update lets pass because the old webhooks broke them already.
+// webhookRules records the rules that the stored webhooks already break. An update may also break them.
 type webhookRules struct {
 	anySideEffects, anyVersions, anyNames, anyConditions bool
 	selectors                                            selector.ValidateOptions
@@ -79,7 +79,7 @@ func validateWebhook(at field.Cursor, rules webhookRules) {
 	}
 }
 
-// validateOperationRule checks which operations on which resources a webhook or policy is for.
+// validateOperationRule checks the operations and resources that a webhook or policy applies to.
 func validateOperationRule(at field.Cursor) {
 	operations := at.Child("operations").Required()
 	kind.CheckAlone(operations, "operations")
@@ -96,11 +96,11 @@ func validateOperationRule(at field.Cursor) {
 	at.Child("scope").OneOf("*", "Cluster", "Namespaced")
 }
 
-// validateRuleResources checks resources and subresources such as pods, pods/status, */scale and */*.
+// validateRuleResources checks resources and subresources, such as pods, pods/status, */scale and */*.
 func validateRuleResources(at field.Cursor) {
 	resources := at.Strings()
 	allSubresources, allResources := map[string]bool{}, map[string]bool{}
-	plain := false // as in the real server, the last one without a subresource decides
+	plain := false // as on the real server, only the last resource without a subresource counts
 	for item := range at.Each() {
 		name := item.Required().String()
 		if name == "" {
@@ -122,13 +122,13 @@ func validateRuleResources(at field.Cursor) {
 
 const maxMatchConditions = 64
 
-// validateMatchConditions checks conditions: that there is an expression, that it compiles, and the name.
+// validateMatchConditions checks the expression and the name of each match condition.
 func validateMatchConditions(at field.Cursor, e *expressions) {
 	at.MaxItems(maxMatchConditions)
 	names := field.Seen{}
 	for c := range at.Each() {
 		expression := c.Child("expression").With(strings.TrimSpace(c.String("expression"))).Required()
-		e.check(expression, cel.Declarations{Authorizer: true, Alone: true}, cel.Bool)
+		e.check(expression, expr.Declarations{Authorizer: true, Alone: true}, expr.Bool)
 		if name := c.Child("name").Required().Check(field.QualifiedName); name.Has() {
 			name.Unique(names)
 		}

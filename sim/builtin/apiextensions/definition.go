@@ -1,5 +1,5 @@
-// Package apiextensions has the parts that CustomResourceDefinitions share with the other built-in kinds. Package crd validates
-// definitions.
+// Package apiextensions defines the kind CustomResourceDefinition: its storage, strategy and table columns. Package crd validates
+// its objects and sets their conditions.
 package apiextensions
 
 import (
@@ -15,8 +15,8 @@ import (
 // Kinds returns the kinds of apiextensions.k8s.io.
 func Kinds() []kind.Kind { return []kind.Kind{customResourceDefinitionKind()} }
 
-// customResourceDefinitionKind has no rules of its own here: what a definition may say, and its conditions, are the
-// business of package crd.
+// customResourceDefinitionKind returns the kind CustomResourceDefinition. Package crd validates definitions and sets their
+// conditions.
 func customResourceDefinitionKind() kind.Kind {
 	return kind.Kind{
 		Storage:     "customresourcedefinitions.apiextensions.k8s.io",
@@ -39,7 +39,7 @@ func customResourceDefinitionKind() kind.Kind {
 	}
 }
 
-// cellVersions are the served versions: v1(storage),v1beta1.
+// cellVersions returns a cell that lists the served versions: v1(storage),v1beta1.
 func cellVersions(obj object.Object) any {
 	var names []string
 	for _, v := range obj.Objects("spec", "versions") {

@@ -1,4 +1,4 @@
-// Package apiregistration has the APIServices that say which server answers for a version of a group.
+// Package apiregistration defines the APIService, which determines the server that serves one version of a group.
 package apiregistration
 
 import (
@@ -24,7 +24,7 @@ func apiServiceKind() kind.Kind {
 			Checks:    resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckMeta, resource.CheckKind}},
 			HasStatus: true, CustomStatus: true, DenyUnconditionalUpdate: true, AnyFinalizers: true, NameRuleOf: apiServiceName,
 			PrepareForCreate: func(ctx *resource.Context, obj object.Object) {
-				if !obj.Has("spec", "service") { // served by the API server itself
+				if !obj.Has("spec", "service") { // the API server itself serves the version
 					obj["status"] = map[string]any{"conditions": []any{map[string]any{
 						"type": "Available", "status": "True", "lastTransitionTime": object.Time(ctx.Now),
 						"reason": "Local", "message": "Local APIServices are always available"}}}
@@ -47,7 +47,7 @@ func apiServiceKind() kind.Kind {
 	}
 }
 
-// apiServiceName is the rule for names of APIServices: a path segment that says which group and version it is about.
+// apiServiceName returns the name rule for an APIService: VERSION.GROUP, which must be a valid path segment.
 func apiServiceName(_ *resource.Context, obj object.Object) func(name string, prefix bool) []string {
 	want := obj.String("spec", "version") + "." + obj.String("spec", "group")
 	return func(name string, prefix bool) []string {

@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// cellController names the owner that controls the object: statefulset.apps/web.
+// cellController returns a cell that names the controlling owner of the object: statefulset.apps/web.
 func cellController(obj object.Object) any {
 	for _, owner := range obj.Objects("metadata", "ownerReferences") {
 		if !owner.True("controller") {
@@ -39,8 +39,8 @@ func controllerRevisionKind() kind.Kind {
 	}
 }
 
-// validateRevision checks a ControllerRevision. Its data is any JSON object, and stays as it was written: spaces and the order
-// of keys count.
+// validateRevision checks a ControllerRevision. Its data is any JSON object and must not change. Even whitespace and the
+// order of keys are significant.
 func validateRevision(_ *resource.Context, at field.Cursor) {
 	at.Child("revision").NonNegative()
 	data := at.Child("data")

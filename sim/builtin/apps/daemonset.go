@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/selector"
 )
 
-// templateGeneration is the annotation in which apps/v1 keeps a field that older versions of DaemonSet had in the spec.
+// templateGeneration is the annotation in which apps/v1 stores a spec field of older versions of DaemonSet.
 const templateGeneration = "deprecated.daemonset.template.generation"
 
 func defaultDaemonSet(obj object.Object) {
@@ -22,7 +22,7 @@ func defaultDaemonSet(obj object.Object) {
 	if spec.String("updateStrategy", "type") == "RollingUpdate" {
 		spec.SetDefault(int64(1), "updateStrategy", "rollingUpdate", "maxUnavailable")
 	}
-	if rolling := spec.At("updateStrategy", "rollingUpdate"); rolling != nil { // which has numbers in memory
+	if rolling := spec.At("updateStrategy", "rollingUpdate"); rolling != nil { // these fields are not pointers in memory
 		rolling.SetDefault(int64(0), "maxUnavailable")
 		rolling.SetDefault(int64(0), "maxSurge")
 	}
@@ -31,7 +31,8 @@ func defaultDaemonSet(obj object.Object) {
 	obj.SetDefault("0", "metadata", "annotations", templateGeneration)
 }
 
-// readTemplateGeneration reads templateGeneration, which is a number in memory.
+// readTemplateGeneration rewrites the annotation templateGeneration in canonical form. It returns an error if its value is not a
+// number.
 func readTemplateGeneration(obj object.Object) (object.Object, error) {
 	return obj, readNumber(obj, templateGeneration)
 }
@@ -46,7 +47,7 @@ func setGenerationOfTemplate(obj object.Object, n int64) {
 	obj.Set(strconv.FormatInt(n, 10), "metadata", "annotations", templateGeneration)
 }
 
-// prepareDaemonSetUpdate counts changes of the template; clients cannot set the count.
+// prepareDaemonSetUpdate increments templateGeneration when the template changes. Clients cannot set it.
 func prepareDaemonSetUpdate(ctx *resource.Context, obj, old object.Object) {
 	n := generationOfTemplate(old)
 	if ctx.Subresource != "status" && !gotext.Same(gotext.PodTemplateSpec, obj.Map("spec", "template"), old.Map("spec", "template")) {
@@ -130,7 +131,7 @@ func validateDaemonSetStatus(_ *resource.Context, all field.Cursor) {
 	validateCollisions(at)
 }
 
-// warnDaemonSet warns about the template of a new object, or about one that changed.
+// warnDaemonSet warns about the template of a new object, or about a changed template.
 func warnDaemonSet(ctx *resource.Context, obj, old object.Object) {
 	if old == nil || generationOfTemplate(obj) != generationOfTemplate(old) {
 		podspec.WarnTemplate(ctx, obj.Map("spec", "template"), field.Root("spec").Child("template"))

@@ -32,7 +32,8 @@ func defaultDeployment(obj object.Object) {
 	podspec.DefaultTemplateOf(obj)
 }
 
-// prepareDeploymentUpdate keeps the labels of a Deployment whose status is written; other kinds let them change.
+// prepareDeploymentUpdate keeps the labels of a Deployment when its status is updated. For other kinds, such an update may change
+// labels.
 func prepareDeploymentUpdate(ctx *resource.Context, obj, old object.Object) {
 	if ctx.Subresource == "status" {
 		kind.KeepOld(obj.At("metadata"), old.At("metadata"), "labels")
@@ -40,7 +41,7 @@ func prepareDeploymentUpdate(ctx *resource.Context, obj, old object.Object) {
 	}
 }
 
-// keepInner puts an annotation back that is a field of the spec in memory.
+// keepInner restores the annotation with the name, which in the server's memory is a field of the spec.
 func keepInner(obj, old object.Object, name string) {
 	kind.KeepAt(obj, old, "metadata", "annotations", name)
 	if len(obj.Annotations()) == 0 {
@@ -48,7 +49,8 @@ func keepInner(obj, old object.Object, name string) {
 	}
 }
 
-// readRollbackTo reads an annotation in which apps/v1 keeps what older versions of Deployment had in the spec.
+// readRollbackTo rewrites the rollback annotation, in which apps/v1 stores a spec field of older versions of Deployment, in
+// canonical form. It returns an error if its value is not a number.
 func readRollbackTo(obj object.Object) (object.Object, error) {
 	text := obj.String("metadata", "annotations", rollbackTo)
 	if err := readNumber(obj, rollbackTo); err != nil {
@@ -57,7 +59,7 @@ func readRollbackTo(obj object.Object) (object.Object, error) {
 	return obj, nil
 }
 
-// terminatingGate is the gate of a count in the status of Deployments and ReplicaSets (KEP-3973).
+// terminatingGate is the gate of the field terminatingReplicas of Deployments and ReplicaSets (KEP-3973).
 var terminatingGate = kind.Gate{Name: "DeploymentReplicaSetTerminatingReplicas", Fields: []string{"status.terminatingReplicas"}}
 
 func deploymentKind() kind.Kind {
@@ -67,7 +69,7 @@ func deploymentKind() kind.Kind {
 		Strategy: resource.Strategy{
 			ResetFields: map[string][]string{"status": {"spec", "metadata.labels"}},
 			HasStatus:   true, InnerAnnotation: rollbackTo, Blank: noReplicas,
-			SpecChanged: func(obj, old object.Object) bool { // annotations are copied to the replica sets
+			SpecChanged: func(obj, old object.Object) bool { // annotations count, because they are copied to the ReplicaSets
 				return gotext.SpecChanged(gotext.DeploymentSpec)(obj, old) ||
 					!object.SemanticEqual(obj.Map("metadata", "annotations"), old.Map("metadata", "annotations"))
 			},

@@ -1,5 +1,5 @@
-// Package apps has the workload kinds of apps: Deployment, ReplicaSet, StatefulSet, DaemonSet and ControllerRevision. Their pod
-// templates are checked by package podspec.
+// Package apps defines the workload kinds of apps: Deployment, ReplicaSet, StatefulSet, DaemonSet and ControllerRevision.
+// Package podspec checks their pod templates.
 package apps
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/selector"
 )
 
-// docApps is the definition name in front of the types of apps/v1.
+// docApps is the prefix of the definition names of apps/v1 types.
 const docApps = "io.k8s.api.apps.v1."
 
 // Kinds returns the kinds of apps.
@@ -21,21 +21,21 @@ func Kinds() []kind.Kind {
 	return []kind.Kind{deploymentKind(), replicaSetKind(), statefulSetKind(), daemonSetKind(), controllerRevisionKind()}
 }
 
-// cellReady is how many pods are ready of how many wanted.
+// cellReady returns a cell that shows the numbers of ready and desired pods.
 func cellReady(obj object.Object) any {
 	return strconv.FormatInt(obj.Int64("status", "readyReplicas"), 10) + "/" + strconv.FormatInt(obj.Int64("spec", "replicas"), 10)
 }
 
-// cellSelector prints spec.selector; unlike other kinds, a Deployment shows nothing for an empty one.
+// cellSelector returns the cell with spec.selector. For an empty selector, Deployments have an empty cell, unlike other kinds.
 func cellSelector(obj object.Object) any {
-	s, _ := selector.FromLabelSelector(obj.Map("spec", "selector")) // it is valid
+	s, _ := selector.FromLabelSelector(obj.Map("spec", "selector")) // cannot fail: the selector has been validated
 	return s.String()
 }
 
-// noReplicas is Strategy.Blank of kinds whose replicas are a plain number in memory.
+// noReplicas implements Strategy.Blank for kinds whose replicas field is not a pointer in memory.
 func noReplicas(obj object.Object) { obj.Set(int64(0), "spec", "replicas") }
 
-// readNumber prints an annotation that is a number as numbers are printed.
+// readNumber rewrites a numeric annotation in canonical form. It returns an error if its value is not a number.
 func readNumber(obj object.Object, name string) error {
 	text, ok := obj.Annotations()[name]
 	if !ok {
@@ -48,7 +48,7 @@ func readNumber(obj object.Object, name string) error {
 	return err
 }
 
-// warnWorkload warns about the template of a new object, or of one whose generation changed.
+// warnWorkload warns about the template of a new object, or of an object whose generation changed.
 func warnWorkload(ctx *resource.Context, obj, old object.Object) {
 	if old == nil || obj.Generation() != old.Generation() {
 		podspec.WarnTemplate(ctx, obj.Map("spec", "template"), field.Root("spec").Child("template"))
@@ -62,7 +62,7 @@ func warnReplicated(ctx *resource.Context, obj, old object.Object) {
 	warnWorkload(ctx, obj, old)
 }
 
-// validateSelector checks the required selector of a workload, which word names.
+// validateSelector checks the selector of a workload, which is required. word is the kind of workload as errors name it.
 func validateSelector(at field.Cursor, word string) {
 	if at.RequireIf(!at.Has(), "").Has() {
 		kind.CheckSelector(at, selector.ValidateOptions{})
@@ -76,7 +76,7 @@ func validateNotEmpty(at field.Cursor, word string) {
 	}
 }
 
-// validateCollisions checks that the collisionCount of a status only grows.
+// validateCollisions checks that an update of the status does not decrease collisionCount.
 func validateCollisions(at field.Cursor) {
 	n, isSet := at.Int("collisionCount")
 	before, wasSet := at.Old().Int("collisionCount")

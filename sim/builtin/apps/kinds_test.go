@@ -58,7 +58,7 @@ func TestDeploymentGeneration(t *testing.T) {
 	is.True(changed(rt.Make(t, `{"metadata":{"annotations":{"x":"y"}}}`), rt.Make(t, ""))) // annotations do
 	is.True(changed(rt.Make(t, `{"spec":{"paused":true}}`), rt.Make(t, "")))               // the spec does
 	obj, _, _ := rt.Result(t, kindtest.Case{Sub: "status", Old: `{"metadata":{"labels":{"x":"old"}}}`, Patch: `{"metadata":{"labels":{"x":"new"}}}`})
-	is.Equal(obj.Labels()["x"], "old") // a write of the status keeps labels
+	is.Equal(obj.Labels()["x"], "old") // an update of the status keeps the labels
 }
 
 func TestWorkloadDefaults(t *testing.T) {
@@ -74,11 +74,11 @@ func TestWorkloadDefaults(t *testing.T) {
 			obj := kindtest.Rules{Kinds: served, Storage: tt.storage, Base: workloadJSON}.Make(t, "")
 			again := obj.Copy()
 			served()[tt.storage].Defaults[""](again)
-			is.Equal(string(object.JSON(again)), string(object.JSON(obj)))              // defaults change nothing when there are defaults
-			is.Equal(obj.String("spec", "template", "spec", "restartPolicy"), "Always") // the template has its own
+			is.Equal(string(object.JSON(again)), string(object.JSON(obj)))              // defaults are idempotent
+			is.Equal(obj.String("spec", "template", "spec", "restartPolicy"), "Always") // the template has its own defaults
 			obj.Remove("spec", "template")
 			obj.Remove("spec", "selector")
-			is.Equal(string(object.JSON(obj["spec"])), tt.want) // as the real server fills them in
+			is.Equal(string(object.JSON(obj["spec"])), tt.want) // same defaults as the real server
 		})
 	}
 }
@@ -148,7 +148,7 @@ func TestDaemonSetRules(t *testing.T) {
 	obj, _, _ := rt.Result(t, kindtest.Case{})
 	is.Equal(generationOfTemplate(obj), int64(1)) // a new one begins at 1
 	obj, _, _ = rt.Result(t, kindtest.Case{Old: stored, Patch: `{"spec":{"minReadySeconds":3}}`})
-	is.Equal(generationOfTemplate(obj), int64(4)) // other changes do not count
+	is.Equal(generationOfTemplate(obj), int64(4)) // other changes do not increment it
 	obj, _, _ = rt.Result(t, kindtest.Case{Old: stored, Patch: `{"spec":{"template":{"spec":{"hostNetwork":true}}}}`})
 	is.Equal(generationOfTemplate(obj), int64(5)) // changes of the template do
 }
@@ -193,12 +193,12 @@ func TestWorkloadCells(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.storage, func(t *testing.T) {
 			is := is.New(t)
-			is.Equal(kindtest.Rules{Kinds: served, Storage: tt.storage, Base: workloadJSON}.Cells(t, tt.patch), tt.want) // a cell per column
+			is.Equal(kindtest.Rules{Kinds: served, Storage: tt.storage, Base: workloadJSON}.Cells(t, tt.patch), tt.want) // one cell per column
 		})
 	}
 }
 
-// TestShapesOfApps runs every rule on objects with something missing.
+// TestShapesOfApps runs every rule on objects with missing values.
 func TestShapesOfApps(t *testing.T) {
 	for _, rt := range []kindtest.Rules{
 		{Kinds: served, Storage: "deployments.apps", Base: workloadJSON},

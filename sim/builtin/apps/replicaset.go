@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/selector"
 )
 
-// validateReplicated checks the selector and the template of a ReplicaSet, or of a Deployment, which has the same rules.
+// validateReplicated checks the selector and the template of a ReplicaSet or a Deployment, which have the same rules.
 func validateReplicated(ctx *resource.Context, spec field.Cursor) {
 	labels, template := spec.Child("selector"), spec.Child("template")
 	validateSelector(labels, "deployment")

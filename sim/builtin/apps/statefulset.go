@@ -11,7 +11,8 @@ import (
 	"github.com/kubesim/kubesim/sim/selector"
 )
 
-// validateStatefulSet checks a StatefulSet. An update says about the template only what it would not say about the old object.
+// validateStatefulSet checks a StatefulSet. If the old object is invalid, an update does not report errors in the
+// template.
 func validateStatefulSet(ctx *resource.Context, at field.Cursor) {
 	spec, old := at.Child("spec"), at.Old()
 	if old == nil {
@@ -32,7 +33,7 @@ func validateStatefulSet(ctx *resource.Context, at field.Cursor) {
 		"'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden")
 }
 
-// immutableStatefulSpec names each field that no update changes (apps/validation.ValidateStatefulSetUpdate).
+// immutableStatefulSpec checks that the immutable fields are unchanged (apps/validation.ValidateStatefulSetUpdate).
 func immutableStatefulSpec(ctx *resource.Context, at field.Cursor) {
 	kind.CheckSelectorKept(at.Child("selector"))
 	if claims := at.Child("volumeClaimTemplates"); claims.Changed() {
@@ -43,7 +44,8 @@ func immutableStatefulSpec(ctx *resource.Context, at field.Cursor) {
 	at.Child("podManagementPolicy").Immutable()
 }
 
-// validateStatefulSpec checks the spec but for what an update cannot change; badTemplate lets the template be what it wants.
+// validateStatefulSpec checks the spec, except for immutable fields. If badTemplate is true, it accepts an invalid
+// template.
 func validateStatefulSpec(ctx *resource.Context, at field.Cursor, badTemplate bool) {
 	policy, labels := at.Child("podManagementPolicy").Required(), at.Child("selector")
 	if text := policy.String(); policy.Has() && text != "OrderedReady" && text != "Parallel" {
@@ -94,8 +96,8 @@ func validateStatefulStrategy(at field.Cursor) {
 	}
 }
 
-// validateStatefulTemplate checks the template of a StatefulSet as its pods will be: the controller sets the names they
-// have on the network and adds a volume for each claim.
+// validateStatefulTemplate checks the pods that the controller would create from the template: the controller sets the hostname
+// and the subdomain, and adds a volume for each claim.
 func validateStatefulTemplate(ctx *resource.Context, at field.Cursor, s selector.Labels, bad bool) {
 	spec, template := at.Object(), at.Child("template")
 	podspec.CheckSelected(template, s)
@@ -113,7 +115,7 @@ func validateStatefulTemplate(ctx *resource.Context, at field.Cursor, s selector
 	podspec.CheckTemplateMeta(template)
 }
 
-// volumesOfClaims returns the volumes of a pod of a StatefulSet: claims win over volumes of the same name.
+// volumesOfClaims returns the volumes of a StatefulSet's pod. Claims replace volumes of the same name.
 func volumesOfClaims(claims, volumes []object.Object) []any {
 	var out []any
 	claimed := field.Seen{}
@@ -146,7 +148,7 @@ func warnStatefulSet(ctx *resource.Context, obj, old object.Object) {
 	for i, claim := range obj.Objects("spec", "volumeClaimTemplates") {
 		at := field.Root("spec").Child("volumeClaimTemplates").Index(i)
 		if old != nil {
-			at = at.Child("Spec") // as the real server says it on updates
+			at = at.Child("Spec") // the real server's path on update
 		}
 		kind.WarnClaimSize(ctx, at, claim)
 	}
@@ -180,7 +182,7 @@ func defaultStatefulSet(obj object.Object) {
 	podspec.DefaultTemplateOf(obj)
 }
 
-// defaultMaxUnavailable is a default of KEP-961.
+// defaultMaxUnavailable sets the default of KEP-961.
 func defaultMaxUnavailable(obj object.Object) {
 	spec := obj.At("spec", "updateStrategy")
 	if rolling := spec.At("rollingUpdate"); rolling != nil && spec.String("type") == "RollingUpdate" {

@@ -1,4 +1,4 @@
-// Package authentication has the token reviews, and issues the tokens of service accounts.
+// Package authentication defines TokenReview and SelfSubjectReview, and issues the tokens of service accounts.
 package authentication
 
 import (
@@ -6,10 +6,10 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// Kinds are questions to the API server, which it answers from its authenticator.
+// Kinds returns the kinds of authentication.k8s.io. The API server computes the results of these reviews with its authenticator.
 func Kinds() []kind.Kind {
 	return []kind.Kind{
-		{Storage: "tokenreviews.authentication.k8s.io", Strategy: resource.Strategy{Virtual: true}}, // without a token: 400
+		{Storage: "tokenreviews.authentication.k8s.io", Strategy: resource.Strategy{Virtual: true}}, // a request without a token gets a 400
 		{Storage: "selfsubjectreviews.authentication.k8s.io", Strategy: resource.Strategy{Virtual: true}},
 	}
 }

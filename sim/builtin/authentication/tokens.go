@@ -14,24 +14,24 @@ import (
 )
 
 const (
-	tokenDefault = 60 * 60 // expirationSeconds
+	tokenDefault = 60 * 60 // default of expirationSeconds
 	tokenMin     = 10 * 60
 	tokenMax     = 1 << 32
 
-	// Tokens that the kubelet asks for on behalf of a pod live for a year, and warn after the time that was asked for:
-	// clients that do not read them again go on working (KEP-1205).
+	// A token that the kubelet requests for a pod expires after a year and causes warnings after the requested time, so that
+	// a client that does not reload it continues to work (KEP-1205).
 	tokenWarnOnly = 60*60 + 7
 	tokenExtended = 365 * 24 * 60 * 60
 )
 
-// DefaultTokenRequest fills in the defaults of a TokenRequest.
+// DefaultTokenRequest sets the defaults of a TokenRequest.
 func DefaultTokenRequest(request object.Object) {
 	request.SetDefault(int64(tokenDefault), "spec", "expirationSeconds")
 }
 
 var tokenRequestKind = status.Resource{Group: "authentication.k8s.io", Resource: "TokenRequest"}
 
-// IssueToken answers a TokenRequest for a service account (KEP-1205): serviceaccounts/token.
+// IssueToken handles a TokenRequest for a service account, which is sent to the subresource token (KEP-1205).
 func IssueToken(c *resource.Connection) (object.Object, *status.Status) {
 	request := c.Body
 	if name := request.Name(); name != "" && name != c.Name {
@@ -65,14 +65,16 @@ func IssueToken(c *resource.Connection) (object.Object, *status.Status) {
 		seconds = most
 		request.Set(seconds, "spec", "expirationSeconds")
 	}
+	claims := tokenClaims(c, account, bound)
+	c.Annotate("authentication.kubernetes.io/issued-credential-id", "JTI="+claims["jti"].(string))
 	request["status"] = map[string]any{
-		"token":               c.Tokens.Sign(tokenClaims(c, account, bound)),
+		"token":               c.Tokens.Sign(claims),
 		"expirationTimestamp": object.Time(c.Now.Add(time.Duration(seconds) * time.Second)),
 	}
 	return request, nil
 }
 
-// completeTokenRequest fills in what the client left out.
+// completeTokenRequest sets the fields that the server determines, and the default audiences.
 func completeTokenRequest(c *resource.Connection, account object.Object) {
 	request := c.Body
 	if len(request.List("spec", "audiences")) == 0 {
@@ -85,14 +87,15 @@ func completeTokenRequest(c *resource.Connection, account object.Object) {
 	delete(request, "status")
 }
 
-// tokenBinding is what a token is bound to: it is valid no longer than the object lives.
+// tokenBinding is the object that a token is bound to. The token becomes invalid when that object is deleted.
 type tokenBinding struct {
-	claim  string        // pod, node or secret; "" for none
-	object object.Object // what it is bound to
-	node   object.Object // of a pod that runs on one
+	claim  string        // pod, node or secret, or "" if the token is not bound
+	object object.Object // the bound object
+	node   object.Object // the pod's node, if the object is a pod with a node
 }
 
-// boundObjects finds what the request wants the token to be bound to.
+// boundObjects returns the object to which the request binds the token, with the node of a pod. It returns an error if the object
+// does not exist or has another UID.
 func boundObjects(c *resource.Connection) (b tokenBinding, s *status.Status) {
 	ref := c.Body.At("spec", "boundObjectRef")
 	if ref == nil {
@@ -101,7 +104,7 @@ func boundObjects(c *resource.Connection) (b tokenBinding, s *status.Status) {
 	name := ref.String("name")
 	version := ref.String("apiVersion")
 	if strings.Count(version, "/") > 1 {
-		version = "/" // one that cannot be read counts as none
+		version = "/" // an invalid version has no valid group
 	}
 	kind := schema.ParseGVK(version, ref.String("kind"))
 	if kind.Group != "" || !slices.Contains([]string{"Pod", "Secret", "Node"}, kind.Kind) {
@@ -131,7 +134,8 @@ func boundObjects(c *resource.Connection) (b tokenBinding, s *status.Status) {
 	return b, nil
 }
 
-// nodeOfPod returns the node of a pod, or an object with its name when it does not exist; nil for a pod without one.
+// nodeOfPod returns the node of a pod. If the node does not exist, it returns an object with only its name; if the pod
+// has no node, it returns nil.
 func nodeOfPod(c *resource.Connection, pod object.Object) object.Object {
 	name := pod.String("spec", "nodeName")
 	if name == "" {
@@ -143,7 +147,8 @@ func nodeOfPod(c *resource.Connection, pod object.Object) object.Object {
 	return object.Object{"metadata": map[string]any{"name": name}}
 }
 
-// tokenClaims returns the claims of the token but for its issuer: those of RFC 7519, and what it is bound to.
+// tokenClaims returns the claims of the token except its issuer: those of RFC 7519, and references to the account and the
+// bound objects.
 func tokenClaims(c *resource.Connection, account object.Object, bound tokenBinding) map[string]any {
 	seconds := c.Body.Int64("spec", "expirationSeconds")
 	audiences := c.Body.Strings("spec", "audiences")

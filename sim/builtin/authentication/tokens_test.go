@@ -108,7 +108,8 @@ func TestTokenRefusals(t *testing.T) {
 	}
 }
 
-// The options for tokens: their lifetime, the longer lifetime of kubelets' tokens, and their issuers.
+// TestTokenLimits checks the options for tokens: their lifetime, the extended lifetime of kubelets' tokens, and their
+// issuers.
 func TestTokenLimits(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -136,7 +137,7 @@ func TestTokenLimits(t *testing.T) {
 		answer, s = c.Connect(IssueToken, "sa", kubelet)
 		is.Equal(s, nil)
 		extended := strings.Contains(claimsOf(t, answer.String("status", "token")), `"exp":1798859045`)
-		is.Equal(extended, o.Audiences != nil && !o.NoExtendExpiration) // for the API server only, and unless switched off
+		is.Equal(extended, o.Audiences != nil && !o.NoExtendExpiration) // only for the API server's audience, and unless disabled
 	}
 }
 

@@ -1,4 +1,4 @@
-// Package authorization has the access reviews.
+// Package authorization defines the access reviews.
 package authorization
 
 import (
@@ -10,7 +10,8 @@ import (
 	"github.com/kubesim/kubesim/sim/selector"
 )
 
-// Kinds are questions to the API server, which it answers from its authorizer; here are the rules for questions.
+// Kinds returns the kinds of authorization.k8s.io. The API server computes the results of these reviews with its authorizer. This
+// package validates the requests.
 func Kinds() []kind.Kind {
 	review := func(storage string, validate func(*resource.Context, field.Cursor)) kind.Kind {
 		return kind.Kind{Storage: storage + ".authorization.k8s.io", Strategy: resource.Strategy{Virtual: true}, Validate: validate}
@@ -19,7 +20,7 @@ func Kinds() []kind.Kind {
 		review("subjectaccessreviews", validateAccessReview),
 		review("selfsubjectaccessreviews", validateSelfReview),
 		review("localsubjectaccessreviews", validateLocalReview),
-		review("selfsubjectrulesreviews", nil), // without a namespace: 400, which the answer says
+		review("selfsubjectrulesreviews", nil), // a request without a namespace gets a 400 from the handler
 	}
 }
 
@@ -41,8 +42,8 @@ func validateLocalReview(ctx *resource.Context, at field.Cursor) {
 	kind.InvalidStructIf(path, path.Has(), gotext.NonResourceAttributes, "disallowed on this kind of request")
 }
 
-// emptyMetadata checks that a review is nothing but a question. managedFields, and what the server itself sets on every
-// object, do not count.
+// emptyMetadata checks that a review has no metadata, except for allowed fields, managedFields and fields that the server
+// sets on every object.
 func emptyMetadata(at field.Cursor, text string, allowed ...string) {
 	metadata := at.Object().Copy()
 	for _, name := range append(allowed, "managedFields", "uid", "creationTimestamp") {
@@ -53,7 +54,8 @@ func emptyMetadata(at field.Cursor, text string, allowed ...string) {
 	}
 }
 
-// validateAttributes checks a review: of a resource or of a path, for a user.
+// validateAttributes checks the spec of a review, which is about either a resource or a non-resource path. The last argument
+// reports whether the spec must name a user or a group.
 func validateAttributes(ctx *resource.Context, at field.Cursor, somebody bool) {
 	asked, path := at.Child("resourceAttributes"), at.Child("nonResourceAttributes")
 	const oneOf = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
@@ -72,7 +74,7 @@ func validateAttributes(ctx *resource.Context, at field.Cursor, somebody bool) {
 	validateAskedSelector(asked.Child("labelSelector"), validateLabelRequirement)
 }
 
-// validateAskedSelector checks a selector that limits the question: a text or requirements (KEP-4601).
+// validateAskedSelector checks a selector that restricts the request, given as a string or as requirements (KEP-4601).
 func validateAskedSelector(at field.Cursor, rule func(field.Cursor)) {
 	raw, requirements := at.Child("rawSelector"), at.Child("requirements")
 	raw.InvalidIf(raw.String() != "" && requirements.Len() > 0, "may not specified at the same time as requirements")
@@ -84,7 +86,7 @@ func validateAskedSelector(at field.Cursor, rule func(field.Cursor)) {
 	}
 }
 
-// validateLabelRequirement checks one requirement; operators that this server does not know are let pass.
+// validateLabelRequirement checks one requirement. It accepts unknown operators.
 func validateLabelRequirement(at field.Cursor) {
 	at.Report(selector.ValidateRequirement(at.Path(), at.Object(), selector.ValidateOptions{AllowUnknownOperators: true}))
 }

@@ -1,4 +1,5 @@
-// Package autoscaling has the HorizontalPodAutoscaler. It is stored as v2; what v1 cannot say it keeps in annotations.
+// Package autoscaling defines the HorizontalPodAutoscaler. It is stored as v2. An object in v1 contains the fields that v1
+// lacks in annotations.
 package autoscaling
 
 import (
@@ -13,7 +14,7 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// docAutoscaling is the definition name in front of the types of autoscaling/v2, the stored version.
+// docAutoscaling is the prefix of the definition names of types in autoscaling/v2, the stored version.
 const docAutoscaling = "io.k8s.api.autoscaling.v2."
 
 // Kinds returns the kinds of autoscaling.
@@ -48,7 +49,7 @@ func cellTarget(obj object.Object) any {
 	return ref.String("kind") + "/" + ref.String("name")
 }
 
-// defaultCPUUtilization is the target of an autoscaler without metrics, in percent.
+// defaultCPUUtilization is the target of an autoscaler without metrics, as a percentage.
 const defaultCPUUtilization = 80
 
 func cpuMetric(utilization any) map[string]any {
@@ -56,8 +57,8 @@ func cpuMetric(utilization any) map[string]any {
 		"target": map[string]any{"type": "Utilization", "averageUtilization": utilization}}}
 }
 
-// defaultAutoscaler fills in the defaults of autoscaling/v2. It also drops the annotations in which autoscaling/v1 keeps
-// what only v2 has.
+// defaultAutoscaler sets the defaults of autoscaling/v2. It also drops the annotations in which autoscaling/v1 stores
+// fields of v2.
 func defaultAutoscaler(obj object.Object) {
 	dropRoundTrip(obj)
 	obj.SetDefault(int64(1), "spec", "minReplicas")
@@ -79,7 +80,7 @@ func defaultScaling(behavior object.Object, direction string, policies ...any) {
 	behavior.SetDefault(object.Copy(policies), direction, "policies")
 }
 
-// cellMetrics prints what an autoscaler measures and wants: cpu: 10%/80%.
+// cellMetrics returns a cell that shows the current and target values of the metrics: cpu: 10%/80%.
 func cellMetrics(obj object.Object) any {
 	current := obj.Objects("status", "currentMetrics")
 	var list []string
@@ -93,7 +94,7 @@ func cellMetrics(obj object.Object) any {
 	return cmp.Or(table.FirstCell(list, 2, ", "), table.None)
 }
 
-// metricFields are the fields that hold the source of a metric, by its type.
+// metricFields are the fields that contain the source of a metric, by metric type.
 var metricFields = map[string]string{"External": "external", "Pods": "pods", "Object": "object", "Resource": "resource",
 	"ContainerResource": "containerResource"}
 
@@ -122,7 +123,7 @@ func cellMetric(metric, current object.Object) string {
 	return source.String("name") + ": " + cellPercent(now, table.Unknown) + "/" + cellPercent(source.At("target"), "<auto>")
 }
 
-// cellQuantity prints a quantity of o, or that it is not known.
+// cellQuantity returns the quantity in the named field of o, or <unknown> if known is false.
 func cellQuantity(o object.Object, name string, known bool) string {
 	if !known {
 		return table.Unknown

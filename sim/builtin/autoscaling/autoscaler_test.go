@@ -19,11 +19,11 @@ func TestAutoscalerDefaults(t *testing.T) {
 	obj := scaler.Make(t, `{"spec":{"behavior":{"scaleUp":{"policies":[{"type":"Pods","value":1,"periodSeconds":60}]}}}}`)
 	again := obj.Copy()
 	defaultAutoscaler(again)
-	is.Equal(again, obj) // defaults change nothing when there are defaults
+	is.Equal(again, obj) // defaults are idempotent
 	is.Equal(string(object.JSON(obj["spec"])), `{"behavior":{"scaleDown":{"policies":[{"periodSeconds":15,"type":"Percent","value":100}],"selectPolicy":"Max"},`+
 		`"scaleUp":{"policies":[{"periodSeconds":60,"type":"Pods","value":1}],"selectPolicy":"Max","stabilizationWindowSeconds":0}},"maxReplicas":3,`+
 		`"metrics":[{"resource":{"name":"cpu","target":{"averageUtilization":80,"type":"Utilization"}},"type":"Resource"}],"minReplicas":1,`+
-		`"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"d"}}`) // as the real server fills them in
+		`"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"d"}}`) // same defaults as the real server
 }
 
 func TestAutoscalerRules(t *testing.T) {
@@ -71,7 +71,7 @@ func TestAutoscalerRules(t *testing.T) {
 	})
 }
 
-// scalerFull is an autoscaler with everything that autoscaling/v1 has no fields for.
+// scalerFull is an autoscaler that uses everything that autoscaling/v1 lacks.
 const scalerFull = `{"spec":{"minReplicas":2,"metrics":[
 	{"type":"Resource","resource":{"name":"memory","target":{"type":"AverageValue","averageValue":"100Mi"}}},
 	{"type":"Object","object":{"describedObject":{"apiVersion":"v1","kind":"Service","name":"s"},"metric":{"name":"hits","selector":{"matchLabels":{"type":"x","a":"b"}}},"target":{"type":"Value","value":"10"}}},
@@ -89,7 +89,7 @@ func TestAutoscalerRoundTrip(t *testing.T) {
 	obj := scaler.Make(t, scalerFull)
 	v1, err := autoscalerToV1(obj.Copy())
 	is.NoErr(err)                                                                                                                                                                               // always converts
-	is.Equal(string(object.JSON(v1["spec"])), `{"maxReplicas":3,"minReplicas":2,"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"d"},"targetCPUUtilizationPercentage":60}`) // what v1 has
+	is.Equal(string(object.JSON(v1["spec"])), `{"maxReplicas":3,"minReplicas":2,"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"d"},"targetCPUUtilizationPercentage":60}`) // the fields that v1 has
 	is.Equal(string(object.JSON(v1["status"])), `{"currentCPUUtilizationPercentage":40,"desiredReplicas":2}`)                                                                                   // status too
 	annotations := v1.Annotations()
 	is.Equal(annotations[annotationMetrics], `[{"type":"Resource","resource":{"name":"memory","targetAverageValue":"100Mi"}},`+
@@ -97,27 +97,27 @@ func TestAutoscalerRoundTrip(t *testing.T) {
 		`{"type":"External","external":{"metricName":"queue","targetAverageValue":"5"}},{"type":"Pods","pods":{"metricName":"tps","targetAverageValue":"1k"}},`+
 		`{"type":"ContainerResource","containerResource":{"name":"cpu","targetAverageUtilization":50,"container":"c"}}]`) // in the order of the Go types
 	is.Equal(annotations[annotationCurrent], `[{"type":"Resource","resource":{"name":"cpu","currentAverageUtilization":40,"currentAverageValue":"4m"}},`+
-		`{"type":"External","external":{"metricName":"queue","currentValue":"0","currentAverageValue":"3"}}]`) // values
+		`{"type":"External","external":{"metricName":"queue","currentValue":"0","currentAverageValue":"3"}}]`) // the current values
 	is.Equal(annotations[annotationConditions], `[{"type":"AbleToScale","status":"True","lastTransitionTime":"2026-01-01T00:00:00Z","reason":"R","message":"m"}]`) // conditions
 	is.Equal(annotations[annotationBehavior], `{"ScaleUp":{"StabilizationWindowSeconds":0,"SelectPolicy":"Max","Policies":[{"Type":"Pods","Value":4,"PeriodSeconds":15},{"Type":"Percent","Value":100,"PeriodSeconds":15}],"Tolerance":null},`+
-		`"ScaleDown":{"StabilizationWindowSeconds":60,"SelectPolicy":"Max","Policies":[{"Type":"Percent","Value":10,"PeriodSeconds":15}],"Tolerance":"50m"}}`) // as held in memory
+		`"ScaleDown":{"StabilizationWindowSeconds":60,"SelectPolicy":"Max","Policies":[{"Type":"Percent","Value":10,"PeriodSeconds":15}],"Tolerance":"50m"}}`) // in the in-memory form
 	defaultAutoscalerV1(v1)
 	back, err := autoscalerFromV1(v1)
 	is.NoErr(err)                                                 // always converts
-	is.Equal(string(object.JSON(back)), string(object.JSON(obj))) // nothing is lost
+	is.Equal(string(object.JSON(back)), string(object.JSON(obj))) // the conversion loses nothing
 }
 
 func TestAutoscalerFromPlainV1(t *testing.T) {
 	is := is.New(t)
 	v1 := kindtest.Rules{Kinds: served, Storage: scaler.Storage, Version: "v1", Base: scalerJSON}.Make(t, "")
-	is.Equal(v1.Int64("spec", "targetCPUUtilizationPercentage"), int64(80)) // the default shows in v1
+	is.Equal(v1.Int64("spec", "targetCPUUtilizationPercentage"), int64(80)) // v1 shows the default
 	v1.Set("not JSON", "metadata", "annotations", annotationMetrics)
 	v1.Set("[1]", "metadata", "annotations", annotationBehavior)
 	v1.Set("kept", "metadata", "annotations", "a")
 	hub, err := autoscalerFromV1(v1)
-	is.NoErr(err)                                               // bad annotations are passed over
-	is.Equal(hub.Annotations(), map[string]string{"a": "kept"}) // and dropped
-	is.Equal(len(hub.List("spec", "metrics")), 1)               // the CPU metric is there
+	is.NoErr(err)                                               // invalid annotations are ignored
+	is.Equal(hub.Annotations(), map[string]string{"a": "kept"}) // and the annotations are dropped
+	is.Equal(len(hub.List("spec", "metrics")), 1)               // the CPU metric from the spec of v1 is kept
 }
 
 func TestAutoscalerAnnotations(t *testing.T) {
@@ -142,11 +142,11 @@ func TestAutoscalerAnnotations(t *testing.T) {
 		`[{"type":"External","external":{"metricName":"x","targetValue":5}}]`:             `[{"external":{"metric":{"name":"x"},"target":{"type":"Value","value":"5"}},"type":"External"}]`,
 		`[null]`: `[{"type":""}]`,
 	} {
-		is.Equal(string(object.JSON(read(annotationMetrics, text).List("spec", "metrics"))), want) // fits the types or counts as none
+		is.Equal(string(object.JSON(read(annotationMetrics, text).List("spec", "metrics"))), want) // ignored unless it matches the types
 	}
 	is.True(!read(annotationBehavior, `{"ScaleUp":{"Policies":[1]}}`).Has("spec", "behavior"))                            // wrong types
 	is.True(!read(annotationConditions, `[{"lastTransitionTime":"now"}]`).Has("status", "conditions"))                    // no time
-	is.Equal(len(read(annotationConditions, `[{"lastTransitionTime":null,"type":"A"}]`).List("status", "conditions")), 1) // null is fine
+	is.Equal(len(read(annotationConditions, `[{"lastTransitionTime":null,"type":"A"}]`).List("status", "conditions")), 1) // null is allowed
 }
 
 func TestAutoscalerCells(t *testing.T) {
@@ -154,10 +154,10 @@ func TestAutoscalerCells(t *testing.T) {
 	is.Equal(scaler.Cells(t, `{"status":{"currentReplicas":2}}`), `["h","Deployment/d","cpu: <unknown>/80%","1",3,2,"60s"]`) // default metric
 	is.Equal(scaler.Cells(t, scalerFull), `["h","Deployment/d","memory: 4m/100Mi, <unknown>/10 + 4 more...","2",3,0,"60s"]`) // the first two
 	is.Equal(scaler.Cells(t, `{"spec":{"metrics":[{"type":"External","external":{"metric":{"name":"q"},"target":{"averageValue":"5"}}},{"type":"Pods","pods":{"target":{"averageValue":"1k"}}}]},`+
-		`"status":{"currentMetrics":[{"external":{"current":{"averageValue":"3"}}}]}}`), `["h","Deployment/d","3/5 (avg), <unknown>/1k","1",3,0,"60s"]`) // values per pod
+		`"status":{"currentMetrics":[{"external":{"current":{"averageValue":"3"}}}]}}`), `["h","Deployment/d","3/5 (avg), <unknown>/1k","1",3,0,"60s"]`) // average values per pod
 }
 
-// TestShapesOfAutoscaling runs every rule on objects with something missing.
+// TestShapesOfAutoscaling runs every rule on objects with missing values.
 func TestShapesOfAutoscaling(t *testing.T) {
 	for _, rt := range []kindtest.Rules{
 		scaler,

@@ -11,8 +11,9 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// Values without a field in autoscaling/v1 are kept in annotations of its objects, as JSON: metrics, their values and the
-// conditions in the types of v1 (which nothing else uses), the behavior as the API server holds it in memory.
+// The annotations of autoscaling/v1 objects that contain values without a field in v1, as JSON. Metrics, their current
+// values and the conditions have the types of v1, which nothing else uses. The behavior has the API server's in-memory
+// form.
 //
 //	v2 spec.metrics[cpu utilization] ── spec.targetCPUUtilizationPercentage             v1
 //	v2 spec.metrics[others]          ── annotation autoscaling.alpha.kubernetes.io/metrics
@@ -26,7 +27,7 @@ const (
 var roundTripAnnotations = []string{annotationMetrics, annotationCurrent, annotationConditions, annotationBehavior,
 	"autoscaling.alpha.kubernetes.io/scale-down-tolerance", "autoscaling.alpha.kubernetes.io/scale-up-tolerance"}
 
-// dropRoundTrip removes the annotations.
+// dropRoundTrip removes the annotations that contain values without a field in v1.
 func dropRoundTrip(obj object.Object) {
 	annotations := obj.Map("metadata", "annotations")
 	for _, key := range roundTripAnnotations {
@@ -37,7 +38,7 @@ func dropRoundTrip(obj object.Object) {
 	}
 }
 
-// defaultAutoscalerV1 fills in the defaults of autoscaling/v1. The default metric shows as its own field.
+// defaultAutoscalerV1 sets the defaults of autoscaling/v1, which has a separate field for the default metric.
 func defaultAutoscalerV1(obj object.Object) {
 	obj.SetDefault(int64(1), "spec", "minReplicas")
 	if !obj.Has("spec", "targetCPUUtilizationPercentage") && len(annotatedList(obj, annotationMetrics, metricsType)) == 0 {
@@ -45,18 +46,19 @@ func defaultAutoscalerV1(obj object.Object) {
 	}
 }
 
-// annotated reads the JSON in an annotation; what does not fit is passed over.
+// annotated decodes the JSON in the annotation with the key. It returns nil if the annotation is missing or its JSON does not match
+// the type.
 func annotated(obj object.Object, key string, t kind.Value) any {
 	return t.Read(obj.String("metadata", "annotations", key))
 }
 
-// annotatedList is annotated for lists of objects.
+// annotatedList is like annotated, but for a list of objects.
 func annotatedList(obj object.Object, key string, t kind.Value) []object.Object {
 	list, _ := annotated(obj, key, t).([]any)
 	return object.ObjectsOf(list)
 }
 
-// autoscalerFromV1 turns autoscaling/v1 into v2.
+// autoscalerFromV1 converts an object from autoscaling/v1 to v2.
 func autoscalerFromV1(obj object.Object) (object.Object, error) {
 	obj["apiVersion"] = "autoscaling/v2"
 	var metrics []any
@@ -100,10 +102,10 @@ func statusFromV1(obj object.Object) {
 	}
 }
 
-// goName is a name of a field in the behavior that an annotation holds.
+// goName matches a field name in the JSON of the behavior annotation.
 var goName = regexp.MustCompile(`"[A-Z]\w*"\s*:`)
 
-// behaviorFromV1 reads the behavior in the annotation, the keys of which are Go names.
+// behaviorFromV1 decodes the behavior in the annotation, whose keys are Go names.
 func behaviorFromV1(obj object.Object) map[string]any {
 	text := goName.ReplaceAllStringFunc(obj.String("metadata", "annotations", annotationBehavior), func(name string) string {
 		return strings.ToLower(name[:2]) + name[2:]
@@ -115,7 +117,7 @@ func behaviorFromV1(obj object.Object) map[string]any {
 	return m
 }
 
-// autoscalerToV1 turns autoscaling/v2 into v1.
+// autoscalerToV1 converts an object from autoscaling/v2 to v1.
 func autoscalerToV1(obj object.Object) (object.Object, error) {
 	obj["apiVersion"] = "autoscaling/v1"
 	dropRoundTrip(obj)
@@ -155,8 +157,8 @@ func autoscalerToV1(obj object.Object) (object.Object, error) {
 	return obj, nil
 }
 
-// The Go types of what annotations hold, which no kind has: those of autoscaling/v1, and the behavior with the names that it
-// has in autoscaling/v2.
+// The types of the annotations, which no kind uses: those of autoscaling/v1, and the behavior with the field names of
+// autoscaling/v2.
 var (
 	aString   = &schema.Type{Kind: schema.String}
 	anInt     = &schema.Type{Kind: schema.Int, Bits: 32}
@@ -171,7 +173,7 @@ var (
 		of(aList(aStruct(of(aString, "type"), of(anInt, "value", "periodSeconds"))), "policies"))
 )
 
-// The contents of each annotation.
+// The types of the annotations' contents.
 var (
 	metricsType, currentType = kind.ValueOf(aList(aMetric(false))), kind.ValueOf(aList(aMetric(true)))
 	conditionsType           = kind.ValueOf(aList(aCondition))
@@ -184,7 +186,7 @@ func aStruct(fields ...[]schema.Field) *schema.Type {
 	return schema.NewStruct("", "", slices.Concat(fields...))
 }
 
-// of returns fields of a type, which are printed where they are set.
+// of returns optional fields with the given names, all of type t. They are omitted from JSON if they are unset.
 func of(t *schema.Type, names ...string) []schema.Field {
 	fields := make([]schema.Field, len(names))
 	for i, name := range names {

@@ -9,8 +9,9 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// sourceField is a field of the source of a metric: its path in v2, its name in v1, its Go type, and whether v1 prints it even when it is
-// unset, because it is not a pointer. The fields of a metric's target are called target, those of its current value current.
+// sourceField is a field in the source of a metric: its path in v2, its name in v1, its type, and whether v1 encodes it even if it
+// is unset, because it is not a pointer. The path and the name are those in a metric's target. Its method named in returns those in
+// the metric's current value.
 type sourceField struct {
 	v2, v1  string
 	of      *schema.Type
@@ -31,7 +32,7 @@ var (
 	averageValue   = sourceField{"target.averageValue", "targetAverageValue", aQuantity, inCurrent}
 )
 
-// sources are the sources of metrics and their fields, in the order in which v1 prints them.
+// sources are the sources of metrics and their fields, in the order in which v1 encodes them.
 var sources = []struct {
 	name   string
 	fields []sourceField
@@ -45,8 +46,8 @@ var sources = []struct {
 		{"target.value", "targetValue", aQuantity, inCurrent}, {"target.averageValue", "targetAverageValue", aQuantity, maybe}}},
 }
 
-// in returns the field as metrics have it, or as their values have it: its path in v2, its name in v1, and what v1 prints when
-// there is none, nil for nothing.
+// in returns the path of the field in v2 and its name in v1: those in the metric's current value if current is true, and otherwise
+// those in its target. zero is the value that v1 encodes if the field is unset, or nil if v1 omits it.
 func (f sourceField) in(current bool) (v2 []string, v1 string, zero any) {
 	v2, v1 = strings.Split(f.v2, "."), f.v1
 	if current && v2[0] == "target" {
@@ -60,7 +61,7 @@ func (f sourceField) in(current bool) (v2 []string, v1 string, zero any) {
 	return v2, v1, zero
 }
 
-// aMetric is the type of a metric of v1, or of its value.
+// aMetric returns the v1 type of a metric, or of its current value.
 func aMetric(current bool) *schema.Type {
 	fields := of(aString, "type")
 	for _, s := range sources {
@@ -74,7 +75,7 @@ func aMetric(current bool) *schema.Type {
 	return aStruct(fields)
 }
 
-// metricToV1 turns a metric, or its value, into what the annotations of v1 hold.
+// metricToV1 converts a metric, or its current value, to the form in v1 annotations.
 func metricToV1(m object.Object, current bool) map[string]any {
 	return moveMetric(m, func(source, out object.Object, f sourceField) {
 		v2, v1, zero := f.in(current)
@@ -82,7 +83,7 @@ func metricToV1(m object.Object, current bool) map[string]any {
 	})
 }
 
-// metricFromV1 is the way back.
+// metricFromV1 converts a metric, or its current value, from the form in v1 annotations.
 func metricFromV1(m object.Object, current bool) map[string]any {
 	out := moveMetric(m, func(source, out object.Object, f sourceField) {
 		v2, v1, zero := f.in(current)
@@ -125,7 +126,7 @@ func moveField(source, out object.Object, from, to []string, zero any) {
 	}
 }
 
-// defaultTarget fills in target.type, which v1 does not say.
+// defaultTarget sets target.type, which v1 lacks.
 func defaultTarget(name string, source object.Object) {
 	kind := "AverageValue"
 	switch {

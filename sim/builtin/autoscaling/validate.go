@@ -13,13 +13,13 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// Limits of the behavior of an autoscaler (KEP-853), in seconds.
+// Limits for the behavior of an autoscaler, in seconds (KEP-853).
 const (
 	maxScalingPeriod = 1800
 	maxStabilization = 3600
 )
 
-// refRules says what the reference to another object may lack.
+// refRules determines which parts of a reference to another object are optional.
 type refRules struct{ anyVersion, coreGroup bool }
 
 func validateAutoscaler(ctx *resource.Context, at field.Cursor) {
@@ -79,7 +79,7 @@ func checkRefVersion(version string, rules refRules) error {
 	return nil
 }
 
-// validateScaling checks how an autoscaler may scale in one direction.
+// validateScaling checks the behavior of an autoscaler in one direction.
 func validateScaling(at field.Cursor) {
 	at.Child("stabilizationWindowSeconds").Min(0, "must be greater than or equal to zero").
 		Max(maxStabilization, "must be less than or equal to 3600")
@@ -96,7 +96,7 @@ func validateScaling(at field.Cursor) {
 
 var metricTypes = []string{"ContainerResource", "External", "Object", "Pods", "Resource"}
 
-// metricSources are the fields of a metric that say where it comes from, in the order in which they are checked.
+// metricSources are the fields of a metric that contain its source, in the order in which they are checked.
 var metricSources = []string{"object", "external", "pods", "resource", "containerResource"}
 
 func validateMetrics(at field.Cursor, old []object.Object) {
@@ -153,7 +153,7 @@ func validateMetricSource(at field.Cursor, name string, rules refRules) {
 	validateTargetValues(target, name)
 }
 
-// validateMeasured checks which resource of the pods a metric measures.
+// validateMeasured checks the resource that a metric measures.
 func validateMeasured(at field.Cursor, name string) {
 	resource := at.Child("name").Required("must specify a resource name")
 	if name == "resource" {
@@ -178,7 +178,8 @@ func validateMetricTarget(at field.Cursor) {
 	at.Child("averageUtilization").Min(1, "must be greater than 0")
 }
 
-// validateTargetValues checks which values the target of a source needs and which exclude each other.
+// validateTargetValues checks that a metric's target has the values that its source requires, and no values that exclude each
+// other.
 func validateTargetValues(at field.Cursor, name string) {
 	value, average, utilization := at.Child("value"), at.Child("averageValue"), at.Child("averageUtilization")
 	switch name {

@@ -50,7 +50,8 @@ func cellLastSchedule(now time.Time, obj object.Object) any {
 	return table.None
 }
 
-// defaultCronJob fills in the defaults of a CronJob; the Job in its template gets those of its pods only.
+// defaultCronJob sets the defaults of a CronJob. The Job template gets only the defaults of its pod template and of its
+// failure policy.
 func defaultCronJob(obj object.Object) {
 	spec := kind.ObjectAt(obj, "spec")
 	kind.SetEmpty(spec, "Allow", "concurrencyPolicy")
@@ -79,7 +80,7 @@ func warnCronJob(ctx *resource.Context, obj, old object.Object) {
 func validateCronJob(ctx *resource.Context, at field.Cursor) {
 	validateCronJobSpec(ctx, at.Child("spec"))
 	name := at.Child("metadata", "name")
-	name.InvalidIf(!at.Updates() && len(name.String()) > cronNameMax, field.CharactersText(cronNameMax)) // the names of its Jobs have 11 more characters
+	name.InvalidIf(!at.Updates() && len(name.String()) > cronNameMax, field.CharactersText(cronNameMax)) // the names of a CronJob's Jobs are 11 characters longer
 }
 
 func validateCronJobSpec(ctx *resource.Context, at field.Cursor) {
@@ -102,10 +103,10 @@ func validateCronJobSpec(ctx *resource.Context, at field.Cursor) {
 	kind.NonNegative(at, "successfulJobsHistoryLimit", "failedJobsHistoryLimit")
 }
 
-// hasTimeZone reports whether a schedule names a time zone.
+// hasTimeZone reports whether a schedule contains a time zone.
 func hasTimeZone(schedule string) bool { return strings.Contains(schedule, "TZ") }
 
-// validateSchedule checks spec.schedule; allowTZ is true where the stored one has a time zone already.
+// validateSchedule checks spec.schedule. allowTZ is true if the stored schedule already contains a time zone.
 func validateSchedule(at field.Cursor, allowTZ, timeZoneSet bool) {
 	_, err := cron.Parse(at.String())
 	at.CheckError(err)
@@ -114,7 +115,7 @@ func validateSchedule(at field.Cursor, allowTZ, timeZoneSet bool) {
 	at.InvalidIf(named && !allowTZ, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead")
 }
 
-// validateTimeZone checks the name of a time zone (RFC 6557 and the theory file of the IANA database).
+// validateTimeZone checks the name of a time zone (RFC 6557 and the file "theory" of the IANA database).
 func validateTimeZone(at field.Cursor) {
 	zone := at.String()
 	if zone == "" {

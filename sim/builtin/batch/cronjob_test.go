@@ -40,5 +40,5 @@ func TestCronJobRules(t *testing.T) {
 	obj := kindtest.Rules{Kinds: served, Storage: "cronjobs.batch", Base: cronJSON}.Make(t, "")
 	is.Equal(obj.Int64("spec", "successfulJobsHistoryLimit"), int64(3))                                           // default
 	is.True(!obj.Has("spec", "jobTemplate", "spec", "backoffLimit"))                                              // the Job has no defaults yet
-	is.Equal(obj.String("spec", "jobTemplate", "spec", "template", "spec", "schedulerName"), "default-scheduler") // its pods have
+	is.Equal(obj.String("spec", "jobTemplate", "spec", "template", "spec", "schedulerName"), "default-scheduler") // its pods have defaults
 }

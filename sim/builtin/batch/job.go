@@ -14,15 +14,16 @@ import (
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// docBatch is the definition name in front of the types of batch/v1.
+// docBatch is the prefix of the definition names of batch/v1 types.
 const docBatch = "io.k8s.api.batch.v1."
 
 const jobPropagation = "child pods are preserved by default when jobs are deleted; " +
 	"set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning"
 
-// Labels that connect the pods of a Job with it; the ones without a prefix are older.
+// Labels of a Job's pods that refer to the Job. Those without a prefix are older.
 const (
 	labelJobName             = "batch.kubernetes.io/job-name"
 	labelControllerUID       = "batch.kubernetes.io/controller-uid"
@@ -52,7 +53,9 @@ func jobKind() kind.Kind {
 		},
 		ValidateStatus: validateJobStatus, ValidateFirst: validateJobFirst,
 		Defaults: kind.EveryVersion(defaultJob),
-		Unknown:  func(label string) string { return fmt.Sprintf("field label %q not supported for Job", label) },
+		Unknown: func(_ schema.GVK, label string) string {
+			return fmt.Sprintf("field label %q not supported for Job", label)
+		},
 		Columns: append([]table.Column{
 			table.Name(), table.Text("Status", "Status of the job.").Cell(cellJobStatus),
 			table.Doc("Completions", docBatch+"JobStatus", "succeeded").Cell(cellCompletions),
@@ -61,7 +64,7 @@ func jobKind() kind.Kind {
 	}
 }
 
-// defaultJob fills in the defaults of a Job. A Job without labels takes over those of its template.
+// defaultJob sets the defaults of a Job. A Job without labels gets those of its template.
 func defaultJob(obj object.Object) {
 	spec := kind.ObjectAt(obj, "spec")
 	if !spec.Has("completions") && !spec.Has("parallelism") {
@@ -86,7 +89,7 @@ func defaultJob(obj object.Object) {
 	labelJob(obj)
 }
 
-// labelledLate reports whether a Job has the labels of its template, and these only because of selector generation.
+// labelledLate reports whether a Job has the labels of its template only because its selector was generated.
 func labelledLate(obj object.Object) bool {
 	labels := obj.Map("metadata", "labels")
 	for name := range labels { // order does not matter
@@ -99,9 +102,9 @@ func labelledLate(obj object.Object) bool {
 	return len(labels) > 0 && object.Equal(labels, obj.Map("spec", "template", "metadata", "labels"))
 }
 
-// labelJob gives a Job without labels those of its template. In the real server a new Job and its template then share
-// one map: what selector generation adds to the template, the Job gets too. The same happens here. A template that got its
-// labels from selector generation alone gives them after validation.
+// labelJob gives a Job without labels those of its template. In the real server, a new Job and its template then share one map, so
+// the Job also gets the labels that are added to the template when the selector is generated. If these are the template's only
+// labels, the Job gets them after validation.
 func labelJob(obj object.Object) {
 	labels := obj.Map("spec", "template", "metadata", "labels")
 	if len(labels) == 0 || len(obj.Map("metadata", "labels")) > 0 {
@@ -121,7 +124,7 @@ func defaultFailurePolicy(spec object.Object) {
 	}
 }
 
-// prepareJob generates the selector of a new Job unless it says that it brings its own.
+// prepareJob generates the selector of a new Job unless manualSelector is set.
 func prepareJob(ctx *resource.Context, obj object.Object) {
 	if obj.True("spec", "manualSelector") {
 		return
@@ -150,7 +153,7 @@ func warnJob(ctx *resource.Context, obj, old object.Object) {
 	}
 }
 
-// warnJobSpec warns about the Job spec at p.
+// warnJobSpec adds the warnings about a Job spec. p is the path of the spec.
 func warnJobSpec(ctx *resource.Context, spec object.Object, p field.Path) {
 	if spec.String("completionMode") == "Indexed" && spec.Int64("completions") > manyCompletions && spec.Int64("parallelism") > manyParallel {
 		ctx.Warn(p.String() + ": In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail")
@@ -158,7 +161,7 @@ func warnJobSpec(ctx *resource.Context, spec object.Object, p field.Path) {
 	podspec.WarnTemplate(ctx, spec.Map("template"), p.Child("template"))
 }
 
-// cellJobStatus is what the conditions of a Job come to.
+// cellJobStatus returns a cell that shows the status which the Job's conditions imply.
 func cellJobStatus(obj object.Object) any {
 	for _, name := range []string{"Complete", "Failed"} {
 		if jobIs(obj, name) {
@@ -176,7 +179,7 @@ func cellJobStatus(obj object.Object) any {
 	return "Running"
 }
 
-// jobIs reports whether the condition is True.
+// jobIs reports whether the given condition of a Job is True.
 func jobIs(obj object.Object, condition string) bool {
 	return kind.HasCondition(obj, condition, "True")
 }
@@ -192,7 +195,7 @@ func cellCompletions(obj object.Object) any {
 	return fmt.Sprintf("%d/1", succeeded)
 }
 
-// cellDuration is how long a Job took, or has been running.
+// cellDuration returns a cell that shows how long a Job took or has been running.
 func cellDuration(now time.Time, obj object.Object) any {
 	start, err := time.Parse(time.RFC3339, obj.String("status", "startTime"))
 	if err != nil {

@@ -22,7 +22,7 @@ const (
 	maxSucceededIndexes = 64 << 10
 )
 
-// validateFailurePolicy checks spec.podFailurePolicy of the spec of a Job.
+// validateFailurePolicy checks podFailurePolicy in the spec of a Job.
 func validateFailurePolicy(spec field.Cursor) {
 	var containers []string
 	for _, list := range []string{"containers", "initContainers"} {
@@ -54,7 +54,7 @@ func validateFailurePolicy(spec field.Cursor) {
 	}
 }
 
-// requiredOneOf reports a missing value with the list of allowed ones, or one that is not among them.
+// requiredOneOf checks that the value is one of the allowed ones. If the value is missing, the error lists them.
 func requiredOneOf(at field.Cursor, allowed ...string) {
 	if at.String() == "" {
 		at.Missing(fmt.Sprintf("valid values: %q", allowed))
@@ -85,7 +85,7 @@ func validateExitCodes(at field.Cursor, containers []string) {
 	values.InvalidIf(!ordered, "must be ordered")
 }
 
-// validateSuccessPolicy checks spec.successPolicy of the spec of a Job.
+// validateSuccessPolicy checks successPolicy in the spec of a Job.
 func validateSuccessPolicy(spec field.Cursor) {
 	policy := spec.Child("successPolicy")
 	if !policy.Has() {
@@ -119,7 +119,7 @@ func validateSuccessRule(at field.Cursor, completions int64) {
 	}
 }
 
-// countIndexes counts the indexes in a text such as 1,3-5,7, all of which must be less than completions.
+// countIndexes counts the indexes in a list such as 1,3-5,7. All of them must be less than completions.
 func countIndexes(text string, completions int64) (int64, error) {
 	if text == "" {
 		return 0, nil
@@ -166,7 +166,8 @@ func parseIndex(text string, completions int64) (int64, error) {
 	return int64(n), nil
 }
 
-// indexesOverlap reports the first index in both lists; intervals that do not parse are passed over.
+// indexesOverlap returns an error if an index is in both lists. The error contains the first such index. Intervals that cannot be
+// parsed are ignored.
 func indexesOverlap(completed, failed string, completions int64) error {
 	if completed == "" || failed == "" {
 		return nil

@@ -10,14 +10,14 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// Limits of what a Job says of its pods as a group.
+// Limits for scheduling the pods of a Job as a group.
 const (
 	maxGroupTopologies = 1
 	maxGroupClaims     = 4
 )
 
-// validateScheduling checks how the pods of a Job are scheduled as a group: what no tag can say (validateGangMinCount,
-// workloadbuilder.Builder.Validate), and the tags on the types (scheduling/v1alpha3).
+// validateScheduling checks the group scheduling of a Job's pods: first the handwritten rules (validateGangMinCount,
+// workloadbuilder.Builder.Validate), then the declarative validation of the types (scheduling/v1alpha3).
 func validateScheduling(ctx *resource.Context, spec field.Cursor) {
 	at := spec.Child("scheduling")
 	policy, mode := at.Child("schedulingPolicy"), at.Child("disruptionMode")
@@ -41,7 +41,7 @@ func validateScheduling(ctx *resource.Context, spec field.Cursor) {
 	})
 }
 
-// validatePolicyKept checks on update that a group of pods does not become a gang, nor a gang another group
+// validatePolicyKept checks that an update does not switch between the basic and the gang policy
 // (validateJobSchedulingUpdate).
 func validatePolicyKept(policy field.Cursor) {
 	if policy.Has() && policy.Old() != nil && policy.Has("basic") != policy.Old().Has("basic") {
@@ -57,7 +57,7 @@ func checkPolicy(at field.Cursor) {
 	}
 }
 
-// checkGroup checks what of a group no update may change.
+// checkGroup checks the fields of a group that are immutable after creation.
 func checkGroup(at, mode field.Cursor) {
 	constraints, claims := at.Child("schedulingConstraints"), at.Child("resourceClaims")
 	topology := constraints.Child("topology")
@@ -83,7 +83,8 @@ func checkGroup(at, mode field.Cursor) {
 	}
 }
 
-// pinned checks that a struct is set from the beginning or never (validate.NoSet, validate.NoUnset), and reports whether it is.
+// pinned checks that an update neither sets nor clears a struct (validate.NoSet, validate.NoUnset). It returns false if the struct
+// is not set or the update sets it, so that its members need not be checked.
 func pinned(at field.Cursor) bool {
 	is, was := at.Has(), at.Old() != nil
 	switch {
@@ -103,7 +104,7 @@ func frozen(at field.Cursor, changed bool) {
 	}
 }
 
-// differs reports whether a struct, or a member of it, is set and was not, or was set and is not.
+// differs reports whether an update sets or clears a struct or one of its members.
 func differs(at field.Cursor, members ...string) bool {
 	old := at.Old()
 	return at.Has() != (old != nil) || slices.ContainsFunc(members, func(name string) bool { return at.Has(name) != old.Has(name) })

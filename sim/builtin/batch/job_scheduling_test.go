@@ -6,7 +6,7 @@ import (
 	"github.com/kubesim/kubesim/sim/builtin/kindtest"
 )
 
-// TestScheduling has answers of a kube-apiserver v1.37.2 with the gate, of one rule each.
+// TestScheduling compares with responses of a kube-apiserver v1.37.2 with the gate, one rule per case.
 func TestScheduling(t *testing.T) {
 	t.Parallel()
 	rules := kindtest.On("1.37", map[string]bool{"WorkloadWithJob": true}, Kinds)

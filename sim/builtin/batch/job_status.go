@@ -12,14 +12,14 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// jobStatus is the status of a Job that is updated. Most rules count only when the fields they speak about changed,
-// so that a Job which broke them already can still be written (KEP-4368).
+// jobStatus is the status of a Job that is being updated. Most rules apply only if the fields that they check have
+// changed, so that a Job that already breaks them can still be updated (KEP-4368).
 type jobStatus struct {
 	field.Cursor
 	obj, old    object.Object
-	conditions  field.Cursor // without a value: errors do not print them
+	conditions  field.Cursor // cursor without a value, because errors do not contain it
 	completions int64
-	bounded     bool // completions is set
+	bounded     bool // spec.completions is set
 }
 
 func validateJobStatus(_ *resource.Context, all field.Cursor) {
@@ -36,20 +36,20 @@ func validateJobStatus(_ *resource.Context, all field.Cursor) {
 	s.validateHistory()
 }
 
-// is reports whether the condition is True now.
+// is reports whether the given condition is True in the new object.
 func (s *jobStatus) is(condition string) bool { return jobIs(s.obj, condition) }
 
-// turned reports whether one of the conditions is True now and was not, or the other way round.
+// turned reports whether one of the given conditions changed to or from True.
 func (s *jobStatus) turned(conditions ...string) bool {
 	return slices.ContainsFunc(conditions, func(name string) bool { return jobIs(s.obj, name) != jobIs(s.old, name) })
 }
 
-// moved reports whether one of the fields of the status changed.
+// moved reports whether one of the named fields of the status changed.
 func (s *jobStatus) moved(names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return s.Child(name).Changed() })
 }
 
-// isFinished and finishedTurned speak of the conditions Complete and Failed together.
+// isFinished reports whether the condition Complete or Failed is True.
 func isFinished(obj object.Object) bool { return jobIs(obj, "Complete") || jobIs(obj, "Failed") }
 
 func (s *jobStatus) finishedTurned() bool { return isFinished(s.obj) != isFinished(s.old) }
@@ -68,7 +68,7 @@ func (s *jobStatus) validateUncounted() {
 	}
 }
 
-// validateCompletion checks what goes with the condition Complete.
+// validateCompletion checks the rules for the condition Complete.
 func (s *jobStatus) validateCompletion() {
 	complete, start, end := s.is("Complete"), s.Child("startTime"), s.Child("completionTime")
 	s.conditions.InvalidIf(s.turned("Complete", "Failed") && complete && s.is("Failed"), "cannot set Complete=True and Failed=true conditions")
@@ -84,14 +84,14 @@ func (s *jobStatus) validateCompletion() {
 		"cannot set Complete=True condition without the SuccessCriteriaMet=true condition")
 }
 
-// timeBefore reports whether a is a time before b.
+// timeBefore reports whether time a is before time b.
 func timeBefore(a, b string) bool {
 	ta, errA := time.Parse(time.RFC3339, a)
 	tb, errB := time.Parse(time.RFC3339, b)
 	return errA == nil && errB == nil && ta.Before(tb)
 }
 
-// validateFinished checks what a Job that is Complete or Failed may not have any more.
+// validateFinished checks that a Complete or Failed Job has a startTime, and that it does not have certain other fields.
 func (s *jobStatus) validateFinished() {
 	if !isFinished(s.obj) {
 		return
@@ -122,7 +122,7 @@ func (s *jobStatus) validateIndexes() {
 	}
 }
 
-// validatePods checks the counts of pods against each other.
+// validatePods checks the counts of pods.
 func (s *jobStatus) validatePods() {
 	terminating, ready := s.Child("terminating"), s.Child("ready")
 	terminating.InvalidIf((s.finishedTurned() || terminating.Changed()) && isFinished(s.obj) && terminating.Int64() > 0,
@@ -130,7 +130,7 @@ func (s *jobStatus) validatePods() {
 	ready.InvalidIf(s.moved("ready", "active") && ready.Int64() > s.Int64("active") && ready.Has(), "cannot set more ready pods than active")
 }
 
-// validateCriteria checks what goes with the condition SuccessCriteriaMet.
+// validateCriteria checks the rules for the condition SuccessCriteriaMet.
 func (s *jobStatus) validateCriteria() {
 	met := s.is("SuccessCriteriaMet")
 	s.conditions.InvalidIf(met && s.is("Failed"), "cannot set SuccessCriteriaMet=True and Failed=true conditions")
@@ -139,7 +139,7 @@ func (s *jobStatus) validateCriteria() {
 		"cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True")
 }
 
-// validateHistory checks what may not go back.
+// validateHistory checks that terminal conditions, counters and timestamps are not reverted.
 func (s *jobStatus) validateHistory() {
 	was, spec := s.Old(), s.obj.At("spec")
 	for _, name := range []string{"Failed", "Complete", "FailureTarget"} {

@@ -13,7 +13,7 @@ import (
 const jobJSON = `{"metadata":{"name":"j","namespace":"n","uid":"u1","generation":1},
 	"spec":{"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i:1"}]}}}}`
 
-// storedJobJSON is a Job as it is stored, with what the server generates.
+// storedJobJSON is a stored Job, with the fields that the server generates.
 const storedJobJSON = `{"metadata":{"name":"j","namespace":"n","uid":"u1","generation":1},"spec":{
 	"completions":1,"parallelism":1,"selector":{"matchLabels":{"batch.kubernetes.io/controller-uid":"u1"}},
 	"template":{"metadata":{"labels":{"batch.kubernetes.io/controller-uid":"u1","batch.kubernetes.io/job-name":"j","controller-uid":"u1","job-name":"j"}},
@@ -34,9 +34,9 @@ func TestJobDefaults(t *testing.T) {
 			obj := rt.Make(t, tt.patch)
 			again := obj.Copy()
 			defaultJob(again)
-			is.Equal(again, obj) // defaults change nothing when there are defaults
+			is.Equal(again, obj) // defaults are idempotent
 			obj.Remove("spec", "template")
-			is.Equal(string(object.JSON(obj["spec"])), tt.want) // as the real server fills them in
+			is.Equal(string(object.JSON(obj["spec"])), tt.want) // same defaults as the real server
 		})
 	}
 }
@@ -46,18 +46,18 @@ func TestJobSelector(t *testing.T) {
 	rt := kindtest.Rules{Kinds: served, Storage: "jobs.batch", Base: jobJSON}
 	obj, errs, _ := rt.Result(t, kindtest.Case{})
 	is.Equal(errs, "")                                                                                                        // generated values are valid
-	is.Equal(string(object.JSON(obj.Map("spec", "selector"))), `{"matchLabels":{"batch.kubernetes.io/controller-uid":"u1"}}`) // the uid selects
+	is.Equal(string(object.JSON(obj.Map("spec", "selector"))), `{"matchLabels":{"batch.kubernetes.io/controller-uid":"u1"}}`) // selects by uid
 	const labels = `{"batch.kubernetes.io/controller-uid":"u1","batch.kubernetes.io/job-name":"j","controller-uid":"u1","job-name":"j"}`
 	is.Equal(string(object.JSON(obj.Map("spec", "template", "metadata", "labels"))), labels) // four labels
 	is.Equal(string(object.JSON(obj.Map("metadata", "labels"))), labels)                     // and on the Job, which has none
 	obj, _, _ = rt.Result(t, kindtest.Case{Patch: `{"metadata":{"uid":null},"spec":{"template":{"metadata":{"labels":{"a":"b"}}}}}`})
 	is.Equal(obj.Labels()["job-name"], "j") // a new Job shares the labels of its template
 	obj, _, _ = rt.Result(t, kindtest.Case{Patch: `{"metadata":{"labels":{"x":"y"}}}`})
-	is.Equal(len(obj.Labels()), 1) // labels of its own stay as they are
+	is.Equal(len(obj.Labels()), 1) // its own labels are unchanged
 	obj, errs, _ = rt.Result(t, kindtest.Case{Patch: `{"spec":{"manualSelector":true,"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}}}}}`})
 	is.Equal(errs, "")                                                                   // a manual selector is fine
 	is.Equal(len(obj.Map("spec", "template", "metadata", "labels")), 1)                  // nothing is added
-	is.Equal(served()["jobs.batch"].Strategy.Fields.Text("status.successful", obj), "0") // selectable
+	is.Equal(served()["jobs.batch"].Strategy.Fields.Text("status.successful", obj), "0") // field selectors support it
 }
 
 func TestJobRules(t *testing.T) {
@@ -124,13 +124,14 @@ func TestJobUpdates(t *testing.T) {
 	_, errs, _ := rt.Result(t, kindtest.Case{Old: `{}`, Patch: `{"spec":{"template":{"spec":{"nodeSelector":{"a":"b"}}}}}`})
 	const start, end = `spec.template: Invalid value: {"labels":{"batch.kubernetes.io/controller-uid":"u1",`, `: field is immutable`
 	is.Equal(errs[:len(start)], start)       // the template is printed as it is in memory
-	is.Equal(errs[len(errs)-len(end):], end) // and cannot change
+	is.Equal(errs[len(errs)-len(end):], end) // and it cannot change
 	_, errs, _ = rt.Result(t, kindtest.Case{Old: suspended, Patch: `{"spec":{"suspend":true,"template":{"spec":{"hostNetwork":true}}}}`})
 	const podSpec = `spec.template.spec: Invalid value: {"Volumes":null,`
-	is.Equal(errs[:len(podSpec)], podSpec) // a suspended one may change little
+	is.Equal(errs[:len(podSpec)], podSpec) // a suspended Job may change few fields
 }
 
-// Without its gates, which an older minor does not have, a suspended Job keeps its resources, and where its pods run once it was started.
+// TestJobUpdatesWithoutGates checks that without the gates, which an older minor lacks, a suspended Job keeps its
+// resources, and after its start also its scheduling directives.
 func TestJobUpdatesWithoutGates(t *testing.T) {
 	is := is.New(t)
 	rules := kindtest.On("1.36", map[string]bool{"MutablePodResourcesForSuspendedJobs": false, "MutableSchedulingDirectivesForSuspendedJobs": false}, Kinds)
@@ -141,7 +142,7 @@ func TestJobUpdatesWithoutGates(t *testing.T) {
 	const resized = `{"spec":{"suspend":true,"template":{"spec":{"containers":[{"name":"c","image":"i:1","resources":{"limits":{"cpu":"1"}}}]}}}}`
 	for _, x := range []struct {
 		old, patch string
-		fine       [2]bool // without the gates, with them
+		fine       [2]bool // whether the change is valid without the gates, and with them
 	}{{fresh, moved, [2]bool{true, true}}, {fresh, resized, [2]bool{false, true}}, {stopped, moved, [2]bool{false, true}}, {stopped, resized, [2]bool{false, true}}} {
 		for i, rt := range []kindtest.Rules{rules, {Kinds: served, Storage: "jobs.batch", Base: storedJobJSON}} {
 			_, errs, _ := rt.Result(t, kindtest.Case{Old: x.old, Patch: x.patch})
@@ -166,7 +167,7 @@ func TestJobStatusRules(t *testing.T) {
 				"status.active: Invalid value: 1: active>0 is invalid for finished job\n" +
 				"status.ready: Invalid value: 2: cannot set more ready pods than active"},
 		{Name: "fewer than none", Sub: "status", Old: `{}`, Patch: status(`"startTime":"2026-01-01T00:00:00Z","active":-1`),
-			Want: "status.active: Invalid value: -1: must be greater than or equal to 0"}, // ready is not counted, not 0
+			Want: "status.active: Invalid value: -1: must be greater than or equal to 0"}, // a missing ready is not 0
 		{Name: "times", Sub: "status", Old: `{}`, Patch: status(`"startTime":"2026-01-01T00:00:00Z","completionTime":"2025-01-01T00:01:00Z"`),
 			Want: "status.completionTime: Invalid value: \"2025-01-01T00:01:00Z\": cannot set completionTime when there is no Complete=True condition\n" +
 				"status.completionTime: Invalid value: \"2025-01-01T00:01:00Z\": must be equal to or after `startTime`"},
@@ -205,11 +206,11 @@ func TestIndexes(t *testing.T) {
 		t.Run(tt.text, func(t *testing.T) {
 			is := is.New(t)
 			n, err := countIndexes(tt.text, 10)
-			is.Equal(n, tt.count) // how many
+			is.Equal(n, tt.count) // the number of indexes
 			if tt.err != "" {
-				is.Equal(err.Error(), tt.err) // error to the letter
+				is.Equal(err.Error(), tt.err) // the exact error
 			} else {
-				is.NoErr(err) // is valid
+				is.NoErr(err) // the list is valid
 			}
 		})
 	}
@@ -239,10 +240,10 @@ func TestBatchCells(t *testing.T) {
 		`["j","Complete","0/1","2m","60s","c","i:1","batch.kubernetes.io/controller-uid=u1"]`)
 	cron := kindtest.Rules{Kinds: served, Storage: "cronjobs.batch", Base: cronJSON}
 	is.Equal(cron.Cells(t, `{"status":{"active":[{}],"lastScheduleTime":"2026-01-02T03:04:00Z"},"spec":{"timeZone":"UTC"}}`),
-		`["c","* * * * *","UTC","False",1,"5s","60s","c","i:1","<none>"]`) // as the real server prints it
+		`["c","* * * * *","UTC","False",1,"5s","60s","c","i:1","<none>"]`) // same output as the real server
 }
 
-// TestShapesOfBatch runs every rule on objects with something missing.
+// TestShapesOfBatch runs every rule on objects with missing values.
 func TestShapesOfBatch(t *testing.T) {
 	for _, rt := range []kindtest.Rules{
 		{Kinds: served, Storage: "jobs.batch", Base: storedJobJSON},

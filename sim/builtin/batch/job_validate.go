@@ -12,7 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/selector"
 )
 
-// Limits of indexed Jobs: what fits into status.completedIndexes.
+// Limits of indexed Jobs, whose completedIndexes must not become too long.
 const (
 	manyCompletions = 100_000
 	manyParallel    = 10_000
@@ -21,14 +21,15 @@ const (
 	cronNameMax     = 52
 )
 
-// validateJob checks a new Job, and before 1.37 a changed one.
+// validateJob checks a new Job, and before 1.37 also a changed one.
 func validateJob(ctx *resource.Context, at field.Cursor) {
 	validateGeneratedSelector(at)
 	validateJobSpec(ctx, at.Child("spec"))
 	validateHostNames(at)
 }
 
-// validateHostNames checks that the pods of an indexed Job can be called after it (validateNameAllowsCompletions).
+// validateHostNames checks that the hostnames of an Indexed Job's pods are valid. They contain the name of the Job
+// (validateNameAllowsCompletions).
 func validateHostNames(at field.Cursor) {
 	spec, name := at.Child("spec"), at.Child("metadata", "name").OrEmpty()
 	if n := spec.Int64("completions"); spec.String("completionMode") == "Indexed" && n > 0 {
@@ -62,7 +63,7 @@ func validateGeneratedSelector(at field.Cursor) {
 	}
 }
 
-// validateJobSpec checks the spec of a Job, with its selector.
+// validateJobSpec checks the spec of a Job, including its selector.
 func validateJobSpec(ctx *resource.Context, at field.Cursor) {
 	labels, template := at.Child("selector"), at.Child("template")
 	validateJobTemplate(ctx, at)
@@ -74,7 +75,7 @@ func validateJobSpec(ctx *resource.Context, at field.Cursor) {
 	}
 }
 
-// validateJobTemplate checks the spec of a Job but for its selector, which the Jobs of a CronJob get later.
+// validateJobTemplate checks the spec of a Job except for its selector. The Job template of a CronJob has no selector yet.
 func validateJobTemplate(ctx *resource.Context, at field.Cursor) {
 	kind.NonNegative(at, "parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished",
 		"backoffLimitPerIndex", "maxFailedIndexes")
@@ -133,14 +134,14 @@ func validateIndexed(at field.Cursor) {
 	failed.Max(manyFailed, high)
 }
 
-// validateJobFirst checks a changed Job as if it were new, so causes repeat; servers since 1.37 do not.
+// validateJobFirst checks a changed Job as if it were new. Errors are then reported twice. Servers since 1.37 do not do this.
 func validateJobFirst(ctx *resource.Context, at field.Cursor) {
 	if !ctx.Since(37) {
 		validateJob(ctx, at)
 	}
 }
 
-// validateJobUpdate checks a changed Job.
+// validateJobUpdate checks that an update of a Job is allowed.
 func validateJobUpdate(ctx *resource.Context, all field.Cursor) {
 	at := all.Child("spec")
 	validateJobSpec(ctx, at)
@@ -168,8 +169,9 @@ func validateCompletionsChange(spec field.Cursor) {
 	completions.InvalidIf(ok && completions.Changed() && n != spec.Int64("parallelism"), "can only be modified in tandem with spec.parallelism")
 }
 
-// validateJobTemplateChange lets a suspended Job change where its pods will run (KEP-2926) and with which resources (KEP-5440), as long as
-// it has none; otherwise the template is immutable. Without its gate, a Job that has been started once cannot change where.
+// validateJobTemplateChange checks changes to the pod template, which is immutable except for a suspended Job without
+// active pods. Such a Job may change its scheduling directives (KEP-2926) and resources (KEP-5440). Without
+// MutableSchedulingDirectivesForSuspendedJobs, scheduling directives cannot change once the Job has been started.
 func validateJobTemplateChange(ctx *resource.Context, at field.Cursor, old object.Object) {
 	before := object.Object(object.Copy(old.Map("spec", "template")).(map[string]any))
 	suspended, started := old.True("spec", "suspend"), old.Has("status", "startTime")
@@ -195,7 +197,7 @@ func validateJobTemplateChange(ctx *resource.Context, at field.Cursor, old objec
 	kind.ImmutableStruct(at.Child("spec").Was(podBefore), gotext.PodSpec.In(ctx.Server.Minor))
 }
 
-// adoptResources gives the containers of old the resources of the ones in their place, if these have the same names.
+// adoptResources copies resources to the containers of old if the containers have the same names in the same order.
 func adoptResources(old, containers []object.Object) {
 	if len(old) != len(containers) {
 		return

@@ -1,4 +1,4 @@
-// Package batch has Job and CronJob.
+// Package batch defines Job and CronJob.
 package batch
 
 import (

@@ -6,7 +6,7 @@ import (
 	"github.com/kubesim/kubesim/sim/field"
 )
 
-// FuzzLeaf checks that no certificate, and no signing request, that is written into an object ends the server.
+// FuzzLeaf checks that no certificate or signing request in an object makes the server panic.
 func FuzzLeaf(f *testing.F) {
 	f.Add([]byte("\x30\x03\x02\x01\x01"))
 	f.Fuzz(func(_ *testing.T, der []byte) {

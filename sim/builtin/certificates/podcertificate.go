@@ -16,13 +16,14 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// podCertificateKind is served by default since 1.37 (KEP-4317).
+// podCertificateKind returns the kind PodCertificateRequest, which is served by default since 1.37 (KEP-4317).
 func podCertificateKind() kind.Kind {
 	doc := func(name, field string) table.Column {
 		return table.Doc(name, docCertificates+"PodCertificateRequestSpec", field).At("spec", field)
 	}
 	return kind.Kind{
 		Storage:  "podcertificaterequests.certificates.k8s.io",
+		Gate:     "PodCertificateRequest",
 		Strategy: resource.Strategy{HasStatus: true, CustomStatus: true, DenyUnconditionalUpdate: true},
 		Defaults: kind.EveryVersion(func(obj object.Object) {
 			const day = 86400
@@ -53,17 +54,17 @@ func cellPodCertificate(obj object.Object) any {
 	return state
 }
 
-// Sizes in bytes, and times that a certificate has to keep to.
+// Maximum sizes in bytes, and limits for the times of a certificate.
 const (
 	maxPodUID      = 128
-	maxKeyData     = 10 << 10 // a request, a key, a proof of possession
+	maxKeyData     = 10 << 10 // of a certificate request, a key, or a proof of possession
 	maxChain       = 100 << 10
 	shortestLife   = time.Hour
 	clockTolerance = 5 * time.Minute
 	refreshMargin  = 10 * time.Minute
 )
 
-// validatePodCertificate follows certificates/validation.ValidatePodCertificateRequestCreate.
+// validatePodCertificate checks a new request (certificates/validation.ValidatePodCertificateRequestCreate).
 func validatePodCertificate(ctx *resource.Context, at field.Cursor) {
 	spec := at.Child("spec")
 	if at.Updates() {
@@ -85,7 +86,7 @@ func validatePodCertificate(ctx *resource.Context, at field.Cursor) {
 	validateRequestedKey(spec)
 }
 
-// validateRequestedKey checks the key that the certificate is for: a certificate request, or a key and a proof that the pod has it.
+// validateRequestedKey checks the key to certify. It is given as a certificate request, or as a key with a proof of possession.
 func validateRequestedKey(spec field.Cursor) {
 	stub, key, proof := spec.Child("stubPKCS10Request"), spec.Child("pkixPublicKey"), spec.Child("proofOfPossession")
 	switch {
@@ -124,7 +125,7 @@ func tooMany(at field.Cursor, limit int) bool {
 
 var podCertificateEnds = []string{"Issued", "Denied", "Failed"}
 
-// endOf returns how a request has ended, "" while it has not.
+// endOf returns the condition that ended a request, or "" if the request has not ended.
 func endOf(request object.Object) string {
 	for _, c := range request.Objects("status", "conditions") {
 		if slices.Contains(podCertificateEnds, c.String("type")) && c.String("status") == "True" {
@@ -134,8 +135,9 @@ func endOf(request object.Object) string {
 	return ""
 }
 
-// validatePodCertificateStatus follows certificates/validation.ValidatePodCertificateRequestStatusUpdate: a request ends once, as
-// issued, denied or failed, and only one that is issued has anything but conditions.
+// validatePodCertificateStatus checks an update of the status
+// (certificates/validation.ValidatePodCertificateRequestStatusUpdate). A request ends only once, as Issued, Denied or Failed.
+// Only an issued request has status fields other than conditions.
 func validatePodCertificateStatus(ctx *resource.Context, at field.Cursor) {
 	found, status := len(at.Errors()), at.Child("status")
 	checkEnds(status.Child("conditions"))
@@ -158,7 +160,7 @@ func validatePodCertificateStatus(ctx *resource.Context, at field.Cursor) {
 	}
 }
 
-// checkEnds checks that a request has at most one condition, which is how it has ended.
+// checkEnds checks the conditions of a request. There may be at most one, of type Issued, Denied or Failed.
 func checkEnds(conditions field.Cursor) {
 	known := 0
 	for i := range conditions.List() {
@@ -175,7 +177,7 @@ func checkEnds(conditions field.Cursor) {
 	}
 }
 
-// validateIssued checks the chain of certificates, and that the times of the status are those of its first one.
+// validateIssued checks the certificate chain, and that the times in the status are those of its first certificate.
 func validateIssued(ctx *resource.Context, at field.Cursor) {
 	chain := at.Child("status", "certificateChain").OrEmpty()
 	if len(chain.String()) > maxChain {
@@ -215,7 +217,7 @@ func validateIssued(ctx *resource.Context, at field.Cursor) {
 	}
 }
 
-// validateTimes checks that the times are there, then each in turn until one is wrong.
+// validateTimes checks that all times in the status are set. If they are, it checks them one after another until one is invalid.
 func validateTimes(ctx *resource.Context, at field.Cursor, leaf leaf, chain field.Cursor) {
 	before, found := at.Child("status"), len(at.Errors())
 	begin, end, refresh := before.Child("notBefore"), before.Child("notAfter"), before.Child("beginRefreshAt")
@@ -253,8 +255,8 @@ func timeOf(at field.Cursor) time.Time {
 	return t
 }
 
-// authorizeSigner checks that the user that changes the status may sign for the signer, or for all of its domain
-// (certificates/authorization.IsAuthorizedForSignerName).
+// authorizeSigner checks that a change of the status is authorized: it requires the permission to sign for the signer, or
+// for all signers of its domain (certificates/authorization.IsAuthorizedForSignerName).
 func authorizeSigner(ctx *resource.Context, at field.Cursor) {
 	status, was := at.Child("status").Object(), at.Old().At("status")
 	if ctx.May == nil || object.SemanticEqual(map[string]any(status), map[string]any(was)) {

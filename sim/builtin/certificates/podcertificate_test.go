@@ -17,7 +17,8 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// TestIssuedCertificates has answers of a kube-apiserver v1.37.2 that cannot be recorded, because they depend on the time.
+// TestIssuedCertificates compares the results with responses of a kube-apiserver v1.37.2, which cannot be recorded because they
+// depend on the time.
 func TestIssuedCertificates(t *testing.T) {
 	t.Parallel()
 	csr, err := x509.CreateCertificateRequest(noRandom{}, &x509.CertificateRequest{}, testKey())
@@ -29,8 +30,8 @@ func TestIssuedCertificates(t *testing.T) {
 	at := func(d time.Duration) string { return now.Add(d).Format(time.RFC3339) }
 	for _, c := range []struct {
 		name                   string
-		begin, life            time.Duration // of the certificate
-		before, after, refresh time.Duration // of the status
+		begin, life            time.Duration // relative times of the certificate
+		before, after, refresh time.Duration // relative times in the status
 		want                   string
 	}{
 		{"good", 0, time.Hour, 0, time.Hour, 30 * time.Minute, ""},
@@ -60,7 +61,7 @@ func TestIssuedCertificates(t *testing.T) {
 		for _, e := range cursor.Errors() {
 			got += e.Error()
 		}
-		is.Equal(got, c.want) // what the server says
+		is.Equal(got, c.want) // same errors as the server
 	}
 }
 

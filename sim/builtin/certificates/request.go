@@ -1,4 +1,4 @@
-// Package certificates has the CertificateSigningRequest, and the kinds of pod certificates.
+// Package certificates defines CertificateSigningRequest, PodCertificateRequest and ClusterTrustBundle.
 package certificates
 
 import (
@@ -66,7 +66,7 @@ func cellCSRStatus(obj object.Object) any {
 	return text
 }
 
-// prepareCSR records the user of the request.
+// prepareCSR records the requesting user in the spec of a new CertificateSigningRequest.
 func prepareCSR(ctx *resource.Context, obj object.Object) {
 	spec := kind.ObjectAt(obj, "spec")
 	for _, name := range []string{"username", "uid", "groups", "extra"} {
@@ -75,8 +75,8 @@ func prepareCSR(ctx *resource.Context, obj object.Object) {
 	maps.Copy(spec, ctx.User.Info())
 }
 
-// prepareCSRUpdate keeps what each path may not touch: the main one everything, status approvals and denials, approval
-// everything but the conditions.
+// prepareCSRUpdate restricts each endpoint to the fields that it may change: the main endpoint cannot change the spec, status
+// cannot change approvals and denials, and approval changes only the conditions.
 func prepareCSRUpdate(ctx *resource.Context, obj, old object.Object) {
 	switch ctx.Subresource {
 	case "":
@@ -93,7 +93,7 @@ func prepareCSRUpdate(ctx *resource.Context, obj, old object.Object) {
 	}
 }
 
-// csrConditions returns the indexes of the conditions of one type.
+// csrConditions returns the indices of all conditions of a type.
 func csrConditions(obj object.Object, kind string) []int {
 	var out []int
 	for i, c := range obj.Objects("status", "conditions") {
@@ -104,7 +104,7 @@ func csrConditions(obj object.Object, kind string) []int {
 	return out
 }
 
-// keepCSRConditions puts the old conditions of one type in the place of the new ones, if there are as many.
+// keepCSRConditions restores the old conditions of a type, unless their number has changed.
 func keepCSRConditions(obj, old object.Object, kind string) {
 	now, before := csrConditions(obj, kind), csrConditions(old, kind)
 	if len(now) != len(before) {
@@ -115,7 +115,7 @@ func keepCSRConditions(obj, old object.Object, kind string) {
 	}
 }
 
-// stampCSRConditions fills in the times of conditions.
+// stampCSRConditions sets the missing times of conditions to those of the old conditions, or to now.
 func stampCSRConditions(ctx *resource.Context, obj, old object.Object) {
 	now := object.Time(ctx.Now)
 	for _, c := range obj.Objects("status", "conditions") {

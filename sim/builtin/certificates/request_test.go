@@ -16,14 +16,14 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// noRandom is a reader for keys that do not need to be secret.
+// noRandom is a random source for keys that need not be secret.
 type noRandom struct{}
 
 func (noRandom) Read(p []byte) (int, error) { return len(p), nil }
 
 func testKey() ed25519.PrivateKey { return ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)) }
 
-// testCSR returns a certificate request as spec.request holds it.
+// testCSR returns a certificate request in the form of spec.request.
 func testCSR(t *testing.T) string {
 	t.Helper()
 	der, err := x509.CreateCertificateRequest(noRandom{}, &x509.CertificateRequest{Subject: pkix.Name{CommonName: "me"}}, testKey())
@@ -105,7 +105,7 @@ func TestCSRCells(t *testing.T) {
 		`["c","60s","example.com/s","","<none>","Approved,Failed,Issued"]`) // all at once
 }
 
-// TestShapesOfCertificates runs every rule on objects with something missing.
+// TestShapesOfCertificates runs every rule on objects with missing values.
 func TestShapesOfCertificates(t *testing.T) {
 	for _, rt := range []kindtest.Rules{
 		{Kinds: served, Storage: "certificatesigningrequests.certificates.k8s.io", Base: `{"metadata":{"name":"c"},"spec":{"usages":["any"],"signerName":"a.b/c"},"status":{"certificate":"eA==","conditions":[{"type":"Approved","status":"True"}]}}`},

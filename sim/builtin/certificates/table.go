@@ -1,6 +1,6 @@
 package certificates
 
-// The columns of a CertificateSigningRequest are described as the fields of v1beta1 were.
+// The descriptions of a CertificateSigningRequest's columns are those of the fields in v1beta1.
 const (
 	csrSignerDoc = "Requested signer for the request. It is a qualified name in the form: `scope-hostname.io/name`. If empty, it will be defaulted:\n" +
 		" 1. If it's a kubelet client certificate, it is assigned\n" +

@@ -14,13 +14,13 @@ import (
 
 const docCertificates = "io.k8s.api.certificates.v1."
 
-// maxTrustBundle is the greatest size of a bundle, in bytes.
+// maxTrustBundle is the maximum size of a bundle in bytes.
 const maxTrustBundle = 1 << 20
 
-// trustBundleKind is served by default since 1.37 (KEP-3257).
+// trustBundleKind returns the kind ClusterTrustBundle, which is served by default since 1.37 (KEP-3257).
 func trustBundleKind() kind.Kind {
 	return kind.Kind{
-		Storage: "clustertrustbundles.certificates.k8s.io",
+		Storage: "clustertrustbundles.certificates.k8s.io", Gate: "ClusterTrustBundle",
 		Strategy: resource.Strategy{
 			Checks:                  resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckKind, resource.CheckMetaUpdate}},
 			DenyUnconditionalUpdate: true, NameRuleOf: trustBundleName,
@@ -41,12 +41,12 @@ func trustBundleKind() kind.Kind {
 	}
 }
 
-// trustBundleName is the rule for names of an object.
+// trustBundleName returns the rule for the name of a ClusterTrustBundle, which depends on its signer.
 func trustBundleName(_ *resource.Context, obj object.Object) func(string, bool) []string {
 	return kind.TrustBundleName(obj.String("spec", "signerName"))
 }
 
-// validateTrustBundle checks that a text is PEM blocks of certificates of authorities, each once.
+// validateTrustBundle checks that a bundle consists of PEM blocks with distinct CA certificates.
 func validateTrustBundle(at field.Cursor) {
 	if len(at.String()) > maxTrustBundle {
 		at.TooLong(maxTrustBundle)

@@ -12,7 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// keyUsages are the usages a certificate can be requested for (RFC 5280 §4.2.1.3 and §4.2.1.12), in order.
+// keyUsages are the usages for which a certificate can be requested (RFC 5280 §4.2.1.3 and §4.2.1.12), sorted.
 var keyUsages = []string{
 	"any", "cert sign", "client auth", "code signing", "content commitment", "crl sign", "data encipherment", "decipher only",
 	"digital signature", "email protection", "encipher only", "ipsec end system", "ipsec tunnel", "ipsec user", "key agreement",
@@ -21,7 +21,7 @@ var keyUsages = []string{
 
 const legacySigner = "kubernetes.io/legacy-unknown"
 
-// validateCSR checks a request; rules that the stored object breaks already are let pass.
+// validateCSR checks a request. It does not apply rules that the stored object already breaks.
 func validateCSR(ctx *resource.Context, at field.Cursor) {
 	old := at.Old()
 	request, signer, certificate := at.Child("spec", "request"), at.Child("spec", "signerName"), at.Child("status", "certificate")
@@ -55,7 +55,7 @@ func validateCSRUsages(at field.Cursor, old []string) {
 	}
 }
 
-// requestBytes returns the PKCS #10 request in a PEM block (RFC 2986, RFC 7468 §7) in base64.
+// requestBytes decodes a base64-encoded PEM block and returns the PKCS #10 request in it (RFC 2986, RFC 7468 §7).
 func requestBytes(request string) ([]byte, error) {
 	block, _ := pem.Decode(kind.Decoded(request))
 	if block == nil || block.Type != "CERTIFICATE REQUEST" {
@@ -72,7 +72,7 @@ func checkCSR(request string) error {
 	return checkRequestBytes(der)
 }
 
-// Organizations returns those of the subject of a request.
+// Organizations returns the organizations in the subject of a request.
 func Organizations(request string) ([]string, error) {
 	der, err := requestBytes(request)
 	if err != nil {
@@ -81,7 +81,16 @@ func Organizations(request string) ([]string, error) {
 	return organizations(der)
 }
 
-// checkCertificate checks a chain of certificates in PEM; an empty one is valid.
+// CommonName returns the common name in the subject of a request.
+func CommonName(request string) (string, error) {
+	der, err := requestBytes(request)
+	if err != nil {
+		return "", err
+	}
+	return commonName(der)
+}
+
+// checkCertificate checks a PEM certificate chain and returns an error if it is invalid. An empty chain is valid.
 func checkCertificate(certificate string) error {
 	data := kind.Decoded(certificate)
 	if len(data) == 0 {
@@ -106,7 +115,7 @@ func checkCertificate(certificate string) error {
 	}
 }
 
-// excludes reports that a request is both approved and denied.
+// excludes reports the error for a request that is both approved and denied.
 func excludes(ctx *resource.Context, at field.Cursor, name string) {
 	if !ctx.Since(37) {
 		at.Invalid(field.Enum(name), "Approved and Denied conditions are mutually exclusive")
@@ -118,7 +127,7 @@ func excludes(ctx *resource.Context, at field.Cursor, name string) {
 	})
 }
 
-// validateCSRConditions checks the conditions of a request. A request is approved or denied for good.
+// validateCSRConditions checks the conditions of a request. An approval or a denial is final.
 func validateCSRConditions(ctx *resource.Context, at field.Cursor, old object.Object) {
 	was := kind.Texts(old.Objects("status", "conditions"), "type")
 	bothAllowed := slices.Contains(was, "Approved") && slices.Contains(was, "Denied")
@@ -145,8 +154,8 @@ func validateCSRConditions(ctx *resource.Context, at field.Cursor, old object.Ob
 	}
 }
 
-// validateCSRUpdate checks a changed request: only the approval subresource approves and denies, only the status
-// subresource issues the certificate, once.
+// validateCSRUpdate checks a changed request. Only the approval subresource may approve or deny, and only the status
+// subresource may issue the certificate, once.
 func validateCSRUpdate(ctx *resource.Context, at field.Cursor, old object.Object) {
 	conditions, certificate := at.Child("status", "conditions"), at.Child("status", "certificate")
 	more := func(name string) int { return len(csrConditions(at.Object(), name)) - len(csrConditions(old, name)) }

@@ -20,7 +20,7 @@ import (
 	"github.com/kubesim/kubesim/sim/field"
 )
 
-// checkRequestBytes checks a signing request in DER and its signature.
+// checkRequestBytes checks a DER-encoded signing request and its signature.
 func checkRequestBytes(der []byte) error {
 	request, err := x509.ParseCertificateRequest(der)
 	if err != nil {
@@ -29,7 +29,7 @@ func checkRequestBytes(der []byte) error {
 	return request.CheckSignature()
 }
 
-// organizations returns those of the subject of a signing request in DER.
+// organizations returns the organizations in the subject of a DER-encoded signing request.
 func organizations(der []byte) ([]string, error) {
 	request, err := x509.ParseCertificateRequest(der)
 	if err != nil {
@@ -38,7 +38,16 @@ func organizations(der []byte) ([]string, error) {
 	return request.Subject.Organization, nil
 }
 
-// checkAuthority returns the error in the certificate of an authority.
+// commonName returns the common name in the subject of a DER-encoded signing request.
+func commonName(der []byte) (string, error) {
+	request, err := x509.ParseCertificateRequest(der)
+	if err != nil {
+		return "", err
+	}
+	return request.Subject.CommonName, nil
+}
+
+// checkAuthority returns an error message if the certificate is not that of a CA, and "" otherwise.
 func checkAuthority(der []byte) string {
 	switch c, err := x509.ParseCertificate(der); {
 	case err != nil:
@@ -51,7 +60,7 @@ func checkAuthority(der []byte) string {
 	return ""
 }
 
-// checkCertificateBytes checks the certificates of one PEM block.
+// checkCertificateBytes checks that the bytes of one PEM block are one or more X.509 certificates.
 func checkCertificateBytes(der []byte) error {
 	certificates, err := x509.ParseCertificates(der)
 	if err == nil && len(certificates) == 0 {
@@ -60,13 +69,14 @@ func checkCertificateBytes(der []byte) error {
 	return err
 }
 
-// CheckKeyPair checks that a certificate and a key, both in PEM, belong together.
+// CheckKeyPair checks that a PEM certificate and a PEM key match.
 func CheckKeyPair(certificate, key []byte) error {
 	_, err := tls.X509KeyPair(certificate, key)
 	return err
 }
 
-// checkStubRequest returns the error in a pod's certificate request (RFC 2986), and the offending value.
+// checkStubRequest checks the certificate request of a pod (RFC 2986). It returns a description of the problem, or "", and the
+// value that the error contains.
 func checkStubRequest(der []byte) (shown any, problem string) {
 	request, err := x509.ParseCertificateRequest(der)
 	if err != nil {
@@ -81,7 +91,8 @@ func checkStubRequest(der []byte) (shown any, problem string) {
 	return nil, ""
 }
 
-// checkKey returns the error in a public key and the offending value: unknown for a key of another kind.
+// checkKey checks a public key. It returns a description of the problem, or "", and the value that the error contains. If the type
+// of the key is not supported, that value is unknown.
 func checkKey(key any, curves string, unknown any) (shown any, problem string) {
 	switch key := key.(type) {
 	case ed25519.PublicKey:
@@ -99,8 +110,8 @@ func checkKey(key any, curves string, unknown any) (shown any, problem string) {
 	return nil, ""
 }
 
-// checkPossession returns the error in a public key, with nil as the offending value for the key itself, and whether a proof is the
-// signature of a text by its private key.
+// checkPossession checks a public key, and reports whether proof is a signature of text by the corresponding private key. If there
+// is a problem with the key, it returns a description of it, and the value that the error contains.
 func checkPossession(der, proof, text []byte) (shown any, problem string, signed bool) {
 	key, err := x509.ParsePKIXPublicKey(der)
 	if err != nil {
@@ -121,9 +132,9 @@ func checkPossession(der, proof, text []byte) (shown any, problem string, signed
 	return nil, "", signed
 }
 
-// leaf is a certificate that was issued.
+// leaf is an issued certificate.
 type leaf struct {
-	known               bool // it was read
+	known               bool // the certificate was parsed
 	notBefore, notAfter time.Time
 	certificate         *x509.Certificate
 }
@@ -136,7 +147,7 @@ func readLeaf(der []byte) (leaf, bool) {
 	return leaf{known: true, notBefore: c.NotBefore, notAfter: c.NotAfter, certificate: c}, true
 }
 
-// checkNames checks the names in the certificate; the errors are at the chain.
+// checkNames checks the names in the certificate. Its errors refer to the field of the chain.
 func (l leaf) checkNames(chain field.Cursor) {
 	for _, name := range l.certificate.DNSNames {
 		at := chain.With(name)
@@ -151,7 +162,7 @@ func (l leaf) checkNames(chain field.Cursor) {
 	}
 }
 
-// isFor reports whether the certificate is for the key of a request, or for a key: the one that is there.
+// isFor reports whether the certificate is for the public key in request or, if request is empty, for key.
 func (l leaf) isFor(request, key []byte) bool {
 	var public any
 	if len(request) > 0 {

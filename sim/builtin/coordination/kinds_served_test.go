@@ -2,5 +2,5 @@ package coordination
 
 import "github.com/kubesim/kubesim/sim/builtin/kindtest"
 
-// served are the kinds of the group as a 1.36 serves them.
+// served returns the kinds of the group as a 1.36 server serves them.
 var served = kindtest.Served(Kinds)

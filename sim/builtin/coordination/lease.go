@@ -1,4 +1,4 @@
-// Package coordination has the Lease.
+// Package coordination defines the Lease and the LeaseCandidate.
 package coordination
 
 import (
@@ -6,13 +6,14 @@ import (
 	"github.com/kubesim/kubesim/sim/builtin/table"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
 )
 
 const docCoordination = "io.k8s.api.coordination.v1."
 
 // Kinds returns the kinds of coordination.k8s.io.
 func Kinds() []kind.Kind {
-	return []kind.Kind{{
+	kinds := []kind.Kind{{
 		Storage: "leases.coordination.k8s.io",
 		Gates: []kind.Gate{
 			{Name: "CoordinatedLeaderElection", Fields: []string{"spec.strategy"}},
@@ -27,4 +28,8 @@ func Kinds() []kind.Kind {
 		},
 		Columns: []table.Column{table.Name(), table.Doc("Holder", docCoordination+"LeaseSpec", "holderIdentity").At("spec", "holderIdentity"), table.Age()},
 	}}
+	if schema.HasAll {
+		kinds = append(kinds, candidateKind())
+	}
+	return kinds
 }

@@ -18,10 +18,10 @@ func TestLeaseRules(t *testing.T) {
 	is := is.New(t)
 	obj, _, _ := rt.Result(t, kindtest.Case{Patch: `{"spec":{"strategy":"X","preferredHolder":"you"}}`})
 	is.Equal(len(obj.Map("spec")), 1)               // fields behind a gate are dropped
-	is.Equal(rt.Cells(t, `{}`), `["l","me","60s"]`) // as the real server prints it
+	is.Equal(rt.Cells(t, `{}`), `["l","me","60s"]`) // same output as the real server
 }
 
-// TestShapesOfCoordination runs every rule on objects with something missing.
+// TestShapesOfCoordination runs every rule on objects with missing values.
 func TestShapesOfCoordination(t *testing.T) {
 	for _, rt := range []kindtest.Rules{
 		{Kinds: served, Storage: "leases.coordination.k8s.io", Base: `{"metadata":{"name":"l"},"spec":{"leaseTransitions":1}}`},

@@ -9,7 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// maxConfigBytes is how much a ConfigMap or a Secret may hold.
+// maxConfigBytes is the maximum size of the data of a ConfigMap or a Secret.
 const maxConfigBytes = 1 << 20
 
 const immutableWhenSet = "field is immutable when `immutable` is set"
@@ -34,12 +34,12 @@ func validateConfigMap(_ *resource.Context, at field.Cursor) {
 		text.With(key).Check(field.ConfigMapKey).InvalidIf(at.Has("binaryData", key), "duplicate of key present in binaryData")
 		size += len(text.String())
 	}
-	if size += checkKeys(at.Child("binaryData")); size > maxConfigBytes { // the real server names the whole object "[]"
+	if size += checkKeys(at.Child("binaryData")); size > maxConfigBytes { // in the error, the real server prints the whole object as "[]"
 		at.Report(field.ErrorList{field.TooLong(podspec.Whole, maxConfigBytes)})
 	}
 }
 
-// checkKeys checks the keys of values in base64, and returns their size.
+// checkKeys checks the keys of a map of base64-encoded values, and returns the total decoded size of the values.
 func checkKeys(at field.Cursor) (size int) {
 	for key, value := range at.EachKey() {
 		value.With(key).Check(field.ConfigMapKey)
@@ -48,8 +48,8 @@ func checkKeys(at field.Cursor) (size int) {
 	return size
 }
 
-// immutableConfigMap lets an empty data pass where there was none: a default makes it so in the real server's memory
-// (pkg/apis/core/v1.SetDefaults_ConfigMap).
+// immutableConfigMap checks that an immutable ConfigMap does not change. It accepts an empty data map if there was none,
+// because a default creates one in the real server's memory (pkg/apis/core/v1.SetDefaults_ConfigMap).
 func immutableConfigMap(_ *resource.Context, at field.Cursor) {
 	if stillImmutable(at) {
 		data := at.Child("data")
@@ -58,15 +58,14 @@ func immutableConfigMap(_ *resource.Context, at field.Cursor) {
 	}
 }
 
-// stillImmutable reports whether an object was declared immutable, and checks that it stays so.
+// stillImmutable checks that an immutable object remains immutable, and reports whether it was immutable.
 func stillImmutable(at field.Cursor) bool {
 	was := at.Old().True("immutable")
 	at.Child("immutable").ForbidIf(was && !at.True("immutable"), immutableWhenSet)
 	return was
 }
 
-// immutableMap checks a map that a client sent against the stored one. A stored map is never empty, it is absent: an empty
-// one that was sent is another one.
+// immutableMap checks that a map is unchanged. A stored map is never empty, so an empty map in a request is a change.
 func immutableMap(at field.Cursor) {
 	at.ForbidIf(at.Has() && at.Len() == 0 || at.Changed(), immutableWhenSet)
 }

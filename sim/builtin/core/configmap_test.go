@@ -19,7 +19,7 @@ func TestValidateConfigMap(t *testing.T) {
 		`{'data':{'a':'` + strings.Repeat("x", maxConfigBytes+1) + `'}}`: "[]: Too long: may not be more than 1048576 bytes",
 	} {
 		_, errs := kindtest.New(t, served, "configmaps").Create(text)
-		is.Equal(errs, want) // as the real server says it
+		is.Equal(errs, want) // same errors as the real server
 	}
 }
 
@@ -29,7 +29,7 @@ func TestUpdateImmutableConfigMap(t *testing.T) {
 	obj, _ := r.Create(`{'immutable':true,'data':{'a':'1'}}`)
 	_, errs := r.Update(obj, `{'immutable':false,'binaryData':{'b':'AA=='}}`, "")
 	is.Equal(errs, "immutable: Forbidden: field is immutable when `immutable` is set\n"+
-		"binaryData: Forbidden: field is immutable when `immutable` is set") // nothing but metadata may change
+		"binaryData: Forbidden: field is immutable when `immutable` is set") // only metadata may change
 	_, errs = r.Update(obj, `{'metadata':{'labels':{'a':'b'}}}`, "")
 	is.Equal(errs, "") // metadata may
 }

@@ -22,7 +22,7 @@ func endpointsKind() kind.Kind {
 			Warn:                warnEndpoints,
 		},
 		Validate: func(ctx *resource.Context, at field.Cursor) {
-			if subsets := at.Child("subsets"); !at.Updates() || subsets.Changed() { // older servers may have let them in
+			if subsets := at.Child("subsets"); !at.Updates() || subsets.Changed() { // older servers may have stored invalid subsets
 				validateSubsets(ctx, subsets)
 			}
 		},
@@ -56,8 +56,8 @@ func validateSubsets(ctx *resource.Context, subsets field.Cursor) {
 	}
 }
 
-// validatePort checks what ports of Endpoints and of Services have in common: one of several has to have a name, and where
-// names were seen, another one.
+// validatePort checks the rules that ports of Endpoints and of Services share. If named is true, the port must have a
+// name. If seen is not nil, the name must be unique.
 func validatePort(port field.Cursor, named bool, seen field.Seen) {
 	name := port.Child("name").IfGiven().Check(field.DNS1123Label)
 	if name.Has() && seen != nil {
@@ -81,7 +81,7 @@ func warnEndpoints(ctx *resource.Context, obj, _ object.Object) {
 	}
 }
 
-// endpointsCell lists the first three addresses that are ready.
+// endpointsCell returns a cell that shows the first three ready addresses.
 func endpointsCell(obj object.Object) any {
 	if len(obj.List("subsets")) == 0 {
 		return table.None

@@ -39,7 +39,7 @@ func eventKind() kind.Kind {
 			Checks: resource.Checks{
 				Create: []resource.Check{resource.CheckKind},
 				Update: []resource.Check{resource.CheckKind},
-				Groups: map[string]resource.Checks{eventsGroup: { // stricter than the group that events are stored in
+				Groups: map[string]resource.Checks{eventsGroup: { // events.k8s.io has stricter rules than the core group, in which events are stored
 					Create: []resource.Check{resource.CheckFirst, resource.CheckMeta, resource.CheckKind}, Update: []resource.Check{resource.CheckFirst, resource.CheckMetaUpdate, resource.CheckKind},
 				}},
 			},
@@ -60,12 +60,13 @@ func eventKind() kind.Kind {
 	}
 }
 
-// eventSource returns the component that an event comes from.
+// eventSource returns the component that reported an event.
 func eventSource(event object.Object) string {
 	return cmp.Or(event.String("source", "component"), event.String("reportingComponent"))
 }
 
-// eventNames are the fields that have another name in events.k8s.io, which is the first one.
+// eventNames are the fields whose names differ between the groups: first the name in events.k8s.io, then the name in
+// core.
 var eventNames = [][2]string{
 	{"regarding", "involvedObject"},
 	{"note", "message"},
@@ -76,7 +77,7 @@ var eventNames = [][2]string{
 	{"deprecatedCount", "count"},
 }
 
-// renameEvent turns an event of one group into one of the other.
+// renameEvent converts an event of one group to the other group. It renames the fields whose names differ.
 func renameEvent(obj object.Object, apiVersion string, from, to int) object.Object {
 	obj["apiVersion"] = apiVersion
 	for _, names := range eventNames {
@@ -88,8 +89,8 @@ func renameEvent(obj object.Object, apiVersion string, from, to int) object.Obje
 	return obj
 }
 
-// validateEvent checks what any event must have, or what events.k8s.io asks for on top (KEP-383): there the rest comes
-// first, and metadata in between.
+// validateEvent checks an event. For events.k8s.io it checks only the additional rules of that group (KEP-383), because
+// validateAnyEvent and the checks of metadata have already run.
 func validateEvent(ctx *resource.Context, at field.Cursor) {
 	switch {
 	case ctx.Definition.Group != eventsGroup:
@@ -113,8 +114,8 @@ func validateEvent(ctx *resource.Context, at field.Cursor) {
 	}
 }
 
-// validateAnyEvent checks an event of either group. One with an eventTime is of the new kind, which has a reporter and an
-// action.
+// validateAnyEvent checks the rules that apply to events of both groups. An event with an eventTime must also have a reporter and
+// an action.
 func validateAnyEvent(ctx *resource.Context, at field.Cursor) {
 	namespace, involved := at.Object().Namespace(), at.Child("involvedObject", "namespace").OrEmpty()
 	fits := involved.String() == namespace || involved.String() == "" && namespace == "default"
@@ -154,7 +155,7 @@ func validateEventUpdate(at field.Cursor) {
 	if series := at.Child("series"); series.Has() != old.Has("series") || series.Changed() {
 		validateSeries(series)
 	}
-	// reason is checked twice, as in the real server
+	// reason is checked twice, as on the real server
 	for _, name := range []string{"involvedObject", "reason", "message", "source", "firstTimestamp", "lastTimestamp", "count", "reason",
 		"type", "eventTime", "action", "related", "reportingController", "reportingInstance"} {
 		key := name
@@ -167,7 +168,7 @@ func validateEventUpdate(at field.Cursor) {
 	}
 }
 
-// zeroless returns nil for the zero values that a field without omitempty may be printed with.
+// zeroless returns nil if v is a zero value, and v otherwise. Clients may send zero values for fields that they do not set.
 func zeroless(v any) any {
 	if v == "" || v == int64(0) {
 		return nil
@@ -175,7 +176,7 @@ func zeroless(v any) any {
 	return v
 }
 
-// eventValue is the value of a field of an event for the text of an error.
+// eventValue returns the value of the named event field for use in an error message.
 func eventValue(name string, obj object.Object) any {
 	switch name {
 	case "involvedObject":

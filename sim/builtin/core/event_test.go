@@ -18,7 +18,7 @@ func TestCoreEvent(t *testing.T) {
 		`{'metadata':{'namespace':'kube-system'},'eventTime':'2024-01-01T00:00:00.000000Z','reportingComponent':'a/b','reportingInstance':'i','action':'a'}`: "reason: Required value",
 	} {
 		_, errs := kindtest.New(t, served, "events").Create(text)
-		is.Equal(errs, want) // as the real server says it
+		is.Equal(errs, want) // same errors as the real server
 	}
 }
 
@@ -46,7 +46,7 @@ func TestEventVersions(t *testing.T) {
 	is.Equal(kindtest.Part(hub), `{'action':'a','apiVersion':'v1','count':2,'involvedObject':{'kind':'Pod'},'kind':'Event','message':'n','reportingComponent':'c','source':{'host':'h'}}`)
 	back, err := c.FromHub(hub)
 	is.NoErr(err)
-	is.Equal(kindtest.Part(back), text) // nothing is lost
+	is.Equal(kindtest.Part(back), text) // the conversion loses nothing
 	is.Equal(r.Kind.Labels[eventsVersion]["regarding.kind"], "involvedObject.kind")
 }
 

@@ -1,5 +1,6 @@
-// Package core has the kinds of the core group. The files of a kind begin with its name: pod.go is what it is, pod_validate.go what
-// may be in it, pod_status.go what kubelets write, service_allocate.go the addresses and ports of Services.
+// Package core defines the kinds of the core group. The names of a kind's files begin with the kind: pod.go defines it,
+// pod_validate.go validates it, pod_status.go validates the status that kubelets write, and service_allocate.go allocates
+// addresses and ports for Services.
 package core
 
 import (

@@ -29,8 +29,8 @@ func limitRangeKind() kind.Kind {
 	}
 }
 
-// defaultLimitRange fills in what containers get: limits from the greatest allowed, requests from limits, else from the
-// least allowed. All amounts are rounded up.
+// defaultLimitRange sets the default amounts for containers: limits default to max; requests default to the limit or else to
+// min. All amounts are rounded up.
 func defaultLimitRange(obj object.Object) {
 	for _, item := range obj.Objects("spec", "limits") {
 		if item.String("type") == "Container" {
@@ -42,7 +42,7 @@ func defaultLimitRange(obj object.Object) {
 	}
 }
 
-// fillAmounts copies amounts that one list does not have from another.
+// fillAmounts copies the amounts that the list to of an item lacks from the list from.
 func fillAmounts(item object.Object, to, from string) {
 	source := item.Map(from)
 	for _, name := range object.SortedKeys(source) {
@@ -67,7 +67,7 @@ func validateLimitRange(_ *resource.Context, at field.Cursor) {
 	}
 }
 
-// validateLimitNames checks which resources are named where.
+// validateLimitNames checks the names of the resources in each list of an item.
 func validateLimitNames(item field.Cursor, limited string) {
 	rule := podspec.ResourceName
 	if limited == "Pod" || limited == "Container" {
@@ -88,7 +88,7 @@ func validateLimitNames(item field.Cursor, limited string) {
 	}
 }
 
-// limitNames returns the resources that an item says something about, sorted.
+// limitNames returns the resources that an item limits, sorted.
 func limitNames(item object.Object, limited string) []string {
 	var names []string
 	for _, list := range []string{"max", "min", "default", "defaultRequest", "maxLimitRequestRatio"} {
@@ -99,7 +99,7 @@ func limitNames(item object.Object, limited string) []string {
 	return kind.SortedSet(names)
 }
 
-// limits are what an item says about one resource; nil where it says nothing.
+// limits are the amounts of one resource in an item. An amount is nil if the item does not set it.
 type limits struct{ min, max, standard, request, ratio *quantity.Quantity }
 
 func limitsOf(item object.Object, limited, name string) limits {
@@ -136,7 +136,7 @@ func validateLimits(item field.Cursor, name string, l limits) {
 	}
 }
 
-// validateRatio checks how far a limit may exceed a request.
+// validateRatio checks maxLimitRequestRatio, which must be at least 1 and not greater than max/min.
 func validateRatio(at field.Cursor, l limits) {
 	shown := l.ratio.String()
 	at.With(shown).InvalidIf(l.ratio.CmpInt64(1) < 0, "ratio "+shown+" is less than 1")

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	namespaceFinalizer = "kubernetes"                  // of spec.finalizers, taken away when a namespace is empty
+	namespaceFinalizer = "kubernetes"                  // in spec.finalizers; removed when the namespace is empty
 	namespaceLabel     = "kubernetes.io/metadata.name" // always the namespace's name
 )
 
@@ -27,7 +27,7 @@ func namespaceKind() kind.Kind {
 			HasStatus:   true, ReturnDeletedObject: true, NameRule: field.NameDNSLabel,
 			PrepareForCreate: prepareNamespace,
 			PrepareForUpdate: prepareNamespaceUpdate,
-			Canonicalize: func(obj object.Object) { // for a generated name, which defaults do not know
+			Canonicalize: func(obj object.Object) { // a generated name is not known yet when defaults are set
 				obj.Set(obj.Name(), "metadata", "labels", namespaceLabel)
 			},
 			Held: func(obj object.Object) bool {
@@ -42,8 +42,9 @@ func namespaceKind() kind.Kind {
 	}
 }
 
-// deleteNamespace begins the end of a namespace. Its finalizers for dependents follow the propagation policy by rules of
-// their own: orphanDependents=false asks for foregroundDeletion, and neither replaces the other.
+// deleteNamespace starts the deletion of a namespace. The propagation policy determines the finalizer for its dependents
+// as for other kinds, with two exceptions: orphanDependents=false means foregroundDeletion, and neither finalizer replaces
+// the other.
 func deleteNamespace(_ *resource.Context, obj object.Object, p resource.Propagation) {
 	obj.Set("Terminating", "status", "phase")
 	names := obj.Finalizers()
@@ -90,7 +91,8 @@ func prepareNamespaceUpdate(ctx *resource.Context, obj, old object.Object) {
 	}
 }
 
-// validateNamespace checks the finalizers: standard ones, or qualified names. Only of finalize the errors name the item.
+// validateNamespace checks the finalizers, which must be standard names or qualified names. Only errors of the finalize
+// subresource contain the index of the item.
 func validateNamespace(ctx *resource.Context, at field.Cursor) {
 	list := at.Child("spec", "finalizers")
 	for name := range list.Each() {
@@ -113,7 +115,8 @@ func validateNamespacePhase(_ *resource.Context, at field.Cursor) {
 	}
 }
 
-// components are the components of ComponentStatuses. The store answers; the others do not run on the machine of a lone API server.
+// components returns the components of ComponentStatuses. Only etcd is healthy, because no other component runs on the machine
+// of a standalone API server.
 func components() []object.Object {
 	health := func(name, status, message string) object.Object {
 		return object.Object{"metadata": map[string]any{"name": name},
@@ -126,7 +129,7 @@ func components() []object.Object {
 		health("etcd-0", "True", "ok")}
 }
 
-// componentStatusKind is a kind that is never stored.
+// componentStatusKind returns the kind ComponentStatus, whose objects are never stored.
 func componentStatusKind() kind.Kind {
 	return kind.Kind{
 		Storage:    "componentstatuses",
@@ -136,7 +139,7 @@ func componentStatusKind() kind.Kind {
 			table.Text("Message", "Message of the component conditions"), table.Text("Error", "Error of the component conditions")},
 		Row: func(_ time.Time, obj object.Object) resource.Row {
 			status, message := "Unknown", ""
-			for _, healthy := range obj.Objects("conditions") { // the only one
+			for _, healthy := range obj.Objects("conditions") { // the only condition
 				status, message = map[string]string{"True": "Healthy", "False": "Unhealthy"}[healthy.String("status")], healthy.String("message")
 			}
 			return table.Row(obj.Name(), status, message, "")

@@ -14,10 +14,10 @@ func TestNamespace(t *testing.T) {
 	obj, errs := r.Create(`{'metadata':{'name':'n'}}`)
 	is.Equal(errs, "")
 	is.Equal(kindtest.Part(obj), `{'metadata':{'labels':{'kubernetes.io/metadata.name':'n'},'name':'n'},'spec':{'finalizers':['kubernetes']},'status':{'phase':'Active'}}`)
-	is.True(r.Kind.Strategy.Held(obj)) // until it is empty
+	is.True(r.Kind.Strategy.Held(obj)) // until the namespace is empty
 	changed, errs := r.Update(obj, `{'metadata':{'labels':null},'spec':{'finalizers':[]},'status':{'phase':'Terminating'}}`, "")
 	is.Equal(errs, "")
-	is.Equal(kindtest.Part(changed), kindtest.Part(obj)) // label, finalizers and phase stay
+	is.Equal(kindtest.Part(changed), kindtest.Part(obj)) // label, finalizers and phase are unchanged
 	_, errs = r.Update(obj, `{'status':{'phase':'Terminating'}}`, "status")
 	is.Equal(errs, "status.Phase: Invalid value: \"Terminating\": may only be 'Active' if `deletionTimestamp` is empty")
 	_, errs = r.Update(obj, `{'spec':{'finalizers':['me']}}`, "finalize")
@@ -25,7 +25,7 @@ func TestNamespace(t *testing.T) {
 	changed, errs = r.Update(obj, `{'spec':{'finalizers':null},'status':{'phase':'X'}}`, "finalize")
 	is.Equal(errs, "")
 	is.True(!r.Kind.Strategy.Held(changed))               // nothing holds it any more
-	is.Equal(changed.String("status", "phase"), "Active") // finalize does not touch status
+	is.Equal(changed.String("status", "phase"), "Active") // finalize does not change the status
 }
 
 func TestNode(t *testing.T) {
@@ -33,13 +33,13 @@ func TestNode(t *testing.T) {
 	r := kindtest.New(t, served, "nodes")
 	obj, errs := r.Create(`{'metadata':{'name':'n'},'spec':{'podCIDRs':['10.1.0.0/24']},'status':{'capacity':{'cpu':'4'}}}`)
 	is.Equal(errs, "")
-	is.Equal(kindtest.Part(obj, "status"), `{'allocatable':{'cpu':'4'},'capacity':{'cpu':'4'}}`) // status of a create is kept
+	is.Equal(kindtest.Part(obj, "status"), `{'allocatable':{'cpu':'4'},'capacity':{'cpu':'4'}}`) // a create keeps the status
 	changed, errs := r.Update(obj, `{'spec':{'podCIDR':'10.2.0.0/24','podCIDRs':['10.2.0.0/24'],'unschedulable':true},'status':{'capacity':{'cpu':'8'}}}`, "")
 	is.Equal(errs, `spec.podCIDRs: Forbidden: node updates may not change podCIDR except from "" to valid`)
-	is.Equal(changed.String("status", "capacity", "cpu"), "4") // not by this path
+	is.Equal(changed.String("status", "capacity", "cpu"), "4") // not through this endpoint
 	changed, errs = r.Update(obj, `{'spec':{'unschedulable':true},'status':{'capacity':{'cpu':'8','pods':'1500m'}}}`, "status")
 	is.Equal(errs, `status.capacity.pods: Invalid value: "1500m": must be an integer`)
-	is.True(!changed.True("spec", "unschedulable")) // not by this path
+	is.True(!changed.True("spec", "unschedulable")) // not through this endpoint
 }
 
 func TestTaints(t *testing.T) {
@@ -75,7 +75,7 @@ func TestResourceQuota(t *testing.T) {
 		`{'hard':{'secrets':'1'},'scopeSelector':{'matchExpressions':[{'scopeName':'PriorityClass','operator':'Exists'}]}}`: `spec.scopeSelector.matchExpressions: Invalid value: {"MatchExpressions":[{"ScopeName":"PriorityClass","Operator":"Exists","Values":null}]}: unsupported scope applied to resource`,
 	} {
 		_, errs := kindtest.New(t, served, "resourcequotas").Create(`{'spec':` + spec + `}`)
-		is.Equal(errs, want) // as the real server says it
+		is.Equal(errs, want) // same errors as the real server
 	}
 	r := kindtest.New(t, served, "resourcequotas")
 	obj, _ := r.Create(`{'spec':{'hard':{'pods':'1','requests.cpu':'2','limits.cpu':'1'}}}`)
@@ -101,9 +101,9 @@ func TestLimitRange(t *testing.T) {
 		`{'type':'Pod','maxLimitRequestRatio':{'cpu':'3'},'min':{'cpu':'1'},'max':{'cpu':'2'}}`: `spec.limits[0].maxLimitRequestRatio[cpu]: Invalid value: "3": ratio 3 is greater than max/min = 2.000000`,
 	} {
 		_, errs := kindtest.New(t, served, "limitranges").Create(`{'spec':{'limits':[` + item + `]}}`)
-		is.Equal(errs, want) // as the real server says it
+		is.Equal(errs, want) // same errors as the real server
 	}
 	_, errs = r.Create(`{'spec':{'limits':[{'type':'Pod'},{'type':'Pod'}]}}`)
 	is.Equal(errs, `spec.limits[1].type: Duplicate value: "Pod"`)
-	is.Equal(obj.Name(), "11111111-2222-3333-4444-555555555555") // one without a name gets one
+	is.Equal(obj.Name(), "11111111-2222-3333-4444-555555555555") // an object without a name gets one
 }

@@ -29,7 +29,7 @@ func nodeKind() kind.Kind {
 		Strategy: resource.Strategy{
 			Checks:      resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
 			ResetFields: map[string][]string{"": {"status"}, "status": {"spec"}},
-			// status sent with a create is kept, so HasStatus is not for nodes
+			// A create keeps the status in the request, so HasStatus is not set.
 			PrepareForCreate: prepareNode,
 			PrepareForUpdate: prepareNodeUpdate,
 			Warn:             warnNode,
@@ -58,7 +58,8 @@ func defaultNode(obj object.Object) {
 	mirrorPodCIDR(obj.At("spec"))
 }
 
-// mirrorPodCIDR keeps podCIDR, the older field, and the first of podCIDRs equal. podCIDR counts when both are given.
+// mirrorPodCIDR keeps podCIDR, the older field, equal to the first of podCIDRs. If both are set, podCIDR takes
+// precedence.
 func mirrorPodCIDR(spec object.Object) {
 	one, all := spec.String("podCIDR"), spec.Strings("podCIDRs")
 	switch {
@@ -88,8 +89,8 @@ func prepareNodeUpdate(ctx *resource.Context, obj, old object.Object) {
 	}
 }
 
-// validateNode reports some mistakes of a changed node twice, as the real server does, once for the node and once for the
-// change.
+// validateNode checks a new or changed node. For a changed node it reports some errors twice, like the real server, which
+// checks both the node and the update.
 func validateNode(ctx *resource.Context, at field.Cursor) {
 	if ctx.Subresource != "status" {
 		validateNodeAnnotations(at)
@@ -106,13 +107,13 @@ func validateNode(ctx *resource.Context, at field.Cursor) {
 
 func validateTaints(at field.Cursor) {
 	seen := field.Seen{}
-	list := at.Child("metadata", "taints") // where the server reports them
+	list := at.Child("metadata", "taints") // cursor with the path that the server's errors contain
 	for i := range at.List("spec", "taints") {
 		validateTaint(at.Child("spec", "taints").Index(i).ReportAt(list.Index(i)), seen)
 	}
 }
 
-// validateTaint checks one taint of a list; seen has the keys and effects of those before it.
+// validateTaint checks one taint of a list. seen contains the keys and effects of the preceding taints.
 func validateTaint(t field.Cursor, seen field.Seen) {
 	t.Child("key").OrEmpty().Check(field.QualifiedName)
 	t.Child("value").Check(field.Joined(field.LabelValue, ";"))
@@ -185,7 +186,7 @@ func validateNodeChange(ctx *resource.Context, at field.Cursor) {
 			a.Duplicate(gotext.Value(gotext.NodeAddress, a.Object()))
 		}
 	}
-	// fields that can be set once
+	// podCIDRs and providerID can be set only once.
 	spec, was := at.Child("spec"), at.Old().At("spec")
 	const text = `node updates may not change podCIDR except from "" to valid`
 	cidrs, before, after := spec.Child("podCIDRs"), was.Strings("podCIDRs"), spec.Strings("podCIDRs")
@@ -249,7 +250,7 @@ func nodeKernel(obj object.Object) any {
 	return kernel
 }
 
-// nodeRoles lists the roles that labels give to a node.
+// nodeRoles returns a cell that shows the roles of a node, which its labels specify.
 func nodeRoles(obj object.Object) any {
 	var roles []string
 	for key, value := range obj.Labels() { // sorted below
@@ -265,7 +266,7 @@ func nodeRoles(obj object.Object) any {
 	return cmp.Or(strings.Join(kind.SortedSet(roles), ","), table.None)
 }
 
-// nodeAddress makes the cell of a node's first address of a type.
+// nodeAddress returns a function for a cell that shows a node's first address of the given type.
 func nodeAddress(addressType string) func(object.Object) any {
 	return func(obj object.Object) any {
 		for _, a := range obj.Objects("status", "addresses") {

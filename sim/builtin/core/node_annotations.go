@@ -9,13 +9,13 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// The annotations of a node that hold JSON. The server reads them as fields of the node.
+// The annotations of a node that contain JSON. The server validates them like fields of the node.
 const (
 	taintsAnnotation = "scheduler.alpha.kubernetes.io/taints"
 	avoidAnnotation  = "scheduler.alpha.kubernetes.io/preferAvoidPods"
 )
 
-// validateNodeAnnotations checks the annotations that hold JSON.
+// validateNodeAnnotations checks the annotations that contain JSON.
 func validateNodeAnnotations(at field.Cursor) {
 	annotations := at.Child("metadata", "annotations")
 	if text := annotations.String(taintsAnnotation); text != "" {
@@ -26,7 +26,7 @@ func validateNodeAnnotations(at field.Cursor) {
 	}
 }
 
-// timestamp is a time in RFC 3339 as the server decodes it from JSON.
+// timestamp is an RFC 3339 time. It decodes JSON in the same way as the server.
 type timestamp string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -44,8 +44,8 @@ func (t *timestamp) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// validateAnnotatedTaints checks taints in an annotation. The server decodes them into its internal type, whose fields have
-// no JSON names, and the names of the types below appear in errors.
+// validateAnnotatedTaints checks the taints in an annotation. The server decodes them into its internal type, whose
+// fields have no JSON names. Errors contain the names of the types below.
 func validateAnnotatedTaints(annotations field.Cursor, text string) {
 	type TaintEffect string
 	type Taint struct {
@@ -73,11 +73,11 @@ func validateAnnotatedTaints(annotations field.Cursor, text string) {
 	annotations.Report(taints.Errors())
 }
 
-// avoidTypes replaces the names of the types in validateAvoidedPods by those of the server's types.
-var avoidTypes = strings.NewReplacer("core.UID", "types.UID", "core.timestamp", "v1.Time", "core.", "v1.")
+// serverTypeNames replaces, in JSON errors, the names of validateAvoidedPods' Go types with those of the real server's types.
+var serverTypeNames = strings.NewReplacer("core.UID", "types.UID", "core.timestamp", "v1.Time", "core.", "v1.")
 
-// validateAvoidedPods checks the controllers whose pods a node prefers not to run. The real server crashes on an owner that
-// does not say whether it is a controller, and drops the connection; here such an owner is refused as one that is not.
+// validateAvoidedPods checks the controllers whose pods a node prefers not to run. If an owner does not set controller,
+// the real server panics and drops the connection; here, it is rejected like one with controller set to false.
 func validateAvoidedPods(annotations field.Cursor, text string) {
 	type UID string
 	type OwnerReference struct {
@@ -102,7 +102,7 @@ func validateAvoidedPods(annotations field.Cursor, text string) {
 	}
 	var avoid AvoidPods
 	if err := json.Unmarshal([]byte(text), &avoid); err != nil {
-		annotations.Child("AvoidPods").Invalid(avoidAnnotation, avoidTypes.Replace(err.Error()))
+		annotations.Child("AvoidPods").Invalid(avoidAnnotation, serverTypeNames.Replace(err.Error()))
 		return
 	}
 	for i, entry := range avoid.PreferAvoidPods {

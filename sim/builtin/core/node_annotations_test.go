@@ -7,7 +7,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// FuzzNodeAnnotations checks that no text in an annotation of a node makes validation panic.
+// FuzzNodeAnnotations checks that no value of a node annotation makes validation panic.
 func FuzzNodeAnnotations(f *testing.F) {
 	for _, text := range []string{
 		`[{"Key":"a","effect":"NoExecute","timeAdded":"2026-01-01T00:00:00Z"},{"timeAdded":null},{}]`,

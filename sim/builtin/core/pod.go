@@ -40,7 +40,7 @@ func podKind() kind.Kind {
 			HasStatus: true, MakesStatus: true, ReturnDeletedObject: true, SpecChanged: podSpecChanged,
 			PrepareForCreate: prepareNewPod, PrepareForUpdate: preparePod,
 			Warn: warnPod, GracePeriod: podGracePeriod, Fields: podFields(), Index: "spec.nodeName",
-			DefaultsLate: func(obj object.Object) bool { return obj.Has("spec", "resources") }, // of which LimitRanges change the sum
+			DefaultsLate: func(obj object.Object) bool { return obj.Has("spec", "resources") }, // LimitRanges affect the sum of the containers' resources
 		},
 		Validate: validatePod, ValidateStatus: validatePodStatus,
 		Defaults: kind.EveryVersion(defaultPod),
@@ -63,8 +63,8 @@ func podKind() kind.Kind {
 	}
 }
 
-// podGracePeriod returns how long a deleted pod may go on: a pod that no node runs goes at once (Kubernetes
-// documentation, "Pod Lifecycle").
+// podGracePeriod returns the grace period of a deleted pod. A pod that does not run on a node is deleted immediately
+// (Kubernetes documentation, "Pod Lifecycle").
 func podGracePeriod(obj object.Object, requested *int64) int64 {
 	period := obj.Int64("spec", "terminationGracePeriodSeconds")
 	if requested != nil {
@@ -80,7 +80,7 @@ func podGracePeriod(obj object.Object, requested *int64) int64 {
 	return period
 }
 
-// podFields are what field selectors can ask for. status.podIPs can be asked for but has no value.
+// podFields returns the fields that field selectors support. status.podIPs is supported but has no value.
 func podFields() resource.Fields {
 	host := func(pod object.Object) string { return strconv.FormatBool(pod.True("spec", "hostNetwork")) }
 	fields := resource.Fields{{Name: "spec.hostNetwork", Text: host}, {Name: "status.podIP", Text: podIP}}
@@ -98,10 +98,11 @@ func podIP(obj object.Object) string {
 	return ""
 }
 
-// podSpecChanged compares specs as the server does in memory: {} and absent differ where the Go field is a pointer.
+// podSpecChanged reports whether the specs of two pods differ as Go structs, which is what the real server compares. For example,
+// {} differs from a missing value if the field is a pointer.
 func podSpecChanged(obj, old object.Object) bool {
 	spec, before := obj.Map("spec"), old.Map("spec")
-	return !object.Equal(spec, before) && !gotext.Same(gotext.PodSpec, spec, before) // most updates leave it as it is
+	return !object.Equal(spec, before) && !gotext.Same(gotext.PodSpec, spec, before) // most updates do not change it
 }
 
 func podTemplateKind() kind.Kind {

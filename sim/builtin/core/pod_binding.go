@@ -9,8 +9,8 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// bindPod assigns a pod to a node, which a scheduler asks for: pods/binding and bindings (API reference, "Binding").
-// The pod's strategy has no part in it, so the generation stays.
+// bindPod assigns a pod to a node. Schedulers request it with pods/binding or bindings (API reference, "Binding"). It
+// bypasses the pod's strategy, so the generation does not change.
 func bindPod(c *resource.Connection) (object.Object, *status.Status) {
 	binding := c.Body
 	name := binding.Name()
@@ -37,7 +37,7 @@ func bindPod(c *resource.Connection) (object.Object, *status.Status) {
 		return nil
 	})
 	if s != nil {
-		if s.Reason == status.ReasonNotFound { // errors of bindings name the pod as missing, too
+		if s.Reason == status.ReasonNotFound { // the error names the pod even if the resource is bindings
 			s = status.NotFound(status.Resource{Resource: "pods"}, name)
 		}
 		return nil, s
@@ -56,7 +56,7 @@ func validateBinding(ctx *resource.Context, binding object.Object) field.ErrorLi
 	return target.Errors()
 }
 
-// bindingPreconditions compares uid and resourceVersion of a Binding with the pod's.
+// bindingPreconditions returns a conflict if the uid or the resourceVersion of a Binding differs from the pod's.
 func bindingPreconditions(c *resource.Connection, pod object.Object) *status.Status {
 	pods := status.Resource{Resource: "pods"}
 	failed := func(what, want, have string) *status.Status {
@@ -76,7 +76,7 @@ func bindingPreconditions(c *resource.Connection, pod object.Object) *status.Sta
 	return nil
 }
 
-// whyNotBound returns why a pod cannot be assigned to a node, or "".
+// whyNotBound returns the reason why a pod cannot be assigned to a node, or "" if it can be.
 func whyNotBound(pod object.Object) string {
 	switch node := pod.String("spec", "nodeName"); {
 	case pod.DeletionTimestamp() != "":
@@ -89,7 +89,7 @@ func whyNotBound(pod object.Object) string {
 	return ""
 }
 
-// assignPod puts the pod on the node of the binding, whose labels and annotations it gets.
+// assignPod sets the pod's node and copies the labels and annotations of the binding to the pod.
 func assignPod(pod, binding object.Object, now string) {
 	pod.Set(binding.String("target", "name"), "spec", "nodeName")
 	pod.Remove("status", "nominatedNodeName")
@@ -102,8 +102,8 @@ func assignPod(pod, binding object.Object, now string) {
 	setCondition(pod, now, map[string]any{"type": "PodScheduled", "status": "True"})
 }
 
-// setCondition puts a condition into an object's status, in the place of one of the same type. The time of the last
-// transition stays when the condition's status does.
+// setCondition adds a condition to an object's status, or replaces the one of the same type. If the condition's status is
+// unchanged, lastTransitionTime is kept.
 func setCondition(obj object.Object, now string, condition map[string]any) {
 	condition["lastTransitionTime"] = now
 	list := obj.List("status", "conditions")

@@ -13,24 +13,24 @@ import (
 
 const (
 	evictionRefused   = "Cannot evict pod as it would violate the pod's disruption budget."
-	evictionRetry     = 10 // seconds to wait for the disruption controller
+	evictionRetry     = 10 // Retry-After in seconds while the disruption controller has not processed the budget
 	maxDisruptedPods  = 2000
 	budgetStorage     = "poddisruptionbudgets.policy"
 	disruptionAllowed = "DisruptionAllowed"
 )
 
-// eviction is one request to evict a pod (Kubernetes documentation, "API-initiated eviction").
+// eviction is a request to evict a pod (Kubernetes documentation, "API-initiated eviction").
 //
-//	pod pending, done or being deleted ──▶ delete
-//	otherwise: its PodDisruptionBudget ──▶ allows it: one disruption less, then delete
+//	pod pending, terminated or being deleted ──▶ delete
+//	otherwise: its PodDisruptionBudget ──▶ allows it: use one disruption, then delete
 //	                                   └─▶ does not: 429
 type eviction struct {
 	*resource.Connection
-	options object.Object // DeleteOptions, nil when the client sent none
+	options object.Object // the DeleteOptions, or nil if the client sent none
 	dryRun  bool
 }
 
-// evictPod deletes a pod unless a budget is against it.
+// evictPod deletes a pod unless a PodDisruptionBudget forbids it.
 func evictPod(c *resource.Connection) (object.Object, *status.Status) {
 	if c.Body.Name() != c.Name {
 		return nil, status.BadRequest("name in URL does not match name in Eviction object")
@@ -95,7 +95,7 @@ func (e *eviction) budgetsOf(pod object.Object) []object.Object {
 	})
 }
 
-// unguarded reports whether a budget lets pods that are not ready go without counting them (KEP-3017).
+// unguarded reports whether a budget allows pods that are not ready to be evicted without counting them (KEP-3017).
 func unguarded(budget object.Object) bool {
 	if budget.String("spec", "unhealthyPodEvictionPolicy") == "AlwaysAllow" {
 		return true
@@ -104,7 +104,7 @@ func unguarded(budget object.Object) bool {
 	return desired > 0 && budget.Int64("status", "currentHealthy") >= desired
 }
 
-// spend takes one disruption off the budget, or answers why there is none.
+// spend uses one of the budget's allowed disruptions. If there is none left, it returns an error.
 func (e *eviction) spend(pod, budget object.Object) *status.Status {
 	name := budget.Name()
 	have := budget.At("status")
@@ -134,7 +134,7 @@ func (e *eviction) spend(pod, budget object.Object) *status.Status {
 	return s
 }
 
-// budgetRefusal is the 429 of a budget. retry is in seconds.
+// budgetRefusal returns the 429 for an eviction that a budget does not allow. retry is in seconds.
 func budgetRefusal(retry int, why string) *status.Status {
 	s := status.TooManyRequests(evictionRefused, retry)
 	s.Details.Causes = []status.Cause{{Reason: "DisruptionBudget", Message: why}}
@@ -145,7 +145,7 @@ func stillProcessed(budget string) string {
 	return "The disruption budget " + budget + " is still being processed by the server."
 }
 
-// whyNoDisruption says why a budget allows no disruption; have is its status.
+// whyNoDisruption returns the reason why a budget with the status have allows no disruption.
 func whyNoDisruption(name string, have object.Object) string {
 	reason, message := "", ""
 	for _, c := range have.Objects("conditions") {
@@ -165,7 +165,8 @@ func whyNoDisruption(name string, have object.Object) string {
 	return fmt.Sprintf("The disruption budget %s does not allow evicting pods currently", name)
 }
 
-// withVersion returns the delete options with the pod's resourceVersion as a precondition unless they have one.
+// withVersion returns the delete options with the pod's resourceVersion as a precondition, unless they already have such
+// a precondition.
 func (e *eviction) withVersion(pod object.Object) object.Object {
 	if e.options.Has("preconditions", "resourceVersion") {
 		return e.options
@@ -182,7 +183,7 @@ func (e *eviction) forceVersion(pod object.Object) object.Object {
 	return options
 }
 
-// delete marks the pod as a target of a disruption and deletes it.
+// delete adds the condition DisruptionTarget to the pod and deletes it.
 func (e *eviction) delete(options object.Object) *status.Status {
 	if !e.dryRun {
 		pod, s := e.Update("pods", e.Namespace, e.Name, "status", func(pod object.Object) *status.Status {
@@ -204,7 +205,7 @@ func (e *eviction) delete(options object.Object) *status.Status {
 	return e.Delete("pods", e.Namespace, e.Name, options)
 }
 
-// deletePreconditions compares the preconditions of delete options with the pod.
+// deletePreconditions returns a conflict if the pod does not meet the preconditions in the delete options.
 func deletePreconditions(pod, options object.Object) *status.Status {
 	of := status.Resource{Resource: "Pod"}
 	if want := options.String("preconditions", "uid"); want != "" && want != pod.UID() {

@@ -29,7 +29,7 @@ func TestEviction(t *testing.T) {
 		name, pod, budget string
 		code              int
 		message, cause    string
-		deleted           string // delete options; "" when the pod was not deleted
+		deleted           string // delete options, or "" if the pod was not deleted
 	}{
 		{"no budget", evictedPod, "", 201, "", "", `{}`},
 		{"allowed", evictedPod, budgetOf("", `,"disruptionsAllowed":2`), 201, "", "", `{}`},
@@ -78,7 +78,7 @@ func TestEvictionMarksPodAndBudget(t *testing.T) {
 	store := kindtest.NewStore(t, map[string]string{"pods/p": evictedPod, budgetStorage + "/b": budgetOf("", `,"disruptionsAllowed":1`)})
 	_, s := store.Connect(evictPod, "p", `{"metadata":{"name":"p"},"deleteOptions":{"gracePeriodSeconds":5}}`)
 	is.Equal(s.Code, 201)
-	is.Equal(store.Deleted["pods/p"], `{"gracePeriodSeconds":5}`) // the client's options
+	is.Equal(store.Deleted["pods/p"], `{"gracePeriodSeconds":5}`) // with the client's options
 	is.Equal(string(object.JSON(store.Objects["pods/p"].List("status", "conditions")[1])),
 		`{"lastTransitionTime":"2026-01-02T03:04:05Z","message":"Eviction API: evicting","reason":"EvictionByEvictionAPI","status":"True","type":"DisruptionTarget"}`)
 	budget := store.Objects[budgetStorage+"/b"]

@@ -6,11 +6,11 @@ import (
 	"github.com/kubesim/kubesim/sim/builtin/kindtest"
 )
 
-// alpha are gates that are off by default: nothing records what they let in.
+// alpha are gates that are off by default. No recording covers the fields that they allow.
 var alpha = map[string]bool{"AtomicWriteVolumeUserFields": true, "CSIVolumeHealth": true, "ContainerStopSignals": true, "EmptyDirVolumeMode": true,
 	"EvictionRequestAPI": true, "GRPCContainerProbeTLS": true, "H2CContainerProbe": true, "VolumeBindMountOptions": true}
 
-// TestPodsOfAlphaGates has answers of a kube-apiserver v1.37.2 with the gates, of one rule each.
+// TestPodsOfAlphaGates compares with responses of a kube-apiserver v1.37.2 with the gates, one rule per case.
 func TestPodsOfAlphaGates(t *testing.T) {
 	t.Parallel()
 	rules := kindtest.On("1.37", alpha, Kinds)
@@ -45,7 +45,8 @@ func TestPodsOfAlphaGates(t *testing.T) {
 	})
 }
 
-// Tolerations compare numbers where the gate TaintTolerationComparisonOperators is on.
+// TestComparingTolerations checks that tolerations may compare numbers if the gate TaintTolerationComparisonOperators is
+// on.
 func TestComparingTolerations(t *testing.T) {
 	t.Parallel()
 	for on, want := range map[bool]string{true: "", false: `spec.tolerations[0].operator: Unsupported value: "Gt": supported values: "Equal", "Exists", "Lt", "Gt"`} {

@@ -12,14 +12,14 @@ import (
 	"github.com/kubesim/kubesim/sim/selector"
 )
 
-// podQuota is what pods use of quotas.
+// podQuota describes how pods count against a ResourceQuota.
 var podQuota = resource.Quota{Limits: podLimit, Uses: PodUses, Demands: podDemands, Scopes: podScopes, Updates: podUpdates}
 
-// ImplicitPrefix is in front of a class of devices that is asked for as an extended resource (KEP-5004).
+// ImplicitPrefix is the prefix of extended resources that represent a device class (KEP-5004).
 const ImplicitPrefix = "deviceclass.resource.kubernetes.io/"
 
-// limitsOn returns the limits of quotas on what a container states of a resource, as requests or as limits: cpu is
-// limited as cpu and as requests.cpu, extended resources as requests.example.com/gpu alone.
+// limitsOn returns the names in a quota that limit a container resource. side is "requests" or "limits". For example, cpu and
+// requests.cpu limit the cpu requests, but only requests.example.com/gpu limits the requests of an extended resource.
 func limitsOn(side, resource string) []string {
 	prefix := side + "."
 	switch basic := resource == "cpu" || resource == "memory" || resource == "ephemeral-storage"; {
@@ -35,7 +35,7 @@ func limitsOn(side, resource string) []string {
 	return nil
 }
 
-// NodesExtended reports whether a resource is one that nodes have beside Kubernetes' own, or stands for a class of devices.
+// NodesExtended reports whether a resource is an extended resource of nodes or represents a device class.
 func NodesExtended(resource string) bool {
 	return strings.Contains(resource, "/") && !strings.Contains(resource, "kubernetes.io/") || strings.HasPrefix(resource, ImplicitPrefix)
 }
@@ -48,11 +48,11 @@ func podLimit(_ *resource.Context, name string) bool {
 	return name == "pods" || slices.Contains(limitsOn(side, resource), name)
 }
 
-// stated returns the limits on resources that both sides state, with the stated amounts.
-func stated(requests, limits resource.Amounts) resource.Amounts {
+// limitedAmounts returns amounts of requests and limits, keyed by the names in a quota that limit them.
+func limitedAmounts(requests, limits resource.Amounts) resource.Amounts {
 	sum := resource.Amounts{}
-	for side, resources := range map[string]resource.Amounts{"requests": requests, "limits": limits} { // order does not matter
-		for resource, q := range resources { // order does not matter: each limit is on one resource and side
+	for side, resources := range map[string]resource.Amounts{"requests": requests, "limits": limits} { // order does not matter: the result is a map
+		for resource, q := range resources { // order does not matter: each name limits one resource on one side
 			for _, limit := range limitsOn(side, resource) {
 				sum[limit] = q
 			}
@@ -61,12 +61,12 @@ func stated(requests, limits resource.Amounts) resource.Amounts {
 	return sum
 }
 
-// PodUses returns what a pod uses of quotas: pods that have ended, or should have been gone by now, use nothing.
+// PodUses returns the amounts that a pod uses. A pod uses nothing after it has ended or its grace period has expired.
 func PodUses(ctx *resource.Context, pod object.Object) resource.Amounts {
 	if phase := pod.String("status", "phase"); phase == "Failed" || phase == "Succeeded" || overdue(pod, ctx.Now) {
 		return resource.Amounts{}
 	}
-	sum := stated(podspec.WithOverhead(pod, podspec.Amounts(pod, "requests"), "requests"), podspec.WithOverhead(pod, podspec.Amounts(pod, "limits"), "limits"))
+	sum := limitedAmounts(podspec.WithOverhead(pod, podspec.Amounts(pod, "requests"), "requests"), podspec.WithOverhead(pod, podspec.Amounts(pod, "limits"), "limits"))
 	sum["pods"] = resource.Count(1)
 	return sum
 }
@@ -77,14 +77,15 @@ func overdue(pod object.Object, now time.Time) bool {
 	return ok && err == nil && now.After(end.Add(time.Duration(grace)*time.Second))
 }
 
-// podDemands: where cpu or memory is limited each container has to state it, or the pod as a whole.
+// podDemands checks that each container, or the pod as a whole, states the amounts of cpu and memory that a quota limits. It
+// returns an error message if an amount is missing, and "" otherwise.
 func podDemands(limits []string, pod object.Object) string {
 	if len(pod.Map("spec", "resources", "requests"))+len(pod.Map("spec", "resources", "limits")) > 0 {
 		return ""
 	}
-	silent := map[string][]string{} // the containers that do not state it, by limit
+	silent := map[string][]string{} // the containers that do not state the amount, by limit
 	for _, c := range append(pod.Objects("spec", "containers"), pod.Objects("spec", "initContainers")...) {
-		has := stated(resource.AmountsAt(c, "resources", "requests"), resource.AmountsAt(c, "resources", "limits"))
+		has := limitedAmounts(resource.AmountsAt(c, "resources", "requests"), resource.AmountsAt(c, "resources", "limits"))
 		for _, limit := range limits {
 			if _, ok := has[limit]; !ok && (strings.HasSuffix(limit, "cpu") || strings.HasSuffix(limit, "memory")) {
 				silent[limit] = append(silent[limit], c.String("name"))
@@ -102,7 +103,8 @@ func podDemands(limits []string, pod object.Object) string {
 	return "must specify " + strings.Join(parts, "; ")
 }
 
-// podUpdates: an update is charged when it changes whether the pod ends by itself, and a resize is.
+// podUpdates reports whether an update is checked against quotas: a resize, or an update that changes whether the pod has
+// an active deadline.
 func podUpdates(ctx *resource.Context, obj, old object.Object) bool {
 	return ctx.Subresource == "resize" || ctx.Subresource == "" && endsByItself(obj) != endsByItself(old)
 }
@@ -112,8 +114,8 @@ func endsByItself(pod object.Object) bool {
 	return ok && n >= 0
 }
 
-// bestEffort reports whether a pod has the lowest QoS class. The class in its status counts: a client may have sent another class than
-// the containers imply.
+// bestEffort reports whether a pod has the lowest QoS class. It uses the class in the status. A client may have set it to a
+// class other than the one that the containers imply.
 func bestEffort(pod object.Object) bool { return pod.String("status", "qosClass") == "BestEffort" }
 
 var podScopes = map[string]resource.QuotaScope{
@@ -125,7 +127,7 @@ var podScopes = map[string]resource.QuotaScope{
 	"CrossNamespacePodAffinity": func(pod, _ object.Object) bool { return acrossNamespaces(pod) },
 }
 
-// acrossNamespaces reports whether a pod's affinity is about pods of other namespaces.
+// acrossNamespaces reports whether a pod has an affinity term that applies to pods in other namespaces.
 func acrossNamespaces(pod object.Object) bool {
 	across := func(v any) bool {
 		_, selects := object.As(v)["namespaceSelector"]
@@ -143,7 +145,8 @@ func acrossNamespaces(pod object.Object) bool {
 	return false
 }
 
-// classOf is the scope of the objects that name a class as the requirement says, in one of some fields.
+// classOf returns a quota scope for the classes in the given fields. An object is in the scope if one of its classes matches the
+// requirement.
 func classOf(fields ...[]string) resource.QuotaScope {
 	return func(obj, requirement object.Object) bool {
 		s, err := selector.FromLabelSelector(map[string]any{"matchExpressions": []any{map[string]any{

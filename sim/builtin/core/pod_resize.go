@@ -12,7 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// validateEphemeralUpdate checks a write of pods/ephemeralcontainers: containers can be added, nothing else.
+// validateEphemeralUpdate checks a write to pods/ephemeralcontainers, which may only add containers.
 func validateEphemeralUpdate(r podRules) {
 	if r.isStatic() {
 		r.forbidWhole("static pods do not support ephemeral containers")
@@ -21,7 +21,7 @@ func validateEphemeralUpdate(r podRules) {
 	r.annotationsAndSpec()
 	r.annotationUpdates()
 	at, now := r.spec.Child("ephemeralContainers"), r.Spec.Objects("ephemeralContainers")
-	slices.Reverse(now) // of several with the same name the last one counts
+	slices.Reverse(now) // if several containers have the same name, the last one counts
 	for _, before := range r.old.Objects("spec", "ephemeralContainers") {
 		which := "existing ephemeral containers " + strconv.Quote(before.String("name"))
 		if c := named(now, before.String("name")); c == nil {
@@ -32,7 +32,7 @@ func validateEphemeralUpdate(r podRules) {
 	}
 }
 
-// isStatic reports whether the pod mirrors one that a kubelet runs by itself.
+// isStatic reports whether the pod is the mirror of a static pod.
 func (r podRules) isStatic() bool {
 	return r.old.Has("metadata", "annotations", podspec.MirrorAnnotation)
 }
@@ -41,7 +41,7 @@ func (r podRules) forbidWhole(text string) {
 	r.pod.Report(field.ErrorList{field.Forbidden(podspec.Whole, text)})
 }
 
-// validateResize checks a write of pods/resize: cpu and memory can change, nothing else (KEP-1287).
+// validateResize checks a write to pods/resize, which may only change cpu and memory (KEP-1287).
 func validateResize(r podRules) {
 	switch {
 	case r.isStatic():
@@ -69,7 +69,8 @@ func validateResize(r podRules) {
 	r.spec.ForbidIf(len(r.spec.Errors()) == 0 && !gotext.Same(gotext.PodSpec, rest, was), "only cpu and memory resources are mutable")
 }
 
-// nodeResizes reports whether the pod's kubelet reports the actual resources of its containers.
+// nodeResizes reports whether the pod's kubelet publishes the actual resources of its containers. It also returns true if no
+// container is running.
 func nodeResizes(pod object.Object) bool {
 	for _, c := range pod.Objects("status", "containerStatuses") {
 		if c.Has("state", "running") {
@@ -83,7 +84,7 @@ func hasPodResources(spec object.Object) bool {
 	return len(spec.Map("resources", "requests"))+len(spec.Map("resources", "limits")) > 0
 }
 
-// resizeOfPod checks the resources of the pod as a whole, and sets cpu and memory in rest back to what they were.
+// resizeOfPod checks the pod-level resources, and resets cpu and memory in rest to their old values.
 func (r podRules) resizeOfPod(rest, old object.Object) {
 	at, before, now := r.spec.Child("resources"), old.At("resources"), rest.At("resources")
 	if before != nil && now == nil {
@@ -100,7 +101,7 @@ func (r podRules) resizeOfPod(rest, old object.Object) {
 		"only cpu and memory resources are mutable at pod-level")
 }
 
-// removedResources checks that all requests and limits are still there.
+// removedResources checks that an update did not remove any requests or limits.
 func removedResources(at field.Cursor, before object.Object, what string) {
 	for _, list := range []string{"requests", "limits"} {
 		for name := range before.Map(list) { // order does not matter
@@ -112,7 +113,7 @@ func removedResources(at field.Cursor, before object.Object, what string) {
 	}
 }
 
-// keepComputeResources sets cpu and memory of resources back to what they were.
+// keepComputeResources resets cpu and memory to their old values.
 func keepComputeResources(resources, old object.Object) {
 	for _, list := range []string{"requests", "limits"} {
 		for _, name := range []string{"cpu", "memory"} {
@@ -121,7 +122,7 @@ func keepComputeResources(resources, old object.Object) {
 	}
 }
 
-// sameContainers checks that the containers are the same ones in the same order.
+// sameContainers checks that the pod has the same containers in the same order.
 func (r podRules) sameContainers(old object.Object) bool {
 	n := len(r.spec.Errors())
 	for _, list := range podContainers {
@@ -137,7 +138,7 @@ func (r podRules) sameContainers(old object.Object) bool {
 	return len(r.spec.Errors()) == n
 }
 
-// resizeOfContainers checks the resources of each container, and sets cpu and memory in rest back to what they were.
+// resizeOfContainers checks the resources of each container, and resets cpu and memory in rest to their old values.
 func (r podRules) resizeOfContainers(old, rest object.Object) {
 	for _, list := range []string{"initContainers", "containers"} {
 		for i, c := range old.Objects(list) {
@@ -160,7 +161,8 @@ func (r podRules) resizeOfContainers(old, rest object.Object) {
 	}
 }
 
-// setBack gives a container the cpu and memory it had. Its claims are dropped, as the server does before it compares.
+// setBack resets a container's cpu and memory to their old values. It drops the claims, as the server does before the
+// comparison.
 func setBack(c, old object.Object) {
 	resources := kind.ObjectAt(c, "resources")
 	keepComputeResources(resources, old.At("resources"))

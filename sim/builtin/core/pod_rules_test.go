@@ -17,10 +17,10 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// TestPodRules compares the rules for pods and pod templates with what the validation of Kubernetes v1.36.3 itself said
-// about the same objects. Each line of the file is one object with the errors and warnings in the order of the server;
-// where that goes through a map, in sorted order. A line with old is an update, "same" stands for the old one of the
-// line before. The explanations of formats and of podUpdateText are cut down to an ellipsis.
+// TestPodRules compares the rules for pods and pod templates with the results of Kubernetes v1.36.3's own validation for
+// the same objects. Each line of the file contains one object with the errors and warnings in the server's order, or
+// sorted if the server iterates over a map. A line with old is an update; "same" refers to the old object of the
+// preceding line. The explanations of formats and podUpdateText are abbreviated with an ellipsis.
 func TestPodRules(t *testing.T) {
 	t.Parallel()
 	file, err := os.Open("testdata/pod_rules.jsonl")
@@ -48,18 +48,18 @@ func TestPodRules(t *testing.T) {
 		}
 	}
 	is := is.New(t)
-	is.True(cases > 300) // the file is there
+	is.True(cases > 300) // the file exists
 }
 
-// gated is a kind that has nothing but the gates of pod specs: 1.36 drops what it has off by default.
+// gated is a kind that has only the feature gates of pod specs. With it, fields that are off by default in 1.36 are dropped.
 var gated = kindtest.Served(func() []kind.Kind { return []kind.Kind{{Storage: "pods", Gates: podspec.Gates("spec.")}} })
 
-// dropPodFields drops from a pod spec what 1.36 has off by default.
+// dropPodFields drops the fields from a pod spec that are off by default in 1.36.
 func dropPodFields(ctx *resource.Context, spec, old map[string]any) {
 	gated()["pods"].Strategy.PrepareForUpdate(ctx, object.Object{"spec": spec}, object.Object{"spec": old})
 }
 
-// checkPodCase returns the errors and warnings about the object of one line.
+// checkPodCase returns the errors and the warnings about the object in one line of the file.
 func checkPodCase(t *testing.T, c, old object.Object) (errs, warnings []string) {
 	ctx := kindtest.New(t, gated, "pods").Ctx
 	ctx.Subresource, ctx.Warn = c.String("sub"), func(text string) { warnings = append(warnings, shortText(text)) }
@@ -144,7 +144,7 @@ func TestPodDefaults(t *testing.T) {
 		obj := object.Object{"spec": map[string]any(kindtest.Parse(t, c.in))}
 		defaultPod(obj)
 		defaultResources(obj)
-		is.Equal(string(object.JSON(obj["spec"])), strings.Replace(c.want, "%", "", 1)) // as the real server fills it in
+		is.Equal(string(object.JSON(obj["spec"])), strings.Replace(c.want, "%", "", 1)) // same defaults as the real server
 		again := obj.Copy()
 		defaultPod(again)
 		defaultResources(again)

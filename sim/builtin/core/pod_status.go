@@ -16,7 +16,7 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// validatePodStatus checks a write of pods/status.
+// validatePodStatus checks a write to pods/status.
 func validatePodStatus(ctx *resource.Context, pod field.Cursor) {
 	podRulesOf(ctx, pod).annotationUpdates()
 	at, before := pod.Child("status"), pod.Old().At("status")
@@ -59,7 +59,7 @@ func validatePodStatus(ctx *resource.Context, pod field.Cursor) {
 	}
 }
 
-// containerTransitions checks that a container that ended and is not to be restarted stays ended.
+// containerTransitions checks that a container that has terminated and must not restart remains terminated.
 func containerTransitions(at field.Cursor, list string, old object.Object) {
 	spec := old.At("spec")
 	ephemeral := list == "ephemeralContainerStatuses"
@@ -78,7 +78,7 @@ func containerTransitions(at field.Cursor, list string, old object.Object) {
 	}
 }
 
-// named returns the first object of the name, or nil.
+// named returns the first object in the list with the given name, or nil.
 func named(list []object.Object, name string) object.Object {
 	for _, o := range list {
 		if o.String("name") == name {
@@ -100,8 +100,8 @@ func restartsTogether(spec object.Object) bool {
 	return false
 }
 
-// restartsAfter reports whether a container is restarted when it exits with the code: its rules decide, then its own
-// policy, then that of the pod.
+// restartsAfter reports whether a container restarts after it exits with the code. The restart rules of the container take
+// precedence over its restart policy, which takes precedence over that of the pod.
 func restartsAfter(c, spec object.Object, code int64) bool {
 	if c.Has("restartPolicy") {
 		for _, rule := range c.Objects("restartPolicyRules") {
@@ -119,7 +119,7 @@ func restartsAfter(c, spec object.Object, code int64) bool {
 	return true
 }
 
-// claimStatuses checks which ResourceClaims were made for the claims of the spec.
+// claimStatuses checks the ResourceClaims that were created for the claims in the spec.
 func claimStatuses(at field.Cursor, pod object.Object) {
 	claims, seen := kind.Texts(pod.Objects("spec", "resourceClaims"), "name"), field.Seen{}
 	for s := range at.Each("resourceClaimStatuses") {
@@ -129,7 +129,7 @@ func claimStatuses(at field.Cursor, pod object.Object) {
 	}
 }
 
-// extendedClaimStatus checks the ResourceClaim that was made for extended resources (KEP-5004).
+// extendedClaimStatus checks the ResourceClaim that was created for extended resources (KEP-5004).
 func extendedClaimStatus(at field.Cursor, pod object.Object) {
 	containers := append(pod.Objects("spec", "containers"), pod.Objects("spec", "initContainers")...)
 	seen := map[[3]string]bool{}
@@ -153,7 +153,8 @@ func extendedClaimStatus(at field.Cursor, pod object.Object) {
 	at.Child("resourceClaimName").Required().Check(field.DNS1123Subdomain)
 }
 
-// podAddresses checks the addresses of a pod or its host: at most one of each family. Addresses from before may stay.
+// podAddresses checks the addresses of a pod or its host. There may be at most one address of each family. Addresses that
+// are already stored are not checked.
 func podAddresses(ctx *resource.Context, list field.Cursor, before []object.Object, t gotext.Type) {
 	families, unreadable := map[bool]bool{}, ""
 	for i := range list.List() {
@@ -189,7 +190,7 @@ func samePodIP(at field.Cursor) {
 	}
 }
 
-// volumeHealth checks the health of the pod's volumes (KEP-5729).
+// volumeHealth checks the reported health of the pod's volumes (KEP-5729).
 func volumeHealth(at field.Cursor, pod object.Object) {
 	volumes := kind.Texts(pod.Objects("spec", "volumes"), "name")
 	seen := field.Seen{}
@@ -217,7 +218,7 @@ const (
 	maxHealthReason     = 256
 )
 
-// declaredHealth checks what stands as tags on the type of conditions (core/v1.Validate_VolumeHealthCondition).
+// declaredHealth applies the declarative validation of the conditions (core/v1.Validate_VolumeHealthCondition).
 func declaredHealth(list field.Cursor) field.Cursor {
 	if list = list.MaxItems(maxHealthConditions); list.Updates() && !list.Changed() {
 		return list
@@ -234,7 +235,7 @@ func declaredHealth(list field.Cursor) field.Cursor {
 	return list
 }
 
-// containerUser checks the user that a container runs as, by operating system.
+// containerUser checks the user that a container runs as. The rules depend on the operating system.
 func containerUser(ctx *resource.Context, at field.Cursor, system string) {
 	switch {
 	case !at.Has():
@@ -242,7 +243,7 @@ func containerUser(ctx *resource.Context, at field.Cursor, system string) {
 		at.Forbidden("cannot be set for a windows pod")
 	case system == "linux":
 		uid := at.Child("uid").OrZero()
-		if ctx.Since(37) { // what the container runtime says can be any uid of Linux
+		if ctx.Since(37) { // the container runtime may report any valid Linux uid
 			uid.Range(0, math.MaxUint32)
 		} else {
 			uid.CheckInt(field.UserID)
@@ -254,7 +255,7 @@ func containerUser(ctx *resource.Context, at field.Cursor, system string) {
 	}
 }
 
-// allocatedResources checks the health of the devices that a container has (KEP-4680).
+// allocatedResources checks the health of a container's devices (KEP-4680).
 func allocatedResources(ctx *resource.Context, statuses field.Cursor, list string, pod object.Object) {
 	containers := pod.Objects("spec", strings.TrimSuffix(list, "Statuses")+"s")
 	for s := range statuses.Each() {
@@ -273,8 +274,8 @@ func allocatedResources(ctx *resource.Context, statuses field.Cursor, list strin
 	}
 }
 
-// allocatedName checks that a device was asked for: as a resource, by a claim, or, since 1.37, by the claim that was made for
-// extended resources of the container.
+// allocatedName checks that the container requested a device: as a resource, through a claim, or, since 1.37, through the claim
+// that was created for its extended resources.
 func allocatedName(ctx *resource.Context, at field.Cursor, c, pod object.Object) {
 	name := at.String()
 	if !strings.HasPrefix(name, "claim:") {
@@ -301,8 +302,8 @@ func allocatedName(ctx *resource.Context, at field.Cursor, c, pod object.Object)
 	}
 }
 
-// madeForExtended reports whether a name, claim:NAME/REQUEST, is that of a request for an extended resource of the container
-// (core/validation.matchesExtendedResourceClaimStatus).
+// madeForExtended reports whether a name of the form claim:NAME/REQUEST is a request for an extended resource of the
+// container (core/validation.matchesExtendedResourceClaimStatus).
 func madeForExtended(name string, c, made object.Object) bool {
 	claim, request, _ := strings.Cut(strings.TrimPrefix(name, "claim:"), "/")
 	if request == "" || claim == "" || claim != made.String("resourceClaimName") {
@@ -326,7 +327,7 @@ func deviceHealth(allocated field.Cursor) {
 	}
 }
 
-// inStatuses returns the path in all container statuses of a pod.
+// inStatuses returns the paths of a field in all lists of container statuses of a pod.
 func inStatuses(path string) []string {
 	var out []string
 	for _, list := range statusLists {
@@ -335,5 +336,5 @@ func inStatuses(path string) []string {
 	return out
 }
 
-// statusLists are the lists of container states in a pod's status.
+// statusLists are the lists of container statuses in a pod's status.
 var statusLists = []string{"containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"}

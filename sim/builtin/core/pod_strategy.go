@@ -9,11 +9,11 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// oldInitAnnotations held init containers before 1.6; the server drops them.
+// oldInitAnnotations are the annotations that contained init containers before 1.6. The server drops them.
 var oldInitAnnotations = []string{"pod.beta.kubernetes.io/init-containers", "pod.alpha.kubernetes.io/init-containers",
 	"pod.beta.kubernetes.io/init-container-statuses", "pod.alpha.kubernetes.io/init-container-statuses"}
 
-// defaultPod fills in the defaults of pods, and what conversion to the internal version does to them.
+// defaultPod sets the defaults of a pod, and applies the changes that its conversion to the internal version makes.
 func defaultPod(obj object.Object) {
 	spec := kind.ObjectAt(obj, "spec")
 	podspec.Default(spec)
@@ -39,11 +39,11 @@ func defaultPod(obj object.Object) {
 	}
 }
 
-// defaultResources fills in the resources of the pod as a whole, unless admission does so later.
+// defaultResources sets the defaults of the pod-level resources if the gate PodLevelResourcesFixDefaulting is disabled.
 func defaultResources(pod object.Object) { podspec.DefaultResources(pod.At("spec")) }
 
-// limitsBecomeRequests makes each limit of a container the request where there is none. Empty limits make empty requests,
-// which messages show.
+// limitsBecomeRequests copies each limit of a container to its requests, unless the container already has such a request. For empty
+// limits it creates empty requests, which error messages show.
 func limitsBecomeRequests(resources object.Object) {
 	limits := resources.Map("limits")
 	if limits == nil {
@@ -55,7 +55,8 @@ func limitsBecomeRequests(resources object.Object) {
 	}
 }
 
-// mirrorPodIP keeps status.podIP, the older field, and the first of status.podIPs equal. podIP counts when both are given.
+// mirrorPodIP keeps status.podIP, the older field, equal to the first of status.podIPs. If both are set, podIP takes
+// precedence.
 func mirrorPodIP(obj object.Object) {
 	ip, ips := obj.String("status", "podIP"), podIP(obj)
 	switch {
@@ -66,8 +67,8 @@ func mirrorPodIP(obj object.Object) {
 	}
 }
 
-// prepareNewPod gives a pod its first status, of which the client can choose the class of service, and merges
-// matchLabelKeys into the selectors they belong to.
+// prepareNewPod sets the initial status of a pod, and merges matchLabelKeys into the label selectors of its terms. Before
+// 1.37 a client may choose the QoS class in the status.
 func prepareNewPod(ctx *resource.Context, obj object.Object) {
 	spec := obj.At("spec")
 	if ctx.Enabled("PodLevelResourcesFixDefaulting") {
@@ -95,7 +96,7 @@ func prepareNewPod(ctx *resource.Context, obj object.Object) {
 	syncAppArmor(ctx, obj)
 }
 
-// mergeLabelKeys adds the pod's value of each key to the label selector of a term (KEP-3243, KEP-3633).
+// mergeLabelKeys adds the pod's labels with the given keys to the label selector of a term (KEP-3243, KEP-3633).
 func mergeLabelKeys(term object.Object, operator string, keys []string, labels map[string]string) {
 	s := term.At("labelSelector")
 	if s == nil {
@@ -109,7 +110,7 @@ func mergeLabelKeys(term object.Object, operator string, keys []string, labels m
 	}
 }
 
-// syncAppArmor copies the old annotations for AppArmor into the fields (KEP-24).
+// syncAppArmor copies the old AppArmor annotations to the fields (KEP-24).
 func syncAppArmor(ctx *resource.Context, obj object.Object) {
 	annotations := obj.At("metadata", "annotations")
 	if !podspec.NameProfiles(annotations) || obj.String("spec", "os", "name") == "windows" {
@@ -133,7 +134,7 @@ func syncAppArmor(ctx *resource.Context, obj object.Object) {
 	}
 }
 
-// preparePod keeps what the endpoint may not change.
+// preparePod resets the fields that the requested endpoint must not change.
 func preparePod(ctx *resource.Context, obj, old object.Object) {
 	switch ctx.Subresource {
 	case "status":
@@ -158,21 +159,21 @@ func preparePod(ctx *resource.Context, obj, old object.Object) {
 	}
 }
 
-// keepResources keeps the resources of a pod as a whole where the client does not know the field.
+// keepResources keeps the pod-level resources if the client does not send them.
 func keepResources(ctx *resource.Context, obj, old object.Object) {
 	if was := old.At("spec", "resources"); was != nil && !obj.Has("spec", "resources") && ctx.Enabled("PodLevelResourcesFixDefaulting") {
 		obj.Set(map[string]any(was.Copy()), "spec", "resources")
 	}
 }
 
-// keepPod takes spec and status, and the metadata that clients own, from the old pod.
+// keepPod restores the old spec and status of a pod, and those fields of its metadata that clients may set.
 func keepPod(obj, old object.Object) {
 	kind.KeepOld(obj, old, "spec", "status")
 	kind.KeepOld(obj.Metadata(), old.Metadata(), "deletionTimestamp", "selfLink", "labels", "annotations", "finalizers", "ownerReferences")
 }
 
-// prepareResize keeps everything but the resources and resize policies of containers that are the same ones in the same
-// order, and the resources of the pod. Otherwise validation reports the error.
+// prepareResize resets everything except the resources and resize policies of containers and the pod-level resources. If
+// the update changes the list of containers, it does nothing, and validation reports the error.
 func prepareResize(obj, old object.Object) {
 	lists := podContainers
 	for _, list := range lists {
@@ -215,7 +216,8 @@ func resizeContainers(list, old []any) []any {
 	return out
 }
 
-// preparePodStatus keeps metadata that kubelets used to break, and fields of the status that older ones do not know.
+// preparePodStatus protects a pod from mistakes of kubelets: it keeps metadata that they used to break, and status fields that
+// older ones do not know.
 func preparePodStatus(obj, old object.Object) {
 	kind.KeepOld(obj.Metadata(), old.Metadata(), "ownerReferences", "deletionTimestamp")
 	status := kind.ObjectAt(obj, "status")

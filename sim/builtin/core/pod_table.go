@@ -15,7 +15,7 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// podSummary is what a row shows of a pod's containers.
+// podSummary is the summary of a pod's containers in a Table row.
 type podSummary struct {
 	ready, total int
 	status       string
@@ -36,7 +36,7 @@ func podRow(now time.Time, obj object.Object) resource.Row {
 	return row
 }
 
-// completed returns the conditions of a row: clients hide finished pods by them.
+// completed returns the conditions of a row. They enable clients to hide finished pods.
 func completed(phase string) []any {
 	text, ok := map[string]string{"Succeeded": "The pod has completed successfully.", "Failed": "The pod failed."}[phase]
 	if !ok {
@@ -45,7 +45,7 @@ func completed(phase string) []any {
 	return []any{map[string]any{"type": "Completed", "status": "True", "reason": phase, "message": text}}
 }
 
-// cellReadinessGates is how many of the conditions that readiness waits for are true.
+// cellReadinessGates returns the number of readiness gates whose condition is true, as in "1/2".
 func cellReadinessGates(obj object.Object) string {
 	gates := obj.Objects("spec", "readinessGates")
 	if len(gates) == 0 {
@@ -60,7 +60,7 @@ func cellReadinessGates(obj object.Object) string {
 	return fmt.Sprintf("%d/%d", met, len(gates))
 }
 
-// summarize puts the states of all containers together, as kubectl get shows them.
+// summarize combines the states of all containers into the status that kubectl get shows.
 func summarize(obj object.Object) podSummary {
 	phase := obj.String("status", "phase")
 	s := podSummary{status: cmp.Or(obj.String("status", "reason"), phase), total: len(obj.List("spec", "containers"))}
@@ -90,7 +90,7 @@ func summarize(obj object.Object) podSummary {
 	return s
 }
 
-// countRestarts adds the restarts of one container.
+// countRestarts adds the restarts of a container to the summary.
 func (s *podSummary) countRestarts(c object.Object) {
 	s.restarts += c.Int64("restartCount")
 	at, err := time.Parse(time.RFC3339, c.String("lastState", "terminated", "finishedAt"))
@@ -99,7 +99,8 @@ func (s *podSummary) countRestarts(c object.Object) {
 	}
 }
 
-// initContainers looks at the init containers in order. It reports whether one is not done: the status then says which.
+// initContainers processes the init containers in order. If one of them is not done, it sets the status accordingly and returns
+// true.
 func (s *podSummary) initContainers(obj object.Object, sidecars []string) (initializing bool) {
 	for i, c := range obj.Objects("status", "initContainerStatuses") {
 		s.countRestarts(c)
@@ -125,7 +126,7 @@ func (s *podSummary) initContainers(obj object.Object, sidecars []string) (initi
 	return false
 }
 
-// endReason says why a container ended.
+// endReason returns the reason why a container terminated.
 func endReason(ended object.Object) string {
 	if reason := ended.String("reason"); reason != "" {
 		return reason
@@ -136,8 +137,8 @@ func endReason(ended object.Object) string {
 	return fmt.Sprintf("ExitCode:%d", ended.Int64("exitCode"))
 }
 
-// containers looks at the regular containers from the last to the first: the first one in trouble gives the status.
-// Restarts of init containers no longer count, those of sidecars do.
+// containers processes the regular containers from the last to the first. The first container with a problem determines the
+// status. The restarts of sidecars are counted, but those of other init containers no longer are.
 func (s *podSummary) containers(obj object.Object, sidecars []string) {
 	s.restarts, s.lastRestart = 0, time.Time{}
 	for _, c := range obj.Objects("status", "initContainerStatuses") {

@@ -9,9 +9,10 @@ import (
 	"github.com/kubesim/kubesim/sim/builtin/kindtest"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// podContext returns the context of a request and the warnings it collects.
+// podContext returns the context of a request to the subresource, and the list to which its warnings are appended.
 func podContext(subresource string) (*resource.Context, *[]string) {
 	var warnings []string
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -38,7 +39,7 @@ func TestPrepareNewPod(t *testing.T) {
 		ctx, _ := podContext("")
 		served()["pods"].Strategy.PrepareForCreate(ctx, obj)
 		got, _ := obj.Get(object.Path(c.path)...)
-		is.Equal(string(object.JSON(got)), c.want) // what the server makes of a new pod
+		is.Equal(string(object.JSON(got)), c.want) // same new pod as the real server
 	}
 }
 
@@ -68,7 +69,7 @@ func TestPreparePod(t *testing.T) {
 		obj := kindtest.Parse(t, c.in)
 		ctx, _ := podContext(c.sub)
 		preparePod(ctx, obj, kindtest.Parse(t, old))
-		is.Equal(string(object.JSON(obj)), c.want) // what the subresource may change
+		is.Equal(string(object.JSON(obj)), c.want) // only fields that the subresource may change
 	}
 }
 
@@ -83,7 +84,7 @@ func TestPodIPIsMirrored(t *testing.T) {
 		is := is.New(t)
 		obj := object.Object{"status": map[string]any(kindtest.Parse(t, c.in))}
 		mirrorPodIP(obj)
-		is.Equal(string(object.JSON(obj["status"])), c.want) // podIP counts
+		is.Equal(string(object.JSON(obj["status"])), c.want) // podIP takes precedence
 	}
 }
 
@@ -103,7 +104,7 @@ func TestPodGracePeriod(t *testing.T) {
 		{`{"spec":{"nodeName":"n","terminationGracePeriodSeconds":30},"status":{"phase":"Failed"}}`, seconds(9), 0},
 	} {
 		is := is.New(t)
-		is.Equal(podGracePeriod(kindtest.Parse(t, c.in), c.requested), c.want) // a pod that no kubelet runs goes at once
+		is.Equal(podGracePeriod(kindtest.Parse(t, c.in), c.requested), c.want) // a pod that no kubelet runs is deleted immediately
 	}
 }
 
@@ -120,7 +121,7 @@ func TestPodSpecChanged(t *testing.T) {
 	} {
 		is := is.New(t)
 		spec := func(text string) object.Object { return object.Object{"spec": map[string]any(kindtest.Parse(t, text))} }
-		is.Equal(podSpecChanged(spec(c.obj), spec(c.old)), c.want) // as the structs compare in memory
+		is.Equal(podSpecChanged(spec(c.obj), spec(c.old)), c.want) // same comparison as in memory
 	}
 }
 
@@ -164,7 +165,7 @@ func TestPodRowRest(t *testing.T) {
 		"status":{"phase":"Succeeded","podIPs":[{"ip":"1.1.1.1"}],"conditions":[{"type":"a","status":"True"}]}}`))
 	is.Equal(row.Cells, []any{"p", "0/0", "Succeeded", "0", "60m", "1.1.1.1", "n", "<none>", "1/2"}) // all columns
 	is.Equal(string(object.JSON(row.Conditions)), `[{"message":"The pod has completed successfully.","reason":"Succeeded","status":"True","type":"Completed"}]`)
-	is.Equal(len(podRow(ctx.Now, kindtest.Parse(t, `{}`)).Conditions), 0) // a pod that may go on
+	is.Equal(len(podRow(ctx.Now, kindtest.Parse(t, `{}`)).Conditions), 0) // a pod that has not finished
 }
 
 func TestPodFields(t *testing.T) {
@@ -175,10 +176,10 @@ func TestPodFields(t *testing.T) {
 	is.Equal(fields.Text("spec.nodeName", obj), "n")
 	is.Equal(fields.Text("spec.hostNetwork", obj), "true")
 	is.Equal(fields.Text("status.podIP", obj), "1.1.1.1")
-	is.Equal(fields.Text("status.podIPs", obj), "") // can be asked for, has no value
+	is.Equal(fields.Text("status.podIPs", obj), "") // supported, but without a value
 	kind := podKind()
-	is.Equal(kind.Labels[""]["spec.host"], "spec.nodeName") // the name in v1 of old
-	is.Equal(kind.Unknown("x"), "field label not supported: x")
+	is.Equal(kind.Labels[""]["spec.host"], "spec.nodeName") // the old name in v1
+	is.Equal(kind.Unknown(schema.GVK{}, "x"), "field label not supported: x")
 }
 
 func TestPodWarnings(t *testing.T) {
@@ -186,14 +187,14 @@ func TestPodWarnings(t *testing.T) {
 	is := is.New(t)
 	ctx, warnings := podContext("")
 	warnPod(ctx, kindtest.Parse(t, `{"metadata":{"name":"a.b"},"spec":{}}`), nil)
-	is.Equal(*warnings, []string{"metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: [must not contain dots]"}) // host names are labels
+	is.Equal(*warnings, []string{"metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: [must not contain dots]"}) // hostnames must be labels
 	ctx, warnings = podContext("status")
 	old := kindtest.Parse(t, `{}`)
 	warnPod(ctx, kindtest.Parse(t, `{"status":{"podIPs":[{"ip":"2001:DB8::1"}]}}`), old)
-	is.Equal(*warnings, []string{`status.podIPs[0].ip: IPv6 address "2001:DB8::1" should be in RFC 5952 canonical format ("2001:db8::1")`}) // of a status
+	is.Equal(*warnings, []string{`status.podIPs[0].ip: IPv6 address "2001:DB8::1" should be in RFC 5952 canonical format ("2001:db8::1")`}) // for a status update
 	ctx, warnings = podContext("")
 	warnPod(ctx, kindtest.Parse(t, `{"spec":{"nodeSelector":{"beta.kubernetes.io/os":"x"}}}`), old)
-	is.Equal(len(*warnings), 0) // not of an update
+	is.Equal(len(*warnings), 0) // not for other updates
 }
 
 func TestReplicationController(t *testing.T) {
@@ -223,7 +224,7 @@ func TestReplicationController(t *testing.T) {
 	} {
 		obj := kindtest.Parse(t, c.in)
 		defaultReplication(obj)
-		is.Equal(k.Strategy.Validate(&resource.Context{}, obj).Text(), c.want) // in the server's words
+		is.Equal(k.Strategy.Validate(&resource.Context{}, obj).Text(), c.want) // same wording as the real server
 	}
 	ctx.Subresource = "status"
 	none := kindtest.Parse(t, `{"status":{"replicas":-1}}`)

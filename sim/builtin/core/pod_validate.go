@@ -14,7 +14,7 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// validatePod checks a new or a changed pod.
+// validatePod checks a new or changed pod.
 func validatePod(ctx *resource.Context, at field.Cursor) {
 	switch {
 	case !at.Updates():
@@ -28,12 +28,12 @@ func validatePod(ctx *resource.Context, at field.Cursor) {
 	}
 }
 
-// podRules are the rules for a whole pod.
+// podRules are the rules that apply to a whole pod.
 type podRules struct {
 	*podspec.Rules
 	pod, spec field.Cursor
 	old       object.Object
-	minor     int // of the server
+	minor     int // minor version of the server
 }
 
 func podRulesOf(ctx *resource.Context, at field.Cursor) podRules {
@@ -56,11 +56,11 @@ func validateNewPod(r podRules) {
 
 func (r podRules) annotations() field.Cursor { return r.pod.Child("metadata", "annotations") }
 
-// annotationsAndSpec checks annotations and spec of a pod, new or changed.
+// annotationsAndSpec checks the annotations and the spec of a new or changed pod.
 func (r podRules) annotationsAndSpec() {
 	r.Annotations(r.annotations())
 	r.All()
-	if r.spec.String("serviceAccountName") == "" { // tokens of an account that the pod does not have
+	if r.spec.String("serviceAccountName") == "" { // without a service account there can be no token
 		for v := range r.spec.Each("volumes") {
 			for source := range v.Each("projected", "sources") {
 				source.ForbidAny("must not be specified when serviceAccountName is not set", "serviceAccountToken")
@@ -74,10 +74,10 @@ func (r podRules) annotationsAndSpec() {
 	}
 }
 
-// podContainers are the lists of containers that a pod gets when it is created.
+// podContainers are the lists of containers that are set when a pod is created.
 var podContainers = []string{"containers", "initContainers"}
 
-// validatePodUpdate checks that a pod changes as it may.
+// validatePodUpdate checks that an update changes only mutable fields of a pod.
 func validatePodUpdate(r podRules) {
 	r.annotationsAndSpec()
 	r.annotationUpdates()
@@ -102,7 +102,8 @@ func validatePodUpdate(r podRules) {
 	}
 }
 
-// annotationUpdates checks the annotations that a pod keeps for life, then all of them once more, as the server does.
+// annotationUpdates checks that immutable annotations do not change, and then checks all annotations again, as the server
+// does.
 func (r podRules) annotationUpdates() {
 	now, before := r.annotations(), r.old.Map("metadata", "annotations")
 	check := func(key, verb string) {
@@ -122,7 +123,8 @@ func (r podRules) annotationUpdates() {
 	r.Annotations(now)
 }
 
-// deadlineUpdate checks that activeDeadlineSeconds is set, or made smaller, only. It reports whether more makes sense.
+// deadlineUpdate checks that an update only sets or reduces activeDeadlineSeconds. It returns false if the remaining rules must not
+// be checked.
 func (r podRules) deadlineUpdate() (more bool) {
 	at := r.spec.Child("activeDeadlineSeconds")
 	now, set := at.Int()
@@ -139,17 +141,17 @@ func (r podRules) deadlineUpdate() (more bool) {
 	return true
 }
 
-// tolerationUpdates checks that tolerations were only added, or given other seconds.
+// tolerationUpdates checks that an update only adds tolerations or changes tolerationSeconds.
 func (r podRules) tolerationUpdates() {
 	at := r.spec.Child("tolerations")
-	now := r.Spec.Objects("tolerations")
-	for _, before := range r.old.Objects("spec", "tolerations") {
-		if !slices.ContainsFunc(now, func(t object.Object) bool { return sameToleration(t, before) }) {
+	now := r.Spec.List("tolerations")
+	for _, before := range r.old.List("spec", "tolerations") {
+		if !slices.ContainsFunc(now, func(t any) bool { return sameToleration(object.As(t), object.As(before)) }) {
 			at.Forbidden("existing toleration can not be modified except its tolerationSeconds")
 			return
 		}
 	}
-	if r.BadTolerations { // the error is repeated
+	if r.BadTolerations { // the server reports the error twice
 		r.CheckTolerations(at)
 	}
 }
@@ -163,7 +165,7 @@ func sameToleration(a, b object.Object) bool {
 	return true
 }
 
-// gateUpdates checks that scheduling gates were only removed.
+// gateUpdates checks that an update only removes scheduling gates.
 func (r podRules) gateUpdates() {
 	before := kind.Texts(r.old.Objects("spec", "schedulingGates"), "name")
 	now := kind.Texts(r.Spec.Objects("schedulingGates"), "name")
@@ -177,7 +179,8 @@ const podUpdateText = "pod updates may not change fields other than `spec.contai
 	"`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations)," +
 	"`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)\n"
 
-// specUpdate checks that nothing else of the spec changed: it resets the fields that may change, and the rest must be equal.
+// specUpdate checks that the rest of the spec is unchanged. It resets the mutable fields in a copy, which must then equal
+// the old spec.
 func (r podRules) specUpdate(old object.Object) {
 	rest := r.Spec.Copy()
 	for _, list := range podContainers {
@@ -201,7 +204,8 @@ func (r podRules) specUpdate(old object.Object) {
 	}
 }
 
-// gatedUpdate lets a pod that is not scheduled yet ask for fewer nodes (KEP-3838). It sets back in rest what may change.
+// gatedUpdate allows an update to restrict the nodes of a pod that has scheduling gates (KEP-3838). It resets those fields in rest
+// that may change.
 func (r podRules) gatedUpdate(rest, old object.Object) {
 	if !object.SemanticEqual(rest["nodeSelector"], old["nodeSelector"]) {
 		selector := r.spec.Child("nodeSelector")
@@ -232,7 +236,7 @@ func (r podRules) gatedUpdate(rest, old object.Object) {
 	}
 }
 
-// nodeAffinityUpdate checks that required terms for nodes were only made narrower.
+// nodeAffinityUpdate checks that required node selector terms only become narrower.
 func (r podRules) nodeAffinityUpdate(now, before object.Object) {
 	at := r.spec.Child("affinity", "nodeAffinity", podspec.RequiredTerms, "nodeSelectorTerms")
 	old, list := before.Objects(podspec.RequiredTerms, "nodeSelectorTerms"), now.List(podspec.RequiredTerms, "nodeSelectorTerms")
@@ -249,8 +253,8 @@ func (r podRules) nodeAffinityUpdate(now, before object.Object) {
 	}
 }
 
-// onlyNarrower reports whether a term has the requirements it had, in front, and perhaps more. A term without any selects
-// nothing and may not get one.
+// onlyNarrower reports whether a term begins with all of its old requirements. It may have additional ones, unless it had
+// none: such a term selects nothing and must not change.
 func onlyNarrower(term, old object.Object) bool {
 	if len(old.List("matchExpressions"))+len(old.List("matchFields")) == 0 {
 		return len(term.List("matchExpressions")) == 0
@@ -264,8 +268,8 @@ func onlyNarrower(term, old object.Object) bool {
 	return true
 }
 
-// warnPod warns about a new pod, or about the addresses of a written status. Other updates get no warnings: people
-// rarely make them.
+// warnPod warns about a new pod, or about the addresses in a status update. It does not warn about other updates, which are
+// rarely made by people.
 func warnPod(ctx *resource.Context, obj, old object.Object) {
 	if old == nil {
 		if msgs := field.DNS1123Label(obj.Name()); len(msgs) > 0 {

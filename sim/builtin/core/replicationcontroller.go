@@ -42,7 +42,7 @@ func replicationControllerKind() kind.Kind {
 	}
 }
 
-// defaultReplication takes selector and labels from the template's labels where there are none.
+// defaultReplication sets the selector and the labels of a controller to the labels of its template if they are missing.
 func defaultReplication(obj object.Object) {
 	obj.SetDefault(int64(1), "spec", "replicas")
 	template := obj.Map("spec", "template")
@@ -89,8 +89,7 @@ func validateReplicationTemplate(ctx *resource.Context, at field.Cursor, selecto
 	kind.CheckAlwaysRestarts(at, "ReplicationController")
 }
 
-// nonConvertible refuses changes of fields that an extensions/v1beta1 client could not have written, which old
-// annotations name.
+// nonConvertible rejects changes to fields that, according to old annotations, cannot be converted to extensions/v1beta1.
 func nonConvertible(at field.Cursor) {
 	annotations, selector := at.Old().Annotations(), at.Child("spec", "selector")
 	for _, key := range object.SortedKeys(annotations) {
@@ -105,8 +104,7 @@ func nonConvertible(at field.Cursor) {
 	}
 }
 
-// warnReplication warns about a new controller, or about the template that an update replaces: the server looks at that
-// one.
+// warnReplication warns about a new controller. On update it checks the old template, as the real server does.
 func warnReplication(ctx *resource.Context, obj, old object.Object) {
 	path := field.Root("spec").Child("template")
 	switch {

@@ -45,7 +45,7 @@ func isQuotaResource(name string) bool {
 		strings.HasPrefix(name, podspec.QuotaPrefix+podspec.HugePagesPrefix)
 }
 
-// validateQuotaList checks a map of resources.
+// validateQuotaList checks the names and amounts of a map of resources.
 func validateQuotaList(at field.Cursor) {
 	for name, amount := range at.EachKey() {
 		podspec.ResourceName(amount, name)
@@ -89,7 +89,7 @@ func validateQuotaSpec(spec field.Cursor) {
 var quotaScopes = []string{"Terminating", "NotTerminating", "BestEffort", "NotBestEffort", "PriorityClass",
 	"VolumeAttributesClass", "CrossNamespacePodAffinity"}
 
-// misfits returns the resources that a scope says nothing about.
+// misfits returns those of the given resources that a scope does not support.
 func misfits(scope string, hard []string) []string {
 	fitting := []string{"pods", "cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"}
 	switch {
@@ -103,7 +103,8 @@ func misfits(scope string, hard []string) []string {
 	return slices.DeleteFunc(slices.Clone(hard), func(name string) bool { return !isQuotaResource(name) || slices.Contains(fitting, name) })
 }
 
-// conflictingScopes reports scopes that exclude each other. The error prints spec.scopes, also for scopes of the selector.
+// conflictingScopes reports scopes that exclude each other. The error shows spec.scopes, even if the conflicting scopes are in the
+// scope selector.
 func conflictingScopes(at field.Cursor, scopes []string) {
 	for _, pair := range [][2]string{{"BestEffort", "NotBestEffort"}, {"Terminating", "NotTerminating"}} {
 		at.InvalidIf(slices.Contains(scopes, pair[0]) && slices.Contains(scopes, pair[1]), "conflicting scopes")
@@ -162,7 +163,7 @@ func warnQuota(ctx *resource.Context, obj, old object.Object) {
 	}
 }
 
-// quotaCell returns the cell with the usage of limits, or of all other resources.
+// quotaCell returns a function that formats the Limit cell, or the Request cell if limits is false.
 func quotaCell(limits bool) func(object.Object) any {
 	return func(obj object.Object) any {
 		var texts []string

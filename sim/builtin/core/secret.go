@@ -28,7 +28,7 @@ func secretKind() kind.Kind {
 	}
 }
 
-// defaultSecret merges stringData into data: it can be written and is never shown.
+// defaultSecret merges stringData, which is write-only, into data.
 func defaultSecret(obj object.Object) {
 	kind.SetEmpty(obj, "Opaque", "type")
 	plain := obj.Map("stringData")
@@ -45,14 +45,14 @@ func validateSecret(_ *resource.Context, at field.Cursor) {
 		data.TooLong(maxConfigBytes)
 	}
 	key := func(name string) field.Cursor { return data.Key(name) }
-	switch at.String("type") { // what the built-in types of secrets must hold
+	switch at.String("type") { // the required contents of the built-in types of secrets
 	case "kubernetes.io/service-account-token":
 		at.Child("metadata", "annotations").Key("kubernetes.io/service-account.name").Required()
 	case "kubernetes.io/dockercfg":
 		validateDockerConfig(key(".dockercfg"))
 	case "kubernetes.io/dockerconfigjson":
 		validateDockerConfig(key(".dockerconfigjson"))
-	case "kubernetes.io/basic-auth": // one of the two will do
+	case "kubernetes.io/basic-auth": // one of the two keys suffices
 		neither := !data.Has("username") && !data.Has("password")
 		key("username").RequireIf(neither, "")
 		key("password").RequireIf(neither, "")
@@ -64,7 +64,7 @@ func validateSecret(_ *resource.Context, at field.Cursor) {
 	}
 }
 
-// validateDockerConfig checks that a key holds a JSON object.
+// validateDockerConfig checks that a key of the secret contains a JSON object.
 func validateDockerConfig(at field.Cursor) {
 	if !at.Has() {
 		at.Missing("")
@@ -80,7 +80,7 @@ func immutableSecret(_ *resource.Context, at field.Cursor) {
 	}
 }
 
-// warnSecret warns about a TLS key that does not belong to its certificate.
+// warnSecret warns about a TLS secret whose key does not match its certificate.
 func warnSecret(ctx *resource.Context, obj, _ object.Object) {
 	if obj.String("type") != "kubernetes.io/tls" {
 		return

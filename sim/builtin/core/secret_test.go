@@ -17,7 +17,7 @@ func TestSecret(t *testing.T) {
 	_, errs = r.Update(obj, `{'type':'other'}`, "")
 	is.Equal(errs, `type: Invalid value: "other": field is immutable`) // a secret keeps its type
 	_, errs = r.Update(obj, `{'immutable':true,'stringData':{'z':'1'}}`, "")
-	is.Equal(errs, "") // the last change
+	is.Equal(errs, "") // the last allowed change
 }
 
 func TestSecretTypes(t *testing.T) {
@@ -32,9 +32,9 @@ func TestSecretTypes(t *testing.T) {
 		`{'type':'kubernetes.io/dockerconfigjson','stringData':{'.dockerconfigjson':'no json'}}`: `data[.dockerconfigjson]: Invalid value: "<secret contents redacted>": invalid character 'o' in literal null (expecting 'u')`,
 	} {
 		_, errs := kindtest.New(t, served, "secrets").Create(text)
-		is.Equal(errs, want) // as the real server says it
+		is.Equal(errs, want) // same errors as the real server
 	}
 	r := kindtest.New(t, served, "secrets")
 	r.Create(`{'type':'kubernetes.io/tls','stringData':{'tls.crt':'','tls.key':''}}`)
-	is.Equal(r.Warnings, []string{"tls: failed to find any PEM data in certificate input"}) // a bad pair is let pass
+	is.Equal(r.Warnings, []string{"tls: failed to find any PEM data in certificate input"}) // an invalid pair is accepted
 }

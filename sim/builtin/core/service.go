@@ -18,7 +18,7 @@ const (
 	typeNodePort     = "NodePort"
 	typeLoadBalancer = "LoadBalancer"
 	typeExternalName = "ExternalName"
-	headless         = "None" // in place of a cluster IP
+	headless         = "None" // value of clusterIP for a service without a cluster IP
 )
 
 func serviceKind() kind.Kind {
@@ -45,7 +45,8 @@ func serviceKind() kind.Kind {
 	}
 }
 
-// serviceNameRule is the rule for names: services before KEP-5311 are called as labels that begin with a letter.
+// serviceNameRule returns the rule for names. Without RelaxedServiceNameValidation (KEP-5311) a name must be a label that
+// begins with a letter.
 func serviceNameRule(ctx *resource.Context, _ object.Object) func(name string, prefix bool) []string {
 	if ctx.Enabled("RelaxedServiceNameValidation") {
 		return field.NameDNSLabel
@@ -89,9 +90,9 @@ func defaultService(obj object.Object) {
 	}
 }
 
-// decorateService shows an address also as a list, and no internalTrafficPolicy where it means nothing
-// (pkg/registry/core/service/storage.REST.defaultOnRead). Families, which it shows of services that older servers have
-// stored without, are always stored here.
+// decorateService adds clusterIPs if a stored service has only clusterIP, and removes internalTrafficPolicy if the type
+// does not use it (pkg/registry/core/service/storage.REST.defaultOnRead). The real server also adds ipFamilies, which
+// older servers did not store; here they are always stored.
 func decorateService(obj object.Object) (object.Object, bool) {
 	spec := obj.At("spec")
 	unlisted := spec.String("clusterIP") != "" && len(spec.List("clusterIPs")) == 0
@@ -110,12 +111,12 @@ func decorateService(obj object.Object) (object.Object, bool) {
 	return obj, true
 }
 
-// isHeadless reports whether a service has no address of its own.
+// isHeadless reports whether a service is headless, that is, has no cluster IP.
 func isHeadless(spec object.Object) bool {
 	return slices.Equal(spec.Strings("clusterIPs"), []string{headless})
 }
 
-// isExternal reports whether a service can be reached from outside of the cluster.
+// isExternal reports whether a service can be reached from outside the cluster.
 func isExternal(spec object.Object) bool {
 	switch spec.String("type") {
 	case typeLoadBalancer, typeNodePort:
@@ -126,7 +127,7 @@ func isExternal(spec object.Object) bool {
 	return false
 }
 
-// needsHealthCheck reports whether load balancers have to ask each node whether it runs pods of the service.
+// needsHealthCheck reports whether load balancers must check on each node whether pods of the service run there.
 func needsHealthCheck(spec object.Object) bool {
 	return spec.String("type") == typeLoadBalancer && spec.String("externalTrafficPolicy") == "Local"
 }
@@ -143,7 +144,7 @@ func portsCell(obj object.Object) any {
 	return cmp.Or(strings.Join(ports, ","), table.None)
 }
 
-// externalIPs is the cell for where a service can be reached from outside.
+// externalIPs returns a cell that shows the external addresses of a service.
 func externalIPs(obj object.Object) any {
 	spec := obj.At("spec")
 	ips := spec.Strings("externalIPs")
@@ -158,7 +159,7 @@ func externalIPs(obj object.Object) any {
 	return table.Unknown
 }
 
-// IngressPoints returns the addresses or names of the load balancer in the status, sorted.
+// IngressPoints returns the IP addresses or hostnames of the load balancer in the status, sorted.
 func IngressPoints(obj object.Object) []string {
 	var points []string
 	for _, ingress := range obj.Objects("status", "loadBalancer", "ingress") {

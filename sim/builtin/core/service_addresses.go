@@ -11,13 +11,13 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Cluster IPs of services (KEP-1880). The creator of an IPAddress owns the address. A service creates one before it is stored, and
-// deletes it when the service is deleted or becomes an external name.
+// Cluster IPs of services (KEP-1880). The client that creates an IPAddress object owns the address. The server creates an
+// IPAddress before it stores the service, and deletes it when the service is deleted or becomes an ExternalName service.
 //
 //	ServiceCIDRs ─ rangesOf ─▶ a range ─ draw ─▶ an address ─ Reserve ─▶ IPAddress ─▶ the Service
 //
-// A cluster without ServiceCIDRs, such as a bare one, keeps no IPAddresses: addresses are drawn from Context.ServiceCIDR, and the
-// addresses of services are in use.
+// A cluster without ServiceCIDRs, such as a bare one, has no IPAddresses. Addresses are drawn from Context.ServiceCIDR,
+// and those of the stored services are in use.
 const (
 	ipAddresses = "ipaddresses.networking.k8s.io"
 
@@ -27,15 +27,15 @@ const (
 )
 
 var (
-	// errFull is why nothing can be drawn from a range any more. That is a failure of the server, not of the request.
+	// errFull is the error for a range without free addresses. It is a failure of the server, not of the request.
 	errFull         = errors.New("range is full")
 	errAllocated    = errors.New("provided IP is already allocated")
 	errOtherNetwork = errors.New("the provided network does not match the current range")
 	errNotReady     = errors.New("allocator not ready")
 )
 
-// allocateAddresses gives a service its cluster IP. An update does so only when the service was an external name
-// before, and gives the address back when it becomes one.
+// allocateAddresses allocates the cluster IP of a service. On update it does so only if the service was an ExternalName
+// service. If the service becomes an ExternalName service, it releases the address.
 func (t *taken) allocateAddresses(obj, old object.Object) (field.ErrorList, *status.Status) {
 	spec, was := obj.At("spec"), old.At("spec")
 	external := spec.String("type") == typeExternalName
@@ -52,7 +52,7 @@ func (t *taken) allocateAddresses(obj, old object.Object) (field.ErrorList, *sta
 	case external || len(ips) > 0 && ips[0] == headless:
 		return nil, nil
 	case len(ips) > 0:
-		if _, ok := field.ParseIP(ips[0]); !ok { // which validation leaves alone where it was there before
+		if _, ok := field.ParseIP(ips[0]); !ok { // validation does not check an address that was already stored
 			return nil, status.Internal(fmt.Errorf("failed to parse service IP %q", ips[0]))
 		}
 		if err := t.takeAddress(obj, ips[0]); err != nil {
@@ -71,8 +71,8 @@ func (t *taken) allocateAddresses(obj, old object.Object) (field.ErrorList, *sta
 	return nil, nil
 }
 
-// nextAddress takes any free address, from a range that is drawn too if there are several. A dry run shows the address of
-// a network.
+// nextAddress allocates any free address. If there are several ranges, it starts with a random one. A dry run returns the
+// network address of a range.
 func (t *taken) nextAddress(obj object.Object) (string, error) {
 	if t.ctx.DryRun {
 		r, err := t.dryRange("")
@@ -94,7 +94,7 @@ func (t *taken) nextAddress(obj object.Object) (string, error) {
 	return "", errFull
 }
 
-// nextIn takes any free address of a range.
+// nextIn allocates a free address of a range and returns it. It returns errFull if there is none.
 func (t *taken) nextIn(obj object.Object, r addressRange) (ip string, err error) {
 	take := func(i int) bool {
 		ip = r.at(i)
@@ -102,7 +102,7 @@ func (t *taken) nextIn(obj object.Object, r addressRange) (ip string, err error)
 			return false
 		}
 		err = t.reserve(obj, ip)
-		return !errors.Is(err, errAllocated) // another client was faster
+		return !errors.Is(err, errAllocated) // after errAllocated, because another client was faster, the search continues
 	}
 	if t.draw(r.drawn, r.last, take) < 0 && t.draw(1, r.drawn-1, take) < 0 {
 		return "", errFull
@@ -110,11 +110,11 @@ func (t *taken) nextIn(obj object.Object, r addressRange) (ip string, err error)
 	return ip, err
 }
 
-// takeAddress takes the address that a client chose. A dry run does not check whether it is in use.
+// takeAddress allocates the address that a client has chosen. In a dry run it does not check whether the address is in use.
 func (t *taken) takeAddress(obj object.Object, ip string) error {
 	if t.ctx.DryRun {
 		r, err := t.dryRange(ip)
-		if err == nil && !r.has(ip) { // asks the range itself, not what looks for a range that has the address
+		if err == nil && !r.has(ip) { // this error is that of a single range, not of the allocator that searches all ranges
 			err = fmt.Errorf("the provided IP (%s) is not in the valid range. The range of valid IPs is %s", ip, r)
 		}
 		return err
@@ -127,8 +127,8 @@ func (t *taken) takeAddress(obj object.Object, ip string) error {
 	return errOtherNetwork
 }
 
-// dryRange returns the range that a dry run asks. The real server asks any; here it is one that has the address and is
-// ready, if there is one.
+// dryRange returns a range for a dry run. The real server uses any range. Here it is a ready range that contains the address, if
+// there is one.
 func (t *taken) dryRange(ip string) (addressRange, error) {
 	var ready []addressRange
 	for _, r := range t.ranges {
@@ -154,11 +154,11 @@ func (t *taken) hasAddress(ip string) bool {
 	return t.scan().addresses[ip]
 }
 
-// reserve takes an address for a service.
+// reserve reserves an address for a service. It returns errAllocated if the address is already reserved.
 func (t *taken) reserve(obj object.Object, ip string) error {
 	if !t.keeps {
 		switch {
-		case obj.Name() == "": // as the IPAddress, which has to name its service, would be refused
+		case obj.Name() == "": // the IPAddress would be rejected because it must name its service
 			return fmt.Errorf("IPAddress.networking.k8s.io %q is invalid: spec.parentRef.name: Required value", ip)
 		case t.hasAddress(ip):
 			return errAllocated
@@ -175,14 +175,14 @@ func (t *taken) reserve(obj object.Object, ip string) error {
 	return errors.New(s.Message)
 }
 
-// ipAddress is the IPAddress of a service.
+// ipAddress returns the IPAddress object that reserves an address for a service.
 func ipAddress(ip, namespace, name string) object.Object {
 	return object.Object{"kind": "IPAddress", "apiVersion": "networking.k8s.io/v1",
 		"metadata": map[string]any{"name": addressName(ip), "labels": map[string]any{familyLabel: FamilyOf(ip), managedByLabel: allocatorName}},
 		"spec":     map[string]any{"parentRef": map[string]any{"resource": "services", "namespace": namespace, "name": name}}}
 }
 
-// addressName returns the name of an address's IPAddress: zeros in front of a number are not in it.
+// addressName returns the name of the IPAddress for an address, without leading zeros.
 func addressName(ip string) string {
 	if addr, ok := field.ParseIP(ip); ok {
 		return addr.String()
@@ -190,7 +190,8 @@ func addressName(ip string) string {
 	return ip
 }
 
-// reservations returns the IPAddresses of a service. Addresses outside of all ranges stay when the service is deleted.
+// reservations returns the IPAddresses that belong to a service. It omits addresses outside all ranges, which remain when the
+// service is deleted.
 func (t *taken) reservations(spec object.Object) (all []resource.Reservation) {
 	if !t.keeps || spec.String("type") == typeExternalName || isHeadless(spec) {
 		return nil
@@ -203,7 +204,7 @@ func (t *taken) reservations(spec object.Object) (all []resource.Reservation) {
 	return all
 }
 
-// releaseService is the Strategy's Released of services.
+// releaseService implements Strategy.AfterDelete for services.
 func releaseService(stored resource.Reader, obj object.Object) []resource.Reservation {
 	return takenNow(&resource.Context{Objects: stored}).reservations(obj.At("spec"))
 }

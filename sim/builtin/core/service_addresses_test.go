@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// reserved keeps reservations in a try.
+// reserved implements resource.Reservations: it stores the reservations in a Try.
 type reserved struct{ *kindtest.Try }
 
 func (r reserved) Reserve(storage string, obj object.Object) *status.Status {
@@ -28,7 +28,7 @@ func (r reserved) Release(of resource.Reservation) {
 	r.Stored["released"] = append(r.Stored["released"], object.Object{"metadata": map[string]any{"name": of.Name}})
 }
 
-// rangesTry is a try with three ServiceCIDRs: one that is not ready, and two with six addresses each.
+// rangesTry returns a Try with three ServiceCIDRs: one that is not ready, and two with six addresses each.
 func rangesTry(t *testing.T) *kindtest.Try {
 	r := kindtest.New(t, served, "services")
 	r.Ctx.Reservations = reserved{r}
@@ -56,7 +56,7 @@ func TestAddressesOfSeveralRanges(t *testing.T) {
 		from[ip[:5]]++
 		is.Equal(kindtest.Part(r.Get(ipAddresses, "", ip), "spec"), `{'parentRef':{'name':'s','namespace':'n','resource':'services'}}`)
 	}
-	is.Equal(fmt.Sprint(from), "map[10.2.:6 10.3.:6]") // all that there are, each once
+	is.Equal(fmt.Sprint(from), "map[10.2.:6 10.3.:6]") // all addresses, each of them once
 	_, errs := r.Create(plainService)
 	is.Equal(errs, `Internal error occurred: failed to allocate a serviceIP for Service "s": range is full`)
 }
@@ -93,14 +93,15 @@ func TestDryRunOfAddresses(t *testing.T) {
 	is.Equal(errs, `spec.clusterIPs: Invalid value: [""]: failed to allocate IP: allocator not ready`)
 }
 
-// A service that becomes an external name releases its addresses; those outside of all ranges stay behind.
+// TestReleasedAddresses checks that a service that becomes an ExternalName service releases its addresses, except those
+// outside all ranges.
 func TestReleasedAddresses(t *testing.T) {
 	is := is.New(t)
 	r := rangesTry(t)
 	old := r.Parse(`{'metadata':{'name':'s','namespace':'n'},'spec':{'type':'ClusterIP','clusterIP':'10.1.0.1','clusterIPs':['10.1.0.1'],'ports':[{'port':80}]}}`)
 	_, errs := r.Update(old, `{'spec':{'type':'ExternalName','externalName':'a.b'}}`, "")
 	is.Equal(errs, "")
-	is.Equal(len(r.Stored["released"]), 1) // to a range that is not ready, too
+	is.Equal(len(r.Stored["released"]), 1) // also to a range that is not ready
 	is.Equal(releaseService(r, old), []resource.Reservation{{Storage: ipAddresses, Name: "10.1.0.1"}})
 	old.Set([]any{"10.9.0.1"}, "spec", "clusterIPs")
 	is.Equal(len(releaseService(r, old)), 0)

@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// allocateService fills in addresses, families and ports, and releases the ones that the service no longer has.
+// allocateService allocates addresses, families and ports, and releases the values that the service no longer needs.
 func allocateService(ctx *resource.Context, obj, old object.Object) (field.ErrorList, *status.Status) {
 	spec, was := obj.At("spec"), old.At("spec")
 	if was != nil {
@@ -37,7 +37,7 @@ func allocateService(ctx *resource.Context, obj, old object.Object) (field.Error
 	return nil, nil
 }
 
-// allocatesNodePorts reports whether ports without a node port get one.
+// allocatesNodePorts reports whether the server allocates node ports for the service.
 func allocatesNodePorts(spec object.Object) bool {
 	switch spec.String("type") {
 	case typeNodePort:
@@ -49,7 +49,7 @@ func allocatesNodePorts(spec object.Object) bool {
 	return false
 }
 
-// nodePorts returns the node ports of a service, 0 if a port has none.
+// nodePorts returns the set of node ports of a service. If a port has no node port, the set includes 0.
 func nodePorts(spec object.Object) map[int64]bool {
 	all := map[int64]bool{}
 	for _, p := range spec.Objects("ports") {
@@ -58,13 +58,14 @@ func nodePorts(spec object.Object) map[int64]bool {
 	return all
 }
 
-// hasNodePorts reports whether the type of service may have node ports.
+// hasNodePorts reports whether the service's type allows node ports.
 func hasNodePorts(spec object.Object) bool {
 	return spec.String("type") == typeNodePort || spec.String("type") == typeLoadBalancer
 }
 
-// allocatePorts gives a service its node ports and the port of its health check. A failure is no answer to the client:
-// the port that a client chose for the health check is one (pkg/registry/core/service/storage.Allocators).
+// allocatePorts allocates the node ports of a service and the port of its health check. It returns mistakes of the client as an
+// ErrorList, and failures of the server as a Status. An unavailable health check port that the client chose counts as a failure
+// (pkg/registry/core/service/storage.Allocators).
 func (t *taken) allocatePorts(spec, was object.Object) (field.ErrorList, *status.Status) {
 	if hasNodePorts(spec) {
 		allocate := t.updateNodePorts
@@ -90,7 +91,7 @@ func (t *taken) allocatePorts(spec, was object.Object) (field.ErrorList, *status
 	return nil, nil
 }
 
-// nextNodePort draws a node port.
+// nextNodePort allocates a free node port and returns it. It returns 500 Internal Error if there is none.
 func (t *taken) nextNodePort() (int64, *status.Status) {
 	if port := t.nextPort(); port != 0 {
 		return port, nil
@@ -98,7 +99,7 @@ func (t *taken) nextNodePort() (int64, *status.Status) {
 	return 0, status.Internal(fmt.Errorf("failed to allocate a nodePort: %w", errFull))
 }
 
-// takeNodePort takes the node port that the client chose for port i.
+// takeNodePort allocates own, the node port that the client chose for port i. It returns an error if the port is not available.
 func (t *taken) takeNodePort(i int, own int64) field.ErrorList {
 	if why := t.takePort(own); why != "" {
 		return field.ErrorList{field.Invalid(field.Root("spec.ports").Index(i).Child("nodePort"), own, why)}
@@ -106,8 +107,8 @@ func (t *taken) takeNodePort(i int, own int64) field.ErrorList {
 	return nil
 }
 
-// initNodePorts gives each port of a new service a node port. Ports with the same number, say TCP and UDP, share one,
-// which the first of them that has one of its own decides.
+// initNodePorts allocates node ports for the ports of a new service. Ports with the same number, such as TCP and UDP, share
+// a node port, namely the first one that is specified for any of them.
 func (t *taken) initNodePorts(spec, _ object.Object) (errs field.ErrorList, failure *status.Status) {
 	ports := spec.Objects("ports")
 	shared := map[int64]int64{}
@@ -138,7 +139,7 @@ func (t *taken) initNodePorts(spec, _ object.Object) (errs field.ErrorList, fail
 	return errs, failure
 }
 
-// chosenNodePort returns the first node port that is given for a port number, 0 for none.
+// chosenNodePort returns the first node port that the client specifies for any port with the given number, or 0 if there is none.
 func chosenNodePort(ports []object.Object, number int64) int64 {
 	for _, p := range ports {
 		if own := p.Int64("nodePort"); own != 0 && p.Int64("port") == number {
@@ -148,8 +149,8 @@ func chosenNodePort(ports []object.Object, number int64) int64 {
 	return 0
 }
 
-// updateNodePorts allocates node ports for ports without one. The service keeps its earlier node ports until the update is done. Ports
-// of different protocols may share a node port.
+// updateNodePorts allocates node ports for ports without one. The service keeps its previous node ports until the update is
+// complete. Ports of different protocols may share a node port.
 func (t *taken) updateNodePorts(spec, was object.Object) (field.ErrorList, *status.Status) {
 	type nodePort struct {
 		protocol string
@@ -182,7 +183,7 @@ func (t *taken) updateNodePorts(spec, was object.Object) (field.ErrorList, *stat
 	return nil, nil
 }
 
-// patchAllocated keeps allocated values when a client sends its manifest again without them.
+// patchAllocated copies allocated values from the old service if the client sends its original manifest, which lacks them.
 func patchAllocated(spec, was object.Object) {
 	if spec.String("type") != typeExternalName && was.String("type") != typeExternalName {
 		if spec.String("clusterIP") == "" && was.String("clusterIP") != "" {
@@ -200,7 +201,7 @@ func patchAllocated(spec, was object.Object) {
 	}
 }
 
-// patchNodePorts gives ports the node port that the port with the same name had, unless another one has it now.
+// patchNodePorts copies node ports from the old ports with the same name, unless another port uses them now.
 func patchNodePorts(spec, was object.Object) {
 	used, byName := nodePorts(spec), map[string]int64{}
 	for _, p := range was.Objects("ports") {
@@ -213,7 +214,7 @@ func patchNodePorts(spec, was object.Object) {
 	}
 }
 
-// mirrorClusterIP keeps clusterIPs in step for clients that know clusterIP only.
+// mirrorClusterIP updates clusterIPs for clients that change only clusterIP.
 func mirrorClusterIP(spec, was object.Object) {
 	ip, ips := spec.String("clusterIP"), spec.Strings("clusterIPs")
 	if was == nil {
@@ -236,7 +237,7 @@ func mirrorClusterIP(spec, was object.Object) {
 	}
 }
 
-// dropForType takes away what the new type of a service does not have, unless the client changed it too.
+// dropForType removes fields that the new type of a service does not have, unless the client changed them as well.
 func dropForType(spec, was object.Object) {
 	same := func(name string) bool { return object.SemanticEqual(spec[name], was[name]) }
 	drop := func(names ...string) {
@@ -269,7 +270,7 @@ func dropForType(spec, was object.Object) {
 	}
 }
 
-// sameNodePorts reports whether the service has no node port that it did not have before.
+// sameNodePorts reports whether the service has only node ports that it had before.
 func sameNodePorts(spec, was object.Object) bool {
 	had := nodePorts(was)
 	had[0] = true
@@ -284,7 +285,7 @@ func FamilyOf(ip string) string {
 	return "IPv4"
 }
 
-// serviceQuota defines how Services count against a ResourceQuota.
+// serviceQuota describes how Services count against a ResourceQuota.
 var serviceQuota = resource.Quota{Each: []string{"services"}, Limits: serviceLimit, Uses: serviceUses, Updates: resource.WholeUpdates}
 
 func serviceLimit(_ *resource.Context, name string) bool {

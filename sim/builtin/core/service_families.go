@@ -19,7 +19,7 @@ const (
 
 var addressesPath = field.Root("spec.clusterIPs")
 
-// initFamilies fills in ipFamilyPolicy and ipFamilies of a service on a cluster with one family (KEP-563). was is nil on
+// initFamilies sets ipFamilyPolicy and ipFamilies of a service on a cluster with one family (KEP-563). was is nil on
 // create.
 func initFamilies(ctx *resource.Context, spec, was object.Object) field.ErrorList {
 	if spec.String("type") == typeExternalName || staysPreferDual(spec, was) {
@@ -27,7 +27,7 @@ func initFamilies(ctx *resource.Context, spec, was object.Object) field.ErrorLis
 	}
 	bare := spec.String("clusterIP") == headless && len(spec.Map("selector")) == 0
 	first := singleStack
-	if bare { // headless without a selector: the endpoints decide
+	if bare { // headless without a selector: the endpoints determine the families
 		first = requireDual
 	}
 	spec.SetDefault(cmp.Or(was.String("ipFamilyPolicy"), first), "ipFamilyPolicy")
@@ -60,7 +60,7 @@ func initFamilies(ctx *resource.Context, spec, was object.Object) field.ErrorLis
 	return at.Errors()
 }
 
-// staysPreferDual reports whether an update leaves all that matters here as it is.
+// staysPreferDual reports whether an update of a PreferDualStack service leaves everything unchanged that affects its families.
 func staysPreferDual(spec, was object.Object) bool {
 	return was != nil && spec.String("ipFamilyPolicy") == preferDualStack &&
 		cmp.Or(was.String("ipFamilyPolicy"), preferDualStack) == preferDualStack &&
@@ -68,7 +68,8 @@ func staysPreferDual(spec, was object.Object) bool {
 		object.SemanticEqual(spec["ipFamilies"], was["ipFamilies"])
 }
 
-// shrinkFamilies lets go of the second family when an update asks for one, and refuses to do so otherwise.
+// shrinkFamilies removes the second family if an update changes the policy to SingleStack. If the update shortens the lists
+// under another policy, it reports an error.
 func shrinkFamilies(at field.Cursor, spec, was object.Object) {
 	policy := at.Child("ipFamilyPolicy")
 	for _, f := range [][2]string{{"clusterIPs", "cluster IP"}, {"ipFamilies", "IP family"}} {
@@ -82,7 +83,7 @@ func shrinkFamilies(at field.Cursor, spec, was object.Object) {
 	}
 }
 
-// checkSingleStack refuses two of a kind where the policy allows one.
+// checkSingleStack rejects two addresses or families if the policy is SingleStack.
 func checkSingleStack(at field.Cursor) {
 	policy := at.Child("ipFamilyPolicy")
 	for _, f := range [][2]string{{"clusterIPs", "cluster IPs"}, {"ipFamilies", "IP families"}} {
@@ -92,7 +93,7 @@ func checkSingleStack(at field.Cursor) {
 	}
 }
 
-// inferFamilies adds the families of addresses that come without.
+// inferFamilies adds missing families to ipFamilies according to the addresses.
 func inferFamilies(at field.Cursor, spec object.Object) {
 	addresses := at.Child("clusterIPs")
 	for i, ip := range addresses.Strings() {
@@ -100,7 +101,7 @@ func inferFamilies(at field.Cursor, spec object.Object) {
 			break
 		}
 		family := FamilyOf(ip)
-		if _, ok := field.ParseIP(ip); !ok { // it was there before, when the service was an ExternalName
+		if _, ok := field.ParseIP(ip); !ok { // the address was there before, when the service was an ExternalName service
 			family = "unknown"
 		}
 		switch {
@@ -113,7 +114,8 @@ func inferFamilies(at field.Cursor, spec object.Object) {
 	}
 }
 
-// bothFamilies completes the families of a headless service without a selector: it may have both on any cluster.
+// bothFamilies completes the families of a headless service without a selector, which may have both families on any
+// cluster.
 func bothFamilies(spec object.Object) {
 	families := spec.List("ipFamilies")
 	if len(families) == 0 {
@@ -129,7 +131,7 @@ func bothFamilies(spec object.Object) {
 	spec["ipFamilies"] = families
 }
 
-// validateServiceAddresses checks clusterIP, clusterIPs, ipFamilies and ipFamilyPolicy with each other.
+// validateServiceAddresses checks that clusterIP, clusterIPs, ipFamilies and ipFamilyPolicy are consistent.
 func validateServiceAddresses(ctx *resource.Context, spec field.Cursor) {
 	if spec.String("type") == typeExternalName {
 		return
@@ -150,7 +152,7 @@ func validateServiceAddresses(ctx *resource.Context, spec field.Cursor) {
 	spec.Child("ipFamilyPolicy").OneOf(preferDualStack, requireDual, singleStack)
 	before := len(spec.Errors())
 	for i, ip := range ips {
-		if i == 0 && ip == headless { // which may stand alone
+		if i == 0 && ip == headless { // None must be the only value
 			addresses.InvalidIf(len(ips) > 1, "'None' must be the first and only value")
 		} else if address := addresses.Index(i); !slices.Contains(spec.Old().Strings("clusterIPs"), ip) {
 			address.Check(kind.IP(ctx))
@@ -163,7 +165,8 @@ func validateServiceAddresses(ctx *resource.Context, spec field.Cursor) {
 	}
 }
 
-// matchFamilies checks that there is at most one address of each family, and that it is of the family at its place.
+// matchFamilies checks that there is at most one address of each family, and that each address matches the family at the
+// same index.
 func matchFamilies(at field.Cursor, ips, families []string) {
 	seen := field.Seen{}
 	for _, ip := range ips {
@@ -180,8 +183,8 @@ func matchFamilies(at field.Cursor, ips, families []string) {
 	}
 }
 
-// validateAddressChange checks that a service keeps its first address and its first family. Only a second one may come
-// and go.
+// validateAddressChange checks that an update keeps the first address and the first family of a service. It may only add or remove
+// the second one of each.
 func validateAddressChange(at field.Cursor) {
 	spec, was := at.Object(), at.Old()
 	if spec.String("type") == typeExternalName || was.String("type") == typeExternalName || isHeadless(spec) && isHeadless(was) {
@@ -218,7 +221,7 @@ func validateAddressChange(at field.Cursor) {
 	releasesSecond(at, len(now), len(before), "ipFamily")
 }
 
-// releasesSecond checks that the policy asks for one family where the second of two is given back.
+// releasesSecond checks that the policy is SingleStack if an update removes the second address or family.
 func releasesSecond(at field.Cursor, now, before int, what string) {
 	policy := at.Child("ipFamilyPolicy")
 	policy.AsEnum().InvalidIf(now == 1 && before > 1 && policy.String() != singleStack,

@@ -9,29 +9,31 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// An IPAddress and a service belong together when the service has the address and the IPAddress says so, with the labels
-// of the allocator. API servers look after that by themselves (RepairIPAddress of ipallocator's controller): at a service
-// whenever it is written, at an IPAddress whenever that is written, and at everything every MendInterval.
+// MendInterval is the interval at which an API server checks all cluster IPs. An IPAddress and a service belong together if
+// the service has the address, and the IPAddress refers to the service and has the labels of the allocator. API servers repair
+// mismatches (RepairIPAddress of ipallocator's controller) after each write to a service or an IPAddress, and at this
+// interval.
 const (
 	MendInterval = 3 * time.Minute
 
-	// mendService is how long an IPAddress waits for the service that it was made for, mendOther for one that has another.
+	// mendService is the time for which an IPAddress may exist before its service is created. mendOther is that time if the service
+	// exists with another address.
 	mendService = time.Minute
 	mendOther   = 5 * time.Second
 )
 
-// Mending is what an API server does about an address. The zero value does nothing.
-type Mending struct {
+// AddressRepair is the repair of one address. The zero value does nothing.
+type AddressRepair struct {
 	Delete string        // name of an IPAddress
-	Create object.Object // IPAddress that takes its place
-	// Event is an Event of events.k8s.io without a name and a time, nil for none.
+	Create object.Object // IPAddress that replaces it
+	// Event is an Event of events.k8s.io without a name and a time, or nil.
 	Event object.Object
 }
 
-// reference is what an IPAddress says about whose it is.
+// reference is the data in an IPAddress that identifies its owner.
 type reference struct {
 	parent, managedBy, family string
-	namespace, name           string // of a service
+	namespace, name           string // namespace and name of a service
 	service                   bool
 	made                      time.Time
 }
@@ -50,8 +52,8 @@ func referenceOf(address object.Object) reference {
 	}
 }
 
-// MendService returns the repairs of a service's addresses.
-func MendService(stored resource.Reader, namespace, name string) (all []Mending) {
+// MendService returns the necessary repairs of a service's addresses.
+func MendService(stored resource.Reader, namespace, name string) (all []AddressRepair) {
 	ranges, it := rangesOf(stored), stored.Item("services", namespace, name)
 	if len(ranges) == 0 || it == nil {
 		return nil
@@ -67,7 +69,7 @@ func MendService(stored resource.Reader, namespace, name string) (all []Mending)
 	return all
 }
 
-func mendServiceAt(stored resource.Reader, ranges []addressRange, it *resource.Item, ip string) (m Mending) {
+func mendServiceAt(stored resource.Reader, ranges []addressRange, it *resource.Item, ip string) (m AddressRepair) {
 	note := func(reason, text string, about ...any) {
 		m.Event = mendEvent("Service", "v1", it, reason, "ClusterIPAllocation", fmt.Sprintf(text, about...))
 	}
@@ -99,8 +101,9 @@ func mendServiceAt(stored resource.Reader, ranges []addressRange, it *resource.I
 	return m
 }
 
-// MendAddress returns the repair of an IPAddress, or the time after which it has to be checked again.
-func MendAddress(stored resource.Reader, name string, now time.Time) (m Mending, again time.Duration) {
+// MendAddress returns the necessary repair of an IPAddress, and the time after which it must be checked again, or 0 if it need not
+// be checked.
+func MendAddress(stored resource.Reader, name string, now time.Time) (m AddressRepair, again time.Duration) {
 	it := stored.Item(ipAddresses, "", name)
 	if it == nil {
 		return m, 0
@@ -129,7 +132,7 @@ func MendAddress(stored resource.Reader, name string, now time.Time) (m Mending,
 	}
 	h := resource.Derived(service, hadBy)
 	switch {
-	case h.external && age < mendService: // it may become another one right now
+	case h.external && age < mendService: // an update may be about to change the service's type
 		return m, mendService - age
 	case ref.made.After(h.made) && age < mendOther:
 		return m, mendOther - age
@@ -143,7 +146,7 @@ func hasIP(service *resource.Item, ip string) bool {
 	return slices.Contains(resource.Derived(service, hadBy).addresses, ip)
 }
 
-// MendParent returns the service that an IPAddress, as it is or was stored, says that it is of; "" for none.
+// MendParent returns the service to which the current or the previous version of an IPAddress refers, or "" if there is none.
 func MendParent(address *resource.Item) (namespace, name string) {
 	if ref := resource.Derived(address, referenceOf); ref.service {
 		return ref.namespace, ref.name

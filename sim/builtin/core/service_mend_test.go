@@ -9,7 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/builtin/kindtest"
 )
 
-// mendTry is a try with a range, a service s that has 10.0.0.8, a service t that has 10.0.0.9, and an external name.
+// mendTry returns a Try with a range, a service s with 10.0.0.8, a service t with 10.0.0.9, and an ExternalName service.
 func mendTry(t *testing.T) *kindtest.Try {
 	r := kindtest.New(t, served, "services")
 	for storage, texts := range map[string][]string{ // order does not matter
@@ -28,7 +28,7 @@ func mendTry(t *testing.T) *kindtest.Try {
 	return r
 }
 
-// address is the text of an IPAddress, made 30 s after the service s.
+// address returns the JSON of an IPAddress that was created 30 s after the service s.
 func address(ip, labels, ref string) string {
 	return `{'metadata':{'name':'` + ip + `','labels':{` + labels + `},'creationTimestamp':'2024-01-01T00:00:30Z'},'spec':{'parentRef':{` + ref + `}}}`
 }
@@ -52,7 +52,7 @@ func TestMendService(t *testing.T) {
 			"-10.0.0.8 +10.0.0.8 ClusterIPNotAllocated the ClusterIP [IPv4]: 10.0.0.8 for Service n/s has a wrong reference; repairing"},
 		{"s", address("10.0.0.8", ours, ofNone),
 			"-10.0.0.8 +10.0.0.8 ClusterIPNotAllocated the ClusterIP [IPv4]: 10.0.0.8 for Service n/s has a wrong reference; repairing"},
-		{"s", address("10.0.0.8", ours, ofT), ""}, // the IPAddress is looked at by itself
+		{"s", address("10.0.0.8", ours, ofT), ""}, // the IPAddress is checked separately
 		{"s", address("10.0.0.8", "", ofS), "-10.0.0.8 +10.0.0.8 "},
 	} {
 		r := mendTry(t)
@@ -71,7 +71,7 @@ func TestMendService(t *testing.T) {
 	is.Equal(told(MendService(r, "n", "twin")[0]),
 		"ClusterIPAlreadyAllocated Cluster IP [IPv4]:10.0.0.8 was assigned to multiple services; please recreate service")
 	r.Stored[serviceCIDRs] = nil
-	is.Equal(len(MendService(r, "n", "twin")), 0) // no IPAddresses are kept
+	is.Equal(len(MendService(r, "n", "twin")), 0) // there are no IPAddresses
 }
 
 func TestMendAddress(t *testing.T) {
@@ -80,7 +80,7 @@ func TestMendAddress(t *testing.T) {
 	for _, x := range []struct {
 		address string
 		again   time.Duration
-		later   string // when that has passed
+		later   string // expected repair after that time
 	}{
 		{address("10.0.0.8", ours, ofS), 0, ""},
 		{address("10.0.0.1", `'ipaddress.kubernetes.io/managed-by':'me'`, ofNone), 0, ""},
@@ -106,8 +106,8 @@ func TestMendAddress(t *testing.T) {
 	}
 }
 
-// told summarizes a Mending.
-func told(m Mending) string {
+// told returns a summary of an AddressRepair.
+func told(m AddressRepair) string {
 	text := ""
 	if m.Delete != "" {
 		text += "-" + m.Delete + " "

@@ -11,17 +11,17 @@ import (
 
 const serviceCIDRs = "servicecidrs.networking.k8s.io"
 
-// clusterFamily is the only family of addresses that is configured.
+// clusterFamily is the only configured address family.
 const clusterFamily = "IPv4"
 
 var defaultServiceCIDR = netip.MustParsePrefix("10.0.0.0/24")
 
-// addressRange is a range of addresses by their numbers in it: 0 is the address of the network, and the one after last is the broadcast
-// address (calculateRangeOffset of ipallocator).
+// addressRange is a range of numbered addresses: 0 is the network address, and last+1 is the broadcast address
+// (calculateRangeOffset of ipallocator).
 type addressRange struct {
 	netip.Prefix
-	drawn, last int  // first is 1
-	ready       bool // addresses may be taken from it; they are given back to any range
+	drawn, last int  // numbers of the first address that is drawn and of the last address; the first address is 1
+	ready       bool // addresses may be allocated from it; they can always be released
 }
 
 func rangeOf(p netip.Prefix) addressRange {
@@ -36,7 +36,7 @@ func rangeOf(p netip.Prefix) addressRange {
 	return r
 }
 
-// at returns the address with a number.
+// at returns the address with number i.
 func (r addressRange) at(i int) string {
 	b := r.Addr().As4()
 	var out [4]byte
@@ -44,7 +44,7 @@ func (r addressRange) at(i int) string {
 	return netip.AddrFrom4(out).String()
 }
 
-// has reports whether the range has an address that a service can have.
+// has reports whether the range contains an address that a service can use.
 func (r addressRange) has(ip string) bool {
 	addr, ok := field.ParseIP(ip)
 	if !ok || !r.Contains(addr) {
@@ -55,8 +55,8 @@ func (r addressRange) has(ip string) bool {
 	return i > 0 && i <= r.last
 }
 
-// rangesOf returns the ranges of all ServiceCIDRs, each once (KEP-1880; syncAllocators of the real server's MetaAllocator).
-// One is ready when one of its ServiceCIDRs is.
+// rangesOf returns the ranges of all ServiceCIDRs without duplicates (KEP-1880; syncAllocators of the real server's
+// MetaAllocator). A range is ready if at least one of its ServiceCIDRs is.
 func rangesOf(stored resource.Reader) []addressRange {
 	var all []addressRange
 	stored.Items(serviceCIDRs, "", func(it *resource.Item) bool {
@@ -76,7 +76,7 @@ func rangesOf(stored resource.Reader) []addressRange {
 	return all
 }
 
-// rangesIn returns the ranges of a ServiceCIDR that are of the configured family.
+// rangesIn returns the ranges of a ServiceCIDR that have the configured family.
 func rangesIn(obj object.Object) (all []addressRange) {
 	ready := obj.DeletionTimestamp() == "" && cidrReady(obj)
 	for _, cidr := range obj.Strings("spec", "cidrs") {
@@ -89,7 +89,7 @@ func rangesIn(obj object.Object) (all []addressRange) {
 	return all
 }
 
-// cidrReady reports whether a ServiceCIDR may be used: without a word about it, it may.
+// cidrReady reports whether a ServiceCIDR is ready. It also returns true if there is no Ready condition.
 func cidrReady(obj object.Object) bool {
 	ready := obj.Condition("Ready")
 	return ready == nil || ready.String("status") == "True"

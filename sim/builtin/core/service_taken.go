@@ -9,9 +9,9 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// Addresses and ports of services, as a server hands them out that was started with the defaults of a small cluster.
-// Both ranges begin with a part that is allocated last and is meant for static assignment (KEP-3070, KEP-3668). The search for a free
-// value begins at a position that Context.Random draws. A dry run draws nothing and shows made-up values.
+// The server allocates addresses and ports of services with the default ranges of a small cluster. Both ranges begin with
+// a section that is allocated last and is meant for static assignment (KEP-3070, KEP-3668). The search for a free value
+// begins at a position that Context.Random draws. A dry run draws nothing and returns made-up values.
 //
 //	10.0.0.0/24   .1 ─ .16 chosen   .17 ─ .254 drawn        30000 ─ 30085 chosen   30086 ─ 32767 drawn
 const (
@@ -19,15 +19,15 @@ const (
 	nodePortDrawn               = nodePortFirst + (nodePortLast-nodePortFirst+1)/32
 )
 
-// taken is what can be had, and what services have.
+// taken contains the ranges from which values are allocated, and the values that services use.
 type taken struct {
 	ctx    *resource.Context
 	ranges []addressRange
-	keeps  bool // the cluster keeps IPAddresses
+	keeps  bool // the cluster has IPAddresses
 
 	addresses map[string]bool
 	ports     map[int64]bool
-	drawn     []int64 // ports that a dry run has handed out
+	drawn     []int64 // ports that a dry run has allocated
 }
 
 func takenNow(ctx *resource.Context) *taken {
@@ -38,11 +38,11 @@ func takenNow(ctx *resource.Context) *taken {
 	return t
 }
 
-// had is what one service has.
+// had contains the addresses and ports that one stored service has.
 type had struct {
-	addresses []string // None may be one
+	addresses []string // may contain None
 	ports     []int64
-	external  bool // it is an external name
+	external  bool // the service is an ExternalName service
 	made      time.Time
 }
 
@@ -56,7 +56,8 @@ func hadBy(service object.Object) had {
 	return h
 }
 
-// scan looks what all services have, also the one that an update is about: it keeps what it had until the update is done.
+// scan collects the values that all services use. It includes those of the service that is being updated, because that service
+// keeps its values until the update is complete.
 func (t *taken) scan() *taken {
 	if t.ports != nil {
 		return t
@@ -75,8 +76,8 @@ func (t *taken) scan() *taken {
 	return t
 }
 
-// draw returns the first number from first to last, and then round from the beginning, that is free, starting at a
-// random one; -1 when none is.
+// draw returns a free number between first and last, or -1 if none is free. It starts at a random number and continues
+// with first after last.
 func (t *taken) draw(first, last int, free func(int) bool) int {
 	n := last - first + 1
 	if n < 1 {
@@ -91,10 +92,10 @@ func (t *taken) draw(first, last int, free func(int) bool) int {
 	return -1
 }
 
-// nextPort returns a free node port, 0 when there is none.
+// nextPort returns a free node port, or 0 if there is none.
 func (t *taken) nextPort() int64 {
 	t.scan()
-	if t.ctx.DryRun { // numbers beyond the range
+	if t.ctx.DryRun { // a dry run gets numbers beyond the range
 		port := int64(nodePortLast + 2)
 		if len(t.drawn) > 0 {
 			port = slices.Max(t.drawn) + 1
@@ -114,7 +115,7 @@ func (t *taken) nextPort() int64 {
 	return int64(port)
 }
 
-// takePort returns why the node port cannot be had, or "".
+// takePort allocates the given node port. If the port is not available, it returns the reason, and otherwise "".
 func (t *taken) takePort(port int64) string {
 	t.scan()
 	switch {

@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// service returns a try with two services stored.
+// serviceTry returns a Try with two stored services.
 func serviceTry(t *testing.T) *kindtest.Try {
 	r := kindtest.New(t, served, "services")
 	for _, text := range []string{
@@ -33,7 +33,7 @@ func TestServiceDefaults(t *testing.T) {
 	} {
 		obj, errs := serviceTry(t).Create(`{'metadata':{'name':'s','namespace':'n'},'spec':` + text + `}`)
 		is.Equal(errs, "")                         // nothing is wrong
-		is.Equal(kindtest.Part(obj, "spec"), want) // as the real server fills it in
+		is.Equal(kindtest.Part(obj, "spec"), want) // same defaults as the real server
 	}
 }
 
@@ -66,7 +66,7 @@ func TestServiceErrors(t *testing.T) {
 		`{'sessionAffinity':'ClientIP','sessionAffinityConfig':{'clientIP':{'timeoutSeconds':90000}},'ports':[{'port':80}]}`: "spec.sessionAffinityConfig.clientIP.timeoutSeconds: Invalid value: 90000: must be greater than 0 and less than 86400",
 	} {
 		_, errs := serviceTry(t).Create(`{'metadata':{'name':'s','namespace':'n'},'spec':` + text + `}`)
-		is.Equal(errs, want) // as the real server says it
+		is.Equal(errs, want) // same errors as the real server
 	}
 }
 
@@ -77,22 +77,22 @@ func TestNodePorts(t *testing.T) {
 	is.Equal(errs, "") // two protocols may share a port
 	ports := obj.Objects("spec", "ports")
 	is.Equal(ports[0].Int64("nodePort"), ports[1].Int64("nodePort"))  // and share the node port
-	is.True(ports[2].Int64("nodePort") != ports[0].Int64("nodePort")) // another one for another port
+	is.True(ports[2].Int64("nodePort") != ports[0].Int64("nodePort")) // a different one for another port
 	is.True(ports[2].Int64("nodePort") >= nodePortDrawn)              // from the part that is drawn from
 	again, errs := r.Update(obj, `{'spec':{'ports':[{'name':'c','port':80}]}}`, "")
 	is.Equal(errs, "")
-	is.Equal(again.Objects("spec", "ports")[0].Int64("nodePort"), ports[2].Int64("nodePort")) // the name keeps it
+	is.Equal(again.Objects("spec", "ports")[0].Int64("nodePort"), ports[2].Int64("nodePort")) // kept by name
 	obj, _ = r.Create(`{'metadata':{'name':'s'},'spec':{'type':'LoadBalancer','externalTrafficPolicy':'Local','ports':[{'port':80}]}}`)
-	is.True(obj.Int64("spec", "healthCheckNodePort") > 0) // for load balancers to ask
+	is.True(obj.Int64("spec", "healthCheckNodePort") > 0) // for load balancers
 	obj, _ = r.Create(`{'metadata':{'name':'s'},'spec':{'type':'LoadBalancer','allocateLoadBalancerNodePorts':false,'ports':[{'port':80}]}}`)
-	is.Equal(obj.Objects("spec", "ports")[0].Int64("nodePort"), int64(0)) // none wanted
+	is.Equal(obj.Objects("spec", "ports")[0].Int64("nodePort"), int64(0)) // none requested
 }
 
 func TestDryRunAllocates(t *testing.T) {
 	is := is.New(t)
 	r := serviceTry(t)
 	r.Ctx.DryRun = true
-	r.Ctx.Random = nil // nothing is drawn
+	r.Ctx.Random = nil // no random numbers
 	obj, errs := r.Create(`{'spec':{'type':'NodePort','ports':[{'name':'a','port':1},{'name':'b','port':2}]}}`)
 	is.Equal(errs, "")
 	is.Equal(obj.String("spec", "clusterIP"), "10.0.0.0") // made up, as on the real server
@@ -114,7 +114,7 @@ func TestServiceUpdates(t *testing.T) {
 		r := serviceTry(t)
 		obj, _ := r.Create(base)
 		_, errs := r.Update(obj, patch, "")
-		is.Equal(errs, want) // as the real server says it
+		is.Equal(errs, want) // same errors as the real server
 	}
 	r := serviceTry(t)
 	obj, _ := r.Create(`{'metadata':{'name':'s','namespace':'n'},'spec':{'type':'LoadBalancer','ports':[{'port':80}]}}`)
@@ -123,10 +123,10 @@ func TestServiceUpdates(t *testing.T) {
 	is.Equal(kindtest.Part(obj, "spec"), `{'externalName':'a.b','internalTrafficPolicy':'Cluster','ports':[{'port':80,'protocol':'TCP','targetPort':80}],'sessionAffinity':'None','type':'ExternalName'}`)
 	obj, errs = r.Update(obj, `{'spec':{'type':'ClusterIP'}}`, "")
 	is.Equal(errs, "")
-	is.True(obj.String("spec", "clusterIP") != "") // an address again
+	is.True(obj.String("spec", "clusterIP") != "") // a new address
 }
 
-// Most services are shown as they are stored.
+// TestServiceDecorator checks that decorateService changes only the services that need it.
 func TestServiceDecorator(t *testing.T) {
 	is := is.New(t)
 	for stored, want := range map[string]string{
@@ -139,8 +139,8 @@ func TestServiceDecorator(t *testing.T) {
 		obj := serviceTry(t).Parse(`{'spec':` + stored + `}`)
 		before := obj.Copy()
 		shown, differs := decorateService(obj)
-		is.Equal(differs, want != "") // whether readers see something else
-		is.Equal(obj, before)         // is stored
+		is.Equal(differs, want != "") // whether readers get a different object
+		is.Equal(obj, before)         // the stored object is unchanged
 		if differs {
 			is.Equal(kindtest.Part(shown, "spec"), want)
 		}
@@ -191,7 +191,7 @@ func TestAddressesRunOut(t *testing.T) {
 		ip := obj.String("spec", "clusterIP")
 		is.True(!seen[ip]) // no address twice
 		is.True(ip != "10.96.7.128" && ip != "10.96.7.191")
-		is.Equal(len(seen) < 46, netip.MustParseAddr(ip).As4()[3] > 144) // the first sixteen come last
+		is.Equal(len(seen) < 46, netip.MustParseAddr(ip).As4()[3] > 144) // the first sixteen are allocated last
 		seen[ip] = true
 		obj.Set(ip, "metadata", "name")
 		r.Stored["services"] = append(r.Stored["services"], obj)
@@ -205,7 +205,7 @@ func TestEndpoints(t *testing.T) {
 	r := kindtest.New(t, served, "endpoints")
 	obj, errs := r.Create(`{'subsets':[{'addresses':[{'ip':'10.0.0.2'},{'ip':'10.0.0.1'}],'ports':[{'port':80}]}]}`)
 	is.Equal(errs, "")
-	is.Equal(kindtest.Part(obj, "subsets"), `[{'addresses':[{'ip':'10.0.0.2'},{'ip':'10.0.0.1'}],'ports':[{'port':80,'protocol':'TCP'}]}]`) // in the order given
+	is.Equal(kindtest.Part(obj, "subsets"), `[{'addresses':[{'ip':'10.0.0.2'},{'ip':'10.0.0.1'}],'ports':[{'port':80,'protocol':'TCP'}]}]`) // in the given order
 	is.Equal(endpointsCell(obj), "10.0.0.2:80,10.0.0.1:80")
 	_, errs = r.Create(`{'subsets':[{},{'addresses':[{'ip':'169.254.1.1','nodeName':'A'}],'ports':[{'port':1},{'port':0,'name':'x'}]}]}`)
 	is.Equal(errs, "subsets[0]: Required value: must specify `addresses` or `notReadyAddresses`\n"+

@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	topologyHints     = "service.kubernetes.io/topology-aware-hints" // deprecated for topologyMode
+	topologyHints     = "service.kubernetes.io/topology-aware-hints" // deprecated in favour of topologyMode
 	topologyMode      = "service.kubernetes.io/topology-mode"
 	sourceRangesKey   = "service.beta.kubernetes.io/load-balancer-source-ranges"
 	onlyLoadBalancers = "may only be used when `type` is 'LoadBalancer'"
 )
 
-// validateService checks a new or a changed service.
+// validateService checks a new or changed service.
 func validateService(ctx *resource.Context, at field.Cursor) {
 	spec := at.Child("spec")
 	if at.Updates() {
@@ -62,7 +62,7 @@ func validateService(ctx *resource.Context, at field.Cursor) {
 
 func isBalancer(spec object.Object) bool { return spec.String("type") == typeLoadBalancer }
 
-// validateServiceType checks what a type of service cannot have.
+// validateServiceType checks the fields that the type of a service requires or forbids.
 func validateServiceType(spec field.Cursor) {
 	switch serviceType := spec.String("type"); serviceType {
 	case typeLoadBalancer, typeNodePort:
@@ -86,7 +86,7 @@ func validateServicePorts(ports field.Cursor) {
 	}
 }
 
-// validateExternalIP checks an address unless the service had it before.
+// validateExternalIP checks an external address, unless the service already had it before the update.
 func validateExternalIP(ctx *resource.Context, ip field.Cursor, old []string) {
 	before := len(ip.Errors())
 	if !slices.Contains(old, ip.String()) {
@@ -97,7 +97,7 @@ func validateExternalIP(ctx *resource.Context, ip field.Cursor, old []string) {
 	}
 }
 
-// CheckEndpointIP refuses addresses that make no sense as the end of a connection.
+// CheckEndpointIP rejects addresses to which no connection can be made.
 func CheckEndpointIP(at field.Cursor) {
 	ip := at.String()
 	addr, ok := field.ParseIP(ip)
@@ -111,7 +111,7 @@ func CheckEndpointIP(at field.Cursor) {
 	at.InvalidIf(addr.IsLinkLocalMulticast(), "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)")
 }
 
-// validatePortUse finds node ports where there can be none, and ports that occur twice.
+// validatePortUse rejects node ports on ClusterIP services, duplicate node ports, and duplicate ports.
 func validatePortUse(ports field.Cursor, serviceType string) {
 	for port := range ports.Each() {
 		port.Child("nodePort").ForbidIf(port.Int64("nodePort") != 0 && serviceType == typeClusterIP, "may not be used when `type` is 'ClusterIP'")
@@ -130,7 +130,7 @@ func validatePortUse(ports field.Cursor, serviceType string) {
 	}
 }
 
-// validateSourceRanges checks the clients that may use a load balancer: the field, or the older annotation.
+// validateSourceRanges checks the client networks that may use a load balancer, in the field or in the older annotation.
 func validateSourceRanges(ctx *resource.Context, at field.Cursor) {
 	balancer, before := isBalancer(at.Child("spec").Object()), at.Old()
 	if ranges := at.Child("spec", "loadBalancerSourceRanges").ReportAt(at.Child("spec", "LoadBalancerSourceRanges")); ranges.Len() > 0 {
@@ -165,7 +165,7 @@ func validateLoadBalancerClass(spec field.Cursor) {
 	}
 }
 
-// validateTrafficPolicies checks where connections from outside and inside may go.
+// validateTrafficPolicies checks the policies that select endpoints for external and internal traffic.
 func validateTrafficPolicies(spec field.Cursor) {
 	external, check, internal := spec.Child("externalTrafficPolicy"), spec.Child("healthCheckNodePort").IfGiven(), spec.Child("internalTrafficPolicy")
 	if isExternal(spec.Object()) {
@@ -204,7 +204,7 @@ func validateLoadBalancerStatus(ctx *resource.Context, at field.Cursor) {
 	}
 }
 
-// CheckIngressHost checks the name of a load balancer, which may be missing.
+// CheckIngressHost checks the hostname of a load balancer, which may be missing.
 func CheckIngressHost(at field.Cursor) {
 	host := at.IfGiven().Check(field.DNS1123Subdomain)
 	_, ok := field.ParseIP(host.String())

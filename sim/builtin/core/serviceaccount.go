@@ -24,7 +24,7 @@ func serviceAccountKind() kind.Kind {
 	}
 }
 
-// cleanSecretReferences keeps nothing but the names of a service account's secrets.
+// cleanSecretReferences reduces the secret references of a service account to their names.
 func cleanSecretReferences(obj object.Object) {
 	secrets := obj.List("secrets")
 	for i, ref := range obj.Objects("secrets") {

@@ -15,5 +15,5 @@ func TestServiceAccount(t *testing.T) {
 	is.Equal(kindtest.Part(obj, "secrets"), "[{'name':'s'}]") // only names are kept
 	is.Equal(len(r.Warnings), 1)                              // the annotation is deprecated
 	r.Update(obj, `{}`, "")
-	is.Equal(len(r.Warnings), 1) // said once
+	is.Equal(len(r.Warnings), 1) // warned once
 }

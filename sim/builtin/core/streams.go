@@ -17,7 +17,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// podStreams are the streams of pods.
+// podStreams returns the streaming subresources of pods.
 func podStreams() map[string]*resource.Stream {
 	return map[string]*resource.Stream{
 		"attach": {Instead: "there are no containers to attach to; test against an interface of your own in front of the call",
@@ -31,7 +31,7 @@ func podStreams() map[string]*resource.Stream {
 	}
 }
 
-// proxy is the proxy to a pod, a service or a node.
+// proxy returns the proxy subresource of a pod, a service or a node.
 func proxy() *resource.Stream {
 	return &resource.Stream{Instead: "there is nothing to connect to behind it; connect to your own server in the test", Refuse: refuseProxy, Connects: true}
 }
@@ -63,7 +63,8 @@ func proxyable(text string) bool {
 	return err == nil && net.IP(ip.AsSlice()).IsGlobalUnicast()
 }
 
-// refuseService wants an address behind a service. A port that is a number is one of the service, and needs it to be there.
+// refuseService checks that a service has an endpoint to which a proxy may connect. A port number must be that of a port of the
+// service.
 func refuseService(r *resource.StreamRequest, name string, service object.Object) *status.Status {
 	_, port, _ := strings.Cut(r.Name, name+":")
 	if number, err := strconv.ParseInt(port, 10, 64); err == nil {
@@ -94,7 +95,7 @@ func refuseService(r *resource.StreamRequest, name string, service object.Object
 	return status.Unavailable(fmt.Sprintf("no endpoints available for service %q", r.Name))
 }
 
-// isPod reports whether an address of endpoints is that of the pod that it names.
+// isPod reports whether an address in an Endpoints object is that of the pod to which it refers.
 func isPod(r *resource.StreamRequest, address object.Object) bool {
 	ref := address.At("targetRef")
 	if ref.String("kind") != "Pod" || ref.String("namespace") != r.Namespace {
@@ -104,10 +105,11 @@ func isPod(r *resource.StreamRequest, address object.Object) bool {
 	return slices.ContainsFunc(pod.Objects("status", "podIPs"), func(ip object.Object) bool { return ip.String("ip") == address.String("ip") })
 }
 
-// addressTypes are the addresses of a node that its kubelet is reached at (--kubelet-preferred-address-types).
+// addressTypes are the types of node addresses at which the API server contacts a kubelet, most preferred first
+// (--kubelet-preferred-address-types).
 var addressTypes = []string{"Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP"}
 
-// kubeletAddress returns where the kubelet of a node is, or the error that there is no such address.
+// kubeletAddress returns the address of a node's kubelet. It returns an error if the node has no address.
 func kubeletAddress(node object.Object) (string, *status.Status) {
 	addresses := node.Objects("status", "addresses")
 	for _, preferred := range addressTypes {
@@ -124,7 +126,7 @@ func kubeletAddress(node object.Object) (string, *status.Status) {
 	return "", status.Plain("no preferred addresses found; known addresses: [%s]", strings.Join(known, " "))
 }
 
-// refuseNode wants an address of a node. Names of hosts are not looked up.
+// refuseNode checks that a proxy may connect to the address of a node. It does not look up hostnames.
 func refuseNode(node object.Object) *status.Status {
 	address, s := kubeletAddress(node)
 	if s == nil && net.ParseIP(address) != nil && !proxyable(address) {
@@ -133,7 +135,7 @@ func refuseNode(node object.Object) *status.Status {
 	return s
 }
 
-// refuseIn refuses to connect to a pod, or to a container of it.
+// refuseIn returns a function that rejects connections to a missing pod or, if container is true, to a missing container.
 func refuseIn(container bool) func(*resource.StreamRequest) *status.Status {
 	return func(r *resource.StreamRequest) *status.Status { return refusePod(r, container) }
 }
@@ -149,7 +151,7 @@ func refuseLog(r *resource.StreamRequest) *status.Status {
 	return refusePod(r, true)
 }
 
-// refusePod wants the pod, its container where one is meant, and its node.
+// refusePod checks that the pod and its node exist. If inContainer is true, it also checks the requested container.
 func refusePod(r *resource.StreamRequest, inContainer bool) *status.Status {
 	pod := r.Objects.Get(r.Definition.Storage, r.Namespace, r.Name)
 	if pod == nil {
@@ -170,13 +172,14 @@ func refusePod(r *resource.StreamRequest, inContainer bool) *status.Status {
 	}
 	node := r.Objects.Get("nodes", "", name)
 	if node == nil {
-		return status.NotFound(r.Definition.GroupResource(), name) // sic: the node is said to be a pod
+		return status.NotFound(r.Definition.GroupResource(), name) // sic: the error names the node as a pod
 	}
 	_, s := kubeletAddress(node)
 	return s
 }
 
-// proxied returns the name in what a proxy is asked for: name, name:port or scheme:name:port.
+// proxied returns the name of the target in a proxy request. ok reports whether id has the form name, name:port or
+// scheme:name:port, where the scheme is "", http or https.
 func proxied(id string) (name string, ok bool) {
 	switch parts := strings.Split(id, ":"); len(parts) {
 	case 1, 2:
@@ -187,7 +190,7 @@ func proxied(id string) (name string, ok bool) {
 	return name, ok && name != ""
 }
 
-// checkContainer checks the requested container. It may be left out only for a pod with a single container.
+// checkContainer checks that the requested container exists. A request need not name the container if the pod has only one.
 func checkContainer(pod object.Object, container string) *status.Status {
 	names := kind.Texts(slices.Collect(podspec.Containers(pod.At("spec"))), "name")
 	switch {
@@ -199,8 +202,8 @@ func checkContainer(pod object.Object, container string) *status.Status {
 	return nil
 }
 
-// readLogOptions returns the error of the first number or time in a query for a log that cannot be read, in the order of the
-// fields of PodLogOptions.
+// readLogOptions parses the numbers and times in a log query, in the order of the fields of PodLogOptions. It returns an error for
+// the first invalid one.
 func readLogOptions(query map[string][]string) error {
 	for _, name := range []string{"sinceSeconds", "sinceTime", "tailLines", "limitBytes"} {
 		if len(query[name]) == 0 {
@@ -218,7 +221,7 @@ func readLogOptions(query map[string][]string) error {
 	return nil
 }
 
-// checkLogOptions checks a query for a log (PodLogOptions); err is about a number or time that is none.
+// checkLogOptions checks a log query (PodLogOptions). It returns err if a number or time cannot be parsed.
 func checkLogOptions(query map[string][]string) (errs field.ErrorList, err error) {
 	if err := readLogOptions(query); err != nil {
 		return nil, err

@@ -65,7 +65,7 @@ func persistentVolumeClaimKind() kind.Kind {
 			Quota:     volumeClaimQuota,
 			Checks:    resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckMeta, resource.CheckKind}},
 			HasStatus: true, ReturnDeletedObject: true,
-			ReadsMore: func(object.Object) bool { return true }, // the phase
+			ReadsMore: func(object.Object) bool { return true }, // the default phase in the status
 			PrepareForCreate: func(_ *resource.Context, obj object.Object) {
 				delete(obj, "status")
 				mirrorDataSource(obj.At("spec"), nil)
@@ -94,13 +94,14 @@ func persistentVolumeClaimKind() kind.Kind {
 	}
 }
 
-// DefaultPersistentSource fills in the defaults of what a PersistentVolumeSpec says about its volume, wherever it stands.
+// DefaultPersistentSource sets the defaults of the volume source and the capacity in a PersistentVolumeSpec. It also applies to
+// a spec within another object.
 func DefaultPersistentSource(spec object.Object) {
 	podspec.DefaultSource(spec)
 	podspec.RoundUp(spec.Map("capacity"))
 }
 
-// preparePhaseTime keeps when a volume came into its phase (KEP-3762).
+// preparePhaseTime maintains the time at which the phase of a volume last changed (KEP-3762).
 func preparePhaseTime(ctx *resource.Context, obj, old object.Object) {
 	if ctx.Subresource != "status" {
 		return
@@ -115,8 +116,9 @@ func preparePhaseTime(ctx *resource.Context, obj, old object.Object) {
 	}
 }
 
-// mirrorDataSource keeps dataSource and dataSourceRef in step (KEP-1495). A dataSource of a kind that was never allowed
-// there is dropped, as is a dataSourceRef to another namespace, which is not enabled.
+// mirrorDataSource copies dataSource to dataSourceRef or vice versa if one of them is missing (KEP-1495). It drops a new dataSource
+// that refers to an unsupported kind. It also drops a new dataSourceRef to another namespace, because the feature for it is not
+// enabled.
 func mirrorDataSource(spec, was object.Object) {
 	if spec.String("dataSourceRef", "namespace") != "" && !was.Has("dataSourceRef") {
 		delete(spec, "dataSourceRef")
@@ -158,7 +160,7 @@ func claimCell(obj object.Object) any {
 	return obj.String("spec", "claimRef", "namespace") + "/" + obj.String("spec", "claimRef", "name")
 }
 
-// ofVolume makes a cell of a claim that is empty before the claim has a volume.
+// ofVolume returns a cell function for claims. The cell is empty until the claim has a volume.
 func ofVolume(cell func(object.Object) string) func(object.Object) any {
 	return func(obj object.Object) any {
 		if obj.String("spec", "volumeName") == "" {
@@ -175,7 +177,7 @@ func phaseCell(obj object.Object) any {
 	return obj.String("status", "phase")
 }
 
-// classCell is the storage class: the old annotation wins.
+// classCell returns a cell that shows the storage class. The old annotation takes precedence over the field.
 func classCell(obj object.Object) any {
 	if class, ok := obj.Annotations()[betaStorageClass]; ok {
 		return class
@@ -183,7 +185,7 @@ func classCell(obj object.Object) any {
 	return obj.String("spec", "storageClassName")
 }
 
-// shortModes abbreviates access modes.
+// shortModes returns the access modes in abbreviated form.
 func shortModes(modes []string) string {
 	var out []string
 	for _, m := range [][2]string{{"ReadWriteOnce", "RWO"}, {"ReadOnlyMany", "ROX"}, {"ReadWriteMany", "RWX"}, {"ReadWriteOncePod", "RWOP"}} {

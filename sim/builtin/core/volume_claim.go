@@ -40,8 +40,8 @@ func validateVolumeClaim(_ *resource.Context, at field.Cursor) {
 	class.ForbidIf(!class.Has(), "update to nil"+text).ForbidIf(class.Value() == "", "update to empty string"+text)
 }
 
-// maskClaimChange makes the two specs equal where a change is allowed: the volume once, the storage class once, the size
-// and the attributes class of a bound claim.
+// maskClaimChange makes two specs equal in all fields that an update may change: the volume and the storage class if they were
+// not set before, and the size and the attributes class of a bound claim.
 func maskClaimChange(at field.Cursor, now, before object.Object) {
 	if before.String("volumeName") == "" {
 		before["volumeName"] = now.String("volumeName")
@@ -92,7 +92,8 @@ func volumeClaimStatus(_ *resource.Context, at field.Cursor) {
 	}
 }
 
-// claimResource checks the name of an allocated resource of a claim: storage, or an extended resource.
+// claimResource checks the name of a resource in allocatedResources, which must be storage or an extended resource. ok reports
+// whether the name is valid.
 func claimResource(at field.Cursor, name string) (ok bool) {
 	switch {
 	case len(field.QualifiedName(name)) > 0:
@@ -141,12 +142,12 @@ func warnPersistentVolume(ctx *resource.Context, obj, _ object.Object) {
 	}
 }
 
-// volumeClaimQuota defines how PersistentVolumeClaims count against a ResourceQuota.
+// volumeClaimQuota describes how PersistentVolumeClaims count against a ResourceQuota.
 var volumeClaimQuota = resource.Quota{Each: []string{claims}, Limits: volumeClaimLimit, Uses: volumeClaimUses, Scopes: volumeClaimScopes, Updates: volumeClaimUpdates}
 
 const (
 	claims          = "persistentvolumeclaims"
-	classSuffix     = ".storageclass.storage.k8s.io/" // between a storage class and a limited resource
+	classSuffix     = ".storageclass.storage.k8s.io/" // follows the storage class and precedes the resource in the name of a limit
 	requestsStorage = "requests.storage"
 )
 
@@ -155,7 +156,8 @@ func volumeClaimLimit(_ *resource.Context, name string) bool {
 	return name == requestsStorage || classed && (of == claims || of == requestsStorage)
 }
 
-// volumeClaimUses counts a claim, and the storage that it asks for or has been given, of its class and of all.
+// volumeClaimUses returns the amounts that a claim uses: the claim itself and its storage, in total and for its storage
+// class. The storage is the requested or the allocated amount, whichever is greater.
 func volumeClaimUses(_ *resource.Context, claim object.Object) resource.Amounts {
 	sum := resource.Amounts{}
 	storage, asks := resource.AmountsAt(claim, "spec", "resources", "requests")["storage"]
@@ -175,11 +177,13 @@ func volumeClaimUses(_ *resource.Context, claim object.Object) resource.Amounts 
 	return sum
 }
 
-// volumeClaimUpdates: what a claim has been given is said in its status.
+// volumeClaimUpdates reports whether an update is checked against quotas. Updates of the status are included because it
+// contains the allocated amount.
 func volumeClaimUpdates(ctx *resource.Context, _, _ object.Object) bool {
 	return ctx.Subresource == "" || ctx.Subresource == "status"
 }
 
-// volumeClaimScopes: a claim counts for the class that it is to have, for that which it has, and for one that is being tried.
+// volumeClaimScopes defines the scopes of claims: a claim counts for its current attributes class, for its desired one, and for one
+// to which it is being changed.
 var volumeClaimScopes = map[string]resource.QuotaScope{"VolumeAttributesClass": classOf([]string{"spec", "volumeAttributesClassName"},
 	[]string{"status", "currentVolumeAttributesClassName"}, []string{"status", "modifyVolumeStatus", "targetVolumeAttributesClassName"})}

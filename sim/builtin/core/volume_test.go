@@ -25,7 +25,7 @@ func TestPersistentVolume(t *testing.T) {
 	r.Ctx.Now = r.Ctx.Now.AddDate(0, 0, 1)
 	changed, errs := r.Update(obj, `{'status':{'phase':'Bound'}}`, "status")
 	is.Equal(errs, "")
-	is.Equal(changed.String("status", "lastPhaseTransitionTime"), "2026-01-03T03:04:05Z") // when it was bound
+	is.Equal(changed.String("status", "lastPhaseTransitionTime"), "2026-01-03T03:04:05Z") // the time when it was bound
 }
 
 func TestPersistentVolumeErrors(t *testing.T) {
@@ -46,7 +46,7 @@ func TestPersistentVolumeErrors(t *testing.T) {
 			"spec.capacity[storage]: Invalid value: -1: must be a valid resource quantity\nspec.capacity[storage]: Invalid value: \"-1\": must be greater than zero",
 	} {
 		_, errs := kindtest.New(t, served, "persistentvolumes").Create(`{'metadata':{'name':'v'},'spec':` + spec + `}`)
-		is.Equal(errs, want) // as the real server says it
+		is.Equal(errs, want) // same errors as the real server
 	}
 	r := kindtest.New(t, served, "persistentvolumes")
 	r.Create(`{'spec':{` + fine + `'rbd':{'monitors':['m'],'image':'i'},'persistentVolumeReclaimPolicy':'Recycle'}}`)
@@ -64,9 +64,9 @@ func TestPersistentVolumeClaim(t *testing.T) {
 		"@@ -10,7 +10,7 @@\n   }\n  },\n  \"VolumeName\": \"\",\n- \"StorageClassName\": \"c\",\n+ \"StorageClassName\": \"d\",\n"+
 		"  \"VolumeMode\": \"Filesystem\",\n  \"DataSource\": null,\n  \"DataSourceRef\": null,\n")
 	_, errs = r.Update(obj, `{'spec':{'resources':{'requests':{'storage':'3Gi'}}}}`, "")
-	is.True(strings.HasPrefix(errs, "spec: Forbidden: spec is immutable")) // grows only when it is bound
+	is.True(strings.HasPrefix(errs, "spec: Forbidden: spec is immutable")) // it can grow only when it is bound
 	bound, errs := r.Update(obj, `{'spec':{'volumeName':'v'}}`, "")
-	is.Equal(errs, "") // once
+	is.Equal(errs, "") // only once
 	bound, errs = r.Update(bound, `{'status':{'phase':'Bound','capacity':{'storage':'2Gi'},'accessModes':['ReadWriteOnce','ReadOnlyMany']}}`, "status")
 	is.Equal(errs, "")
 	_, errs = r.Update(bound, `{'spec':{'resources':{'requests':{'storage':'3Gi'}},'volumeAttributesClassName':'a'}}`, "")
@@ -87,7 +87,7 @@ func TestPersistentVolumeClaimErrors(t *testing.T) {
 			`spec.dataSourceRef: Invalid value: "Odd": must be 'PersistentVolumeClaim' when referencing the default apiGroup`,
 	} {
 		_, errs := kindtest.New(t, served, "persistentvolumeclaims").Create(`{'spec':` + spec + `}`)
-		is.Equal(errs, want) // as the real server says it
+		is.Equal(errs, want) // same errors as the real server
 	}
 }
 
@@ -101,11 +101,12 @@ func TestDataSources(t *testing.T) {
 	} {
 		obj, _ := kindtest.New(t, served, "persistentvolumeclaims").Create(`{'spec':` + spec + `}`)
 		is.Equal(kindtest.Part(obj, "spec", "dataSource"), want)    // both fields
-		is.Equal(kindtest.Part(obj, "spec", "dataSourceRef"), want) // say the same
+		is.Equal(kindtest.Part(obj, "spec", "dataSourceRef"), want) // both are equal
 	}
 }
 
-// Without the gate VolumeAttributesClass, which an emulated 1.35 can turn off, the names of classes are dropped, but where they have been.
+// TestWithoutVolumeAttributesClass checks that class names are dropped, unless they are already stored, without the gate
+// VolumeAttributesClass, which an emulated 1.35 can disable.
 func TestWithoutVolumeAttributesClass(t *testing.T) {
 	is := is.New(t)
 	without := kindtest.On("1.35", map[string]bool{"VolumeAttributesClass": false}, Kinds)

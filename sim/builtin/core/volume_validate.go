@@ -14,7 +14,7 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// persistentSources are the sources of a persistent volume in the order in which they are counted.
+// persistentSources are the sources of a PersistentVolume, in the order in which the server counts them.
 var persistentSources = []podspec.VolumeSource{
 	{Name: "hostPath", Check: podspec.HostPathVolume},
 	{Name: "gcePersistentDisk", Rule: "persistentDisk", Check: podspec.DiskVolume("pdName")},
@@ -54,7 +54,8 @@ func persistentISCSI(r *podspec.Rules, at field.Cursor) {
 	podspec.NamedSecretRef(at)
 }
 
-// persistentSecret adds to a rule that the secret needs a namespace: the volume has none.
+// persistentSecret returns a rule that additionally requires a namespace in the secretRef, because a PersistentVolume has no
+// namespace itself.
 func persistentSecret(rule sourceRule) sourceRule {
 	return func(r *podspec.Rules, at field.Cursor) {
 		rule(r, at)
@@ -105,7 +106,7 @@ func validateVolumeSpec(at field.Cursor, volume string, anyAffinityValue bool) {
 	}
 }
 
-// validateCapacity checks that a volume says how large it is, and nothing else.
+// validateCapacity checks that the capacity contains a positive storage size, and no other resource.
 func validateCapacity(at field.Cursor) {
 	at.Required()
 	if !at.Has("storage") || at.Len() > 1 {
@@ -125,7 +126,8 @@ func basicAmount(at field.Cursor) {
 	}
 }
 
-// CheckVolumeSource checks that there is one source in a PersistentVolumeSpec, and that source. A machine's root is not recycled.
+// CheckVolumeSource checks that a PersistentVolumeSpec has exactly one source, and that the source is valid. A hostPath
+// volume of "/" must not be recycled.
 func CheckVolumeSource(at field.Cursor, volume string) {
 	found := 0
 	for _, s := range persistentSources {
@@ -152,7 +154,7 @@ func CheckVolumeSource(at field.Cursor, volume string) {
 		"may not be 'recycle' for a hostPath mount of '/'")
 }
 
-// validateMountOptions refuses the annotation for sources that are not mounted with options.
+// validateMountOptions rejects the mount options annotation for sources that do not support it.
 func validateMountOptions(at field.Cursor) {
 	mounted := slices.ContainsFunc([]string{"gcePersistentDisk", "awsElasticBlockStore", "glusterfs", "nfs", "rbd", "quobyte", "iscsi",
 		"cinder", "cephfs", "azureFile", "vsphereVolume", "azureDisk", "photonPersistentDisk"},
@@ -161,7 +163,7 @@ func validateMountOptions(at field.Cursor) {
 	options.ForbidIf(options.Has() && !mounted, "may not specify mount options for this volume type")
 }
 
-// validateVolumeAsNew is the first of the two validations of a changed volume.
+// validateVolumeAsNew performs the first of the two validations of a changed volume. It also validates new volumes.
 func validateVolumeAsNew(_ *resource.Context, at field.Cursor) {
 	validateVolumeSpec(at.Child("spec"), at.Object().Name(), hasBadAffinityValue(at.Old()))
 	validateMountOptions(at)
@@ -176,7 +178,7 @@ func validatePersistentVolume(ctx *resource.Context, at field.Cursor) {
 	validateVolumeSpec(at.Child("spec"), at.Object().Name(), hasBadAffinityValue(at.Old()))
 	spec, was := at.Object().Copy().At("spec"), at.Old().At("spec")
 	if was.Has("csi") && !was.Has("csi", "controllerExpandSecretRef") {
-		spec.Remove("csi", "controllerExpandSecretRef") // may be added later
+		spec.Remove("csi", "controllerExpandSecretRef") // the reference may be added later
 	}
 	if t := gotext.PersistentVolumeSource.In(ctx.Server.Minor); !gotext.Same(t, was, spec) {
 		at.Child("spec", "persistentvolumesource").Forbidden("spec.persistentvolumesource is immutable after creation\n" + gotext.Diff(t, was, spec))
@@ -194,7 +196,7 @@ func hasBadAffinityValue(obj object.Object) bool {
 	return podspec.BadNodeSelectorValues(obj.At("spec", "nodeAffinity", "required"))
 }
 
-// grownNodeLabels are the labels of nodes that had another name in beta.
+// grownNodeLabels maps beta labels of nodes to their GA names.
 var grownNodeLabels = map[string]string{
 	"failure-domain.beta.kubernetes.io/zone":   "topology.kubernetes.io/zone",
 	"failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
@@ -203,8 +205,8 @@ var grownNodeLabels = map[string]string{
 	"beta.kubernetes.io/arch":                  "kubernetes.io/arch",
 }
 
-// sameAffinity compares affinities; a label may have been replaced by the one it became. A label that became no other
-// may be replaced by "", which other rules refuse.
+// sameAffinity compares two affinities. A beta label may be replaced with its GA name. It also accepts the replacement of any
+// other label with "", which other rules reject.
 func sameAffinity(now, before object.Object) bool {
 	if (now == nil) != (before == nil) {
 		return false

@@ -1,4 +1,4 @@
-// Package discovery has the EndpointSlice.
+// Package discovery defines the EndpointSlice.
 package discovery
 
 import (
@@ -15,12 +15,12 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// sameEndpoints compares endpoints as they are in memory: empty hints are not missing ones.
+// sameEndpoints compares endpoints in the way that the server compares them in memory: empty hints differ from missing ones.
 func sameEndpoints(obj, old object.Object) bool {
 	return gotext.SameList(gotext.Endpoint, obj["endpoints"], old["endpoints"])
 }
 
-// sliceOrLabelsChanged counts everything but metadata, and of that the labels.
+// sliceOrLabelsChanged creates a Strategy.SpecChanged function that compares everything except metadata, and also the labels.
 func sliceOrLabelsChanged(typ func() *schema.Type) func(obj, old object.Object) bool {
 	changed := kind.Semantically.Of("addressType", "ports")(typ)
 	return func(obj, old object.Object) bool {
@@ -63,7 +63,8 @@ func Kinds() []kind.Kind {
 	}}
 }
 
-// dropTopology ignores what cannot be written in v1 any more; the name of the node in it is kept.
+// dropTopology removes deprecatedTopology, which v1 clients can no longer write. If the stored slice contains the same node name
+// there, dropTopology moves the name to nodeName.
 func dropTopology(obj, old object.Object) {
 	if old != nil && object.SemanticEqual(obj["endpoints"], old["endpoints"]) {
 		return
@@ -140,7 +141,7 @@ func validateSliceAddress(ctx *resource.Context, list, at field.Cursor, family s
 	}
 }
 
-// validateHints checks for which zones and nodes an endpoint is meant.
+// validateHints checks the zones and nodes that an endpoint should serve.
 func validateHints(at field.Cursor) {
 	for _, list := range []struct {
 		name string

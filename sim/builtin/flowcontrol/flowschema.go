@@ -10,11 +10,11 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// flowVerbs are the verbs a rule may name, in order.
+// flowVerbs are the verbs that a rule may contain, sorted.
 var flowVerbs = []string{"create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch"}
 
-// mandatoryLevels and MandatorySchemas are the specs of the objects that every API server has and that cannot be changed
-// (flowcontrol/bootstrap).
+// mandatoryLevels and MandatorySchemas contain the specs of the objects that every API server creates and that no client
+// can change (flowcontrol/bootstrap).
 var (
 	mandatoryLevels = map[string]object.Object{
 		"exempt": {"type": "Exempt", "exempt": map[string]any{"nominalConcurrencyShares": int64(0), "lendablePercent": int64(0)}},
@@ -84,7 +84,8 @@ func validateFlowRule(at field.Cursor) {
 
 type flowSubject struct{ kind, field string }
 
-// flowSubjects are the kinds of subjects: the field that holds each, in the order of the errors about the others.
+// flowSubjects are the kinds of subjects, each with the field that belongs to it. Errors about fields of other kinds are reported
+// in this order.
 var flowSubjects = []flowSubject{{"ServiceAccount", "serviceAccount"}, {"User", "user"}, {"Group", "group"}}
 
 func validateFlowSubject(at field.Cursor) {

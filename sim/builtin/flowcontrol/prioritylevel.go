@@ -1,4 +1,4 @@
-// Package flowcontrol has FlowSchema and PriorityLevelConfiguration. Package sim/flowcontrol applies them.
+// Package flowcontrol defines FlowSchema and PriorityLevelConfiguration. Package sim/flowcontrol applies them.
 package flowcontrol
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// docFlow is the definition name in front of the types of flowcontrol.apiserver.k8s.io/v1.
+// docFlow is the prefix of the definition names of flowcontrol.apiserver.k8s.io/v1 types.
 const docFlow = "io.k8s.api.flowcontrol.v1."
 
 // Kinds returns the kinds of flowcontrol.apiserver.k8s.io.
@@ -67,7 +67,7 @@ func Kinds() []kind.Kind {
 	}
 }
 
-// byPrecedence is the order in which flow schemas are tried (apihelpers.FlowSchemaSequence).
+// byPrecedence compares flow schemas by the order in which they are matched (apihelpers.FlowSchemaSequence).
 func byPrecedence(a, b object.Object) int {
 	return cmp.Or(cmp.Compare(a.Int64("spec", "matchingPrecedence"), b.Int64("spec", "matchingPrecedence")), cmp.Compare(a.Name(), b.Name()))
 }
@@ -97,7 +97,7 @@ func defaultPriorityLevel(obj object.Object) {
 	}
 }
 
-// validateFlowStatus checks the conditions, each type of which may occur once.
+// validateFlowStatus checks that the types of the conditions are set and unique.
 func validateFlowStatus(_ *resource.Context, at field.Cursor) {
 	seen := field.Seen{}
 	for condition := range at.Each("status", "conditions") {
@@ -152,14 +152,15 @@ func validatePriorityLevelSpec(ctx *resource.Context, at field.Cursor, name stri
 	}
 }
 
-// only checks that a field is there in one case only, where it may have to be, which the struct itself says since 1.37.
+// only checks that a field is set only if in is true. If in is true and the field is required, it must be set. Since 1.37, a tag on
+// the type declares this rule.
 func only(at field.Cursor, in, required bool) {
 	at.Discriminated(true, func(c field.Cursor) field.Cursor {
 		return c.ForbidIf(c.Has() && !in, "").RequireIf(!c.Has() && in && required, "")
 	})
 }
 
-// declareResponse checks what the type itself says since 1.37 of what happens to requests that cannot be executed.
+// declareResponse checks limitResponse with the declarative rules that servers have since 1.37.
 func declareResponse(at field.Cursor) {
 	only(at.Child("queuing"), at.String("type") == "Queue", true)
 	at.Child("type").Declared(true, field.Cursor.Given)
@@ -193,7 +194,8 @@ func validateLimitResponse(ctx *resource.Context, at field.Cursor) {
 	}
 }
 
-// Limits of the queues of a priority level. A hand is dealt from a hash of so many bits.
+// Limits of the queues of a priority level. A hand is dealt from the bits of a hash, which limits the number of possible
+// hands.
 const (
 	maxQueues   = 10_000_000
 	maxHashBits = 60
@@ -214,7 +216,7 @@ func validateQueuing(at field.Cursor) {
 	}
 }
 
-// validateURLPath checks a URL path in which only the end may be a wildcard.
+// validateURLPath checks a URL path, which may end in a wildcard.
 func validateURLPath(at field.Cursor) {
 	path := at.String()
 	stars := strings.Count(path, "*")
@@ -235,13 +237,13 @@ func validateURLPath(at field.Cursor) {
 	}
 }
 
-// seats is how many requests a server carries out at a time: kube-apiserver's --max-requests-inflight and
-// --max-mutating-requests-inflight together, as they are by default.
+// seats is the number of requests that a server executes concurrently: the sum of the defaults of kube-apiserver's
+// --max-requests-inflight and --max-mutating-requests-inflight.
 const seats = 400 + 200
 
-// NominalSeats returns how many of a server's seats each priority level has for itself, by name: its part of the shares of
-// all, rounded up (API concepts, "API Priority and Fairness"; k8s.io/apiserver/pkg/util/flowcontrol). Nothing here waits
-// for a seat.
+// NominalSeats returns the number of a server's seats for each priority level, by name. It is proportional to the level's
+// shares and rounded up (API concepts, "API Priority and Fairness"; k8s.io/apiserver/pkg/util/flowcontrol). In the simulator no
+// request waits for a seat.
 func NominalSeats(objects resource.Reader) map[string]int {
 	shares, sum := map[string]int{}, 0
 	for _, level := range objects.All("prioritylevelconfigurations.flowcontrol.apiserver.k8s.io", "") {

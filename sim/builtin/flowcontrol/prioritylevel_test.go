@@ -48,10 +48,10 @@ func TestFlowSchemaRules(t *testing.T) {
 	})
 	is := is.New(t)
 	is.Equal(rt.Cells(t, `{"spec":{"distinguisherMethod":{"type":"ByUser"}},"status":{"conditions":[{"type":"Dangling","status":"False"}]}}`),
-		`["f","l",1000,"ByUser","60s","False"]`) // as the real server prints it
+		`["f","l",1000,"ByUser","60s","False"]`) // same output as the real server
 	for name, spec := range MandatorySchemas { // order does not matter
 		obj := object.Object{"metadata": map[string]any{"name": name}, "spec": map[string]any(spec)}
-		is.Equal(len(rt.Kinds()[rt.Storage].Strategy.Validate(&resource.Context{}, obj)), 0) // the fixed value is valid
+		is.Equal(len(rt.Kinds()[rt.Storage].Strategy.Validate(&resource.Context{}, obj)), 0) // the mandatory spec is valid
 	}
 }
 
@@ -82,11 +82,11 @@ func TestPriorityLevelRules(t *testing.T) {
 	})
 	is := is.New(t)
 	is.Equal(rt.Cells(t, `{}`), `["l","Limited",30,64,8,50,"60s"]`)                                                                              // with queues
-	is.Equal(rt.Cells(t, `{"spec":{"limited":null}}`), `["l","Limited","<none>","<none>","<none>","<none>","60s"]`)                              // without
+	is.Equal(rt.Cells(t, `{"spec":{"limited":null}}`), `["l","Limited","<none>","<none>","<none>","<none>","60s"]`)                              // without queues
 	is.True(len(rt.Kinds()[rt.Storage].Strategy.Validate(&resource.Context{}, object.Object{"metadata": map[string]any{"name": "exempt"}})) > 0) // no spec at all
 }
 
-// TestShapesOfFlowcontrol runs every rule on objects with something missing.
+// TestShapesOfFlowcontrol runs every rule on objects with missing values.
 func TestShapesOfFlowcontrol(t *testing.T) {
 	for _, rt := range []kindtest.Rules{
 		{Kinds: served, Storage: "flowschemas.flowcontrol.apiserver.k8s.io", Base: `{"metadata":{"name":"exempt"},"spec":{"rules":[{"subjects":[{"kind":"User","user":{"name":"u"}}],"resourceRules":[{"verbs":["*"]}],"nonResourceRules":[{"verbs":["get"],"nonResourceURLs":["/"]}]}]}}`},

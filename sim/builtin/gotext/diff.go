@@ -10,10 +10,10 @@ import (
 	"github.com/kubesim/kubesim/sim/quantity"
 )
 
-// match says that size lines from a[a] on are those from b[b] on.
+// match reports that size lines are equal, beginning at a[a] and b[b].
 type match struct{ a, b, size int }
 
-// edit is a run of lines: a[a1:a2] becomes b[b1:b2]. equal runs are the same on both sides.
+// edit replaces the lines a[a1:a2] with b[b1:b2]. If equal is true, both are the same.
 type edit struct {
 	equal          bool
 	a1, a2, b1, b2 int
@@ -21,8 +21,9 @@ type edit struct {
 
 const diffContext = 3
 
-// unifiedDiff compares two texts as Python's difflib does (Ratcliff and Obershelp: the longest common block first, then the parts before
-// and after it), as the server's messages do. There is no header.
+// unifiedDiff compares two texts with the algorithm of Python's difflib (Ratcliff and Obershelp: find the longest common
+// block, and recurse into the lines before and after it), which also produces the diffs in the server's messages. The result
+// has no header.
 func unifiedDiff(a, b []string) string {
 	var out strings.Builder
 	for _, group := range groupEdits(edits(a, b)) {
@@ -46,7 +47,7 @@ func writeLines(out *strings.Builder, prefix string, lines []string) {
 	}
 }
 
-// diffRange prints the lines [start, end) as unified diffs number them: from 1, with the length unless it is 1.
+// diffRange formats the lines [start, end) as in unified diffs: numbered from 1, followed by the number of lines unless that is 1.
 func diffRange(start, end int) string {
 	switch length := end - start; length {
 	case 1:
@@ -58,7 +59,7 @@ func diffRange(start, end int) string {
 	}
 }
 
-// edits returns the runs that lead from a to b.
+// edits returns the edits that transform a into b.
 func edits(a, b []string) []edit {
 	d := differ{a: a, b: b, where: linesOf(b)}
 	d.blocks(0, len(a), 0, len(b))
@@ -73,7 +74,7 @@ func edits(a, b []string) []edit {
 		if m.size == 0 {
 			continue
 		}
-		if n := len(out); n > 0 && out[n-1].equal { // adjacent blocks are one
+		if n := len(out); n > 0 && out[n-1].equal { // merge adjacent blocks
 			out[n-1].a2, out[n-1].b2 = i, j
 			continue
 		}
@@ -82,7 +83,8 @@ func edits(a, b []string) []edit {
 	return out
 }
 
-// linesOf returns where each line of b is. In long texts lines that are everywhere are left out: they say little.
+// linesOf returns the indices of each distinct line of b. If b is long, it omits frequent lines, because they reveal little about
+// the structure.
 func linesOf(b []string) map[string][]int {
 	where := map[string][]int{}
 	for j, line := range b {
@@ -104,7 +106,7 @@ type differ struct {
 	found []match
 }
 
-// blocks finds the common blocks of a[alo:ahi] and b[blo:bhi] in order.
+// blocks finds the common blocks of a[alo:ahi] and b[blo:bhi], in order.
 func (d *differ) blocks(alo, ahi, blo, bhi int) {
 	m := d.longest(alo, ahi, blo, bhi)
 	if m.size == 0 {
@@ -119,10 +121,11 @@ func (d *differ) blocks(alo, ahi, blo, bhi int) {
 	}
 }
 
-// longest returns the longest common block, the earliest in a, then in b, among equals.
+// longest returns the longest common block. Among blocks of the same length it prefers the one that begins earliest in a, and then
+// in b.
 func (d *differ) longest(alo, ahi, blo, bhi int) match {
 	best := match{alo, blo, 0}
-	lengths := map[int]int{} // of the block that ends at b[j], in the line of a before
+	lengths := map[int]int{} // lengths of the blocks that end at b[j] and at the preceding line of a
 	for i := alo; i < ahi; i++ {
 		next := map[int]int{}
 		for _, j := range d.where[d.a[i]] {
@@ -146,7 +149,7 @@ func (d *differ) longest(alo, ahi, blo, bhi int) match {
 	return best
 }
 
-// groupEdits splits the runs where long equal stretches are, and keeps a few lines of context around each change.
+// groupEdits splits the edits at long equal runs, and keeps a few lines of context around each change.
 func groupEdits(all []edit) [][]edit {
 	if e := &all[0]; e.equal {
 		e.a1, e.b1 = max(e.a1, e.a2-diffContext), max(e.b1, e.b2-diffContext)
@@ -171,9 +174,9 @@ func groupEdits(all []edit) [][]edit {
 	return groups
 }
 
-// Same reports whether two structs are equal as the server compares them in memory: empty and missing lists and maps
-// are the same, and so are zero and missing values that are no pointers; an empty struct and a nil pointer are not.
-// Quantities are compared by their amount, so 1Gi and 1073741824 are the same. It is asked on every update of a pod.
+// Same reports whether two structs are equal in the server's memory. Empty and missing lists and maps are equal, and so are
+// zero and missing values of non-pointer fields. An empty struct differs from a nil pointer. Quantities are compared by amount,
+// so 1Gi equals 1073741824. Same is called for every update of a pod.
 func Same(t Type, a, b object.Object) bool {
 	if t == PodSpec {
 		a, b = inMemory(a), inMemory(b)
@@ -196,20 +199,20 @@ func Same(t Type, a, b object.Object) bool {
 	return true
 }
 
-// SameList reports whether two lists of structs are equal as Same compares them.
+// SameList reports whether two lists of structs are equal. It compares structs like Same.
 func SameList(t Type, a, b any) bool {
 	f := goField{kind: '.', elem: t, list: true}
 	return f.same(a, b)
 }
 
-// SpecChanged returns a SpecChanged for kinds whose spec is the struct t. Most updates leave the spec as it is.
+// SpecChanged returns a SpecChanged function for kinds whose spec is the struct t. Most updates do not change the spec.
 func SpecChanged(t Type) func(obj, old object.Object) bool {
 	return func(obj, old object.Object) bool {
 		return !object.Equal(obj["spec"], old["spec"]) && !Same(t, obj.At("spec"), old.At("spec"))
 	}
 }
 
-// same compares two values of a field.
+// same reports whether two values of a field are equal in the server's memory.
 func (f *goField) same(a, b any) bool {
 	switch {
 	case f.list:
@@ -226,7 +229,7 @@ func (f *goField) same(a, b any) bool {
 	return f.sameValue(a, b)
 }
 
-// sameDict compares two maps that have as many keys.
+// sameDict compares two maps with the same number of keys.
 func (f *goField) sameDict(a, b map[string]any) bool {
 	for key, x := range a {
 		if y, ok := b[key]; !ok || !f.sameValue(x, y) {
@@ -236,7 +239,7 @@ func (f *goField) sameDict(a, b map[string]any) bool {
 	return true
 }
 
-// sameValue compares two values that are no nil pointers: an absent one is the zero value of its kind.
+// sameValue compares two values of a field, neither of which is a nil pointer. A missing value equals the zero value of its kind.
 func (f *goField) sameValue(a, b any) bool {
 	if f.kind != '.' {
 		x, y := f.orZero(a), f.orZero(b)

@@ -7,8 +7,8 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// metaFields are the fields of a metav1.ObjectMeta in the order of the Go struct, and so are those of the structs in its
-// lists.
+// metaFields are the fields of a metav1.ObjectMeta in the order of the Go struct. metaLists are its lists of structs,
+// with their fields in the same order.
 var (
 	metaFields = []string{"name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation",
 		"creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "labels", "annotations", "ownerReferences",
@@ -19,14 +19,17 @@ var (
 	}
 )
 
-// wireStruct is a struct that looks in memory as it does on the wire: its fields, of which the first are printed when they
-// are empty, too.
+// conditions are the fields of a metav1.Condition, whose in-memory form equals its JSON encoding.
+var conditions = wireStruct{[]string{"type", "status", "observedGeneration", "lastTransitionTime", "reason", "message"}, 2}
+
+// wireStruct is a struct whose in-memory form equals its JSON encoding. always is the number of leading fields that are printed
+// even if they are empty.
 type wireStruct struct {
 	fields []string
 	always int
 }
 
-// appendMeta prints metadata, which looks in memory as it does on the wire, with a comma behind each field.
+// appendMeta appends the fields of metadata, whose in-memory form equals its JSON encoding, each followed by a comma.
 func appendMeta(b []byte, meta object.Object) []byte {
 	for _, name := range metaFields {
 		v, pointer := meta[name], name == "deletionGracePeriodSeconds"
@@ -43,7 +46,7 @@ func appendMeta(b []byte, meta object.Object) []byte {
 	return b
 }
 
-// appendList prints a list of such structs.
+// appendList appends a list of structs to b.
 func (s *wireStruct) appendList(b []byte, list []object.Object) []byte {
 	b = append(b, '[')
 	for i, o := range list {
@@ -65,12 +68,13 @@ func (s *wireStruct) appendList(b []byte, list []object.Object) []byte {
 	return append(b, ']')
 }
 
-// Meta returns metadata for the text of an error.
+// Meta returns the struct of an object's metadata for an error message.
 func Meta(meta object.Object) field.Raw {
 	return field.Raw(closed(appendMeta([]byte{'{'}, meta)))
 }
 
-// OnlyLabelsAndAnnotations refuses all else in the metadata of a template. An empty list counts as something.
+// OnlyLabelsAndAnnotations rejects all fields except labels and annotations in the metadata of a template. An empty list counts as
+// set.
 func OnlyLabelsAndAnnotations(p field.Path, meta object.Object) field.ErrorList {
 	var errs field.ErrorList
 	for _, name := range metaFields {
@@ -79,14 +83,15 @@ func OnlyLabelsAndAnnotations(p field.Path, meta object.Object) field.ErrorList 
 			continue
 		}
 		if name == "uid" {
-			name = "uID" // as the real server spells it
+			name = "uID" // the real server's spelling
 		}
 		errs = append(errs, field.Forbidden(p.Child(name), "cannot be set"))
 	}
 	return errs
 }
 
-// SelectorString prints a metav1.LabelSelector as its String method does: Tables and events show it so. nil is a nil pointer.
+// SelectorString formats a metav1.LabelSelector like its String method, whose output appears in Tables and events. If s is nil,
+// the result is that of a nil pointer.
 func SelectorString(s object.Object) string {
 	if s == nil {
 		return "nil"

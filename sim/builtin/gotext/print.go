@@ -1,5 +1,6 @@
-// Package gotext prints and compares objects as the API server holds them in memory: some messages show a value with all fields of
-// the Go struct in its order, under their Go names. types.txt says what the structs look like; make generate writes it.
+// Package gotext prints and compares objects in the API server's in-memory form. Some messages contain a value with all
+// fields of the Go struct, in its order and with their Go names. types.txt describes the structs; make generate writes
+// it.
 package gotext
 
 import (
@@ -23,13 +24,13 @@ import (
 //	{"hostPort":80}  ─ JSON(ContainerPort) ─▶  {"Name":"","HostPort":80,"ContainerPort":0,"Protocol":"","HostIP":""}
 type Type string
 
-// typeTexts are types.txt, with a line for each struct of schema.Default, and types-MINOR.txt for some later minors, with the structs that
-// have changed.
+// typeTexts contains types.txt, with a line for each struct of schema.Default, and types-MINOR.txt for some later minor
+// versions, with the structs that have changed there.
 //
 //go:embed types*.txt
 var typeTexts embed.FS
 
-// textsSince are the minors that have a text of their own, oldest first: 37 is 1.37.
+// textsSince returns the minor versions that have a separate types file, oldest first: 37 is 1.37.
 var textsSince = sync.OnceValue(func() (minors []int) {
 	for _, r := range schema.Releases {
 		if _, err := typeTexts.Open("types-" + r.Minor + ".txt"); err == nil {
@@ -41,8 +42,8 @@ var textsSince = sync.OnceValue(func() (minors []int) {
 	return minors
 })
 
-// In returns the struct as servers of a minor have it: 37 is 1.37. Before the name of one of a minor that has a text of its own
-// stands that minor: 37/PodSpec.
+// In returns the struct as servers of a minor version define it: 37 is 1.37. If the struct is from a separate types file, the
+// version is a prefix of its name: 37/PodSpec.
 func (t Type) In(minor int) Type {
 	for _, since := range slices.Backward(textsSince()) {
 		if minor >= since {
@@ -55,10 +56,10 @@ func (t Type) In(minor int) Type {
 // goField is one field of a struct.
 type goField struct {
 	name, json string // "" for an embedded struct, whose fields are printed in its place
-	kind       byte   // s, i, b, q, p, j: string, number, bool, quantity, port, as on the wire; '.': the struct elem
+	kind       byte   // s, i, b, q, p, j: string, number, bool, quantity, port, JSON as encoded; '.': the struct elem
 	elem       Type
-	pointer    bool // absent prints null
-	list, dict bool // of elem; absent prints null
+	pointer    bool // a missing value is printed as null
+	list, dict bool // a list or map of elem; a missing one is printed as null
 }
 
 var goTypes = sync.OnceValue(func() map[Type][]goField {
@@ -72,9 +73,10 @@ var goTypes = sync.OnceValue(func() map[Type][]goField {
 	return types
 })
 
-// read adds the structs of a file, whose names and those of their parts get a prefix.
+// read adds the structs in a types file to types. It adds the prefix to their names and to the names of changed structs that their
+// fields refer to.
 func read(file, prefix string, types map[Type][]goField) {
-	text, _ := typeTexts.ReadFile(file) // textsSince knows that it is there
+	text, _ := typeTexts.ReadFile(file) // cannot fail: textsSince has listed the file
 	for line := range strings.Lines(string(text)) {
 		name, list, ok := strings.Cut(strings.TrimRight(line, "\n"), ": ")
 		if !ok {
@@ -83,7 +85,7 @@ func read(file, prefix string, types map[Type][]goField) {
 		var fields []goField
 		for text := range strings.SplitSeq(list, ", ") {
 			if text == "" {
-				continue // a struct without fields
+				continue // the struct has no fields
 			}
 			f := parseGoField(text)
 			if f.elem != "" && f.elem != "ObjectMeta" && f.elem != "LabelSelector" {
@@ -95,7 +97,7 @@ func read(file, prefix string, types map[Type][]goField) {
 	}
 }
 
-// parseGoField reads "HostPort i", "Monitors=monitors []s" or "+VolumeSource".
+// parseGoField parses "HostPort i", "Monitors=monitors []s" or "+VolumeSource".
 func parseGoField(text string) goField {
 	var f goField
 	if elem, ok := strings.CutPrefix(text, "+"); ok {
@@ -116,7 +118,7 @@ func parseGoField(text string) goField {
 	return f
 }
 
-// lowerFirstWord turns HTTPGet into httpGet, and Name into name.
+// lowerFirstWord returns name with its first word in lower case: HTTPGet becomes httpGet, and Name becomes name.
 func lowerFirstWord(name string) string {
 	upper := 0
 	for upper < len(name) && unicode.IsUpper(rune(name[upper])) {
@@ -128,18 +130,18 @@ func lowerFirstWord(name string) string {
 	return strings.ToLower(name[:upper]) + name[upper:]
 }
 
-// Value returns the struct of o for the text of an error.
+// Value returns the Go struct that corresponds to o, for an error message.
 func Value(t Type, o object.Object) field.Raw { return field.Raw(JSON(t, o)) }
 
-// Values returns a slice of structs for the text of an error; nil prints null.
+// Values returns a slice of structs for an error message. A nil slice is printed as null.
 func Values(t Type, list []any) field.Raw {
 	return field.Raw(appendGoList(nil, goField{kind: '.', elem: t}, list))
 }
 
-// JSON prints the struct of o in one line.
+// JSON returns the Go struct that corresponds to o, as a single line of JSON.
 func JSON(t Type, o object.Object) []byte { return appendGoStruct(nil, t, o) }
 
-// Diff returns the unified difference between two structs as the server prints it in messages.
+// Diff returns the unified diff of two structs in the format of the server's messages.
 func Diff(t Type, old, obj object.Object) string {
 	return unifiedDiff(goLines(t, old), goLines(t, obj))
 }
@@ -152,16 +154,16 @@ func goLines(t Type, o object.Object) []string {
 	return strings.Split(b.String(), "\n")
 }
 
-// appendGoStruct prints a struct.
+// appendGoStruct appends a struct to b.
 func appendGoStruct(b []byte, t Type, o object.Object) []byte {
 	b = append(b, '{')
 	return closed(appendGoFields(b, t, o))
 }
 
-// closed ends a struct whose fields have commas behind them.
+// closed replaces the comma after the last field with a closing brace.
 func closed(b []byte) []byte { return append(bytes.TrimSuffix(b, []byte{','}), '}') }
 
-// appendGoFields prints the fields, each with a comma behind it.
+// appendGoFields appends the fields of a struct to b, each followed by a comma.
 func appendGoFields(b []byte, t Type, o object.Object) []byte {
 	if t == PodSpec {
 		o = inMemory(o)
@@ -181,7 +183,7 @@ func appendGoFields(b []byte, t Type, o object.Object) []byte {
 	return b
 }
 
-// inMemory moves the fields of a pod spec that the server keeps in the security context there.
+// inMemory moves fields of a pod spec to the security context if the server keeps them there in memory.
 func inMemory(o object.Object) object.Object {
 	security, spec := object.Object{}, object.Object{}
 	maps.Copy(security, o.At("securityContext"))
@@ -216,6 +218,9 @@ func appendGoList(b []byte, f goField, list []any) []byte {
 	if list == nil {
 		return append(b, "null"...)
 	}
+	if f.kind == 'j' && f.json == "conditions" {
+		return conditions.appendList(b, object.Object{f.json: list}.Objects(f.json))
+	}
 	b = append(b, '[')
 	for i, v := range list {
 		if i > 0 {
@@ -226,7 +231,7 @@ func appendGoList(b []byte, f goField, list []any) []byte {
 	return append(b, ']')
 }
 
-// appendGoValue prints a value that is not null: an absent one is the zero value of its kind.
+// appendGoValue appends a value to b. If the value is missing, it appends the zero value of the field's kind.
 func appendGoValue(b []byte, f goField, v any) []byte {
 	if f.kind == '.' {
 		m, _ := v.(map[string]any)
@@ -238,7 +243,7 @@ func appendGoValue(b []byte, f goField, v any) []byte {
 	return object.AppendJSON(b, f.orZero(v))
 }
 
-// orZero returns a scalar, or the zero value of the field's kind for an absent one.
+// orZero returns v, or the zero value of the field's kind if v is missing.
 func (f *goField) orZero(v any) any {
 	if v != nil {
 		return v
@@ -259,7 +264,7 @@ func (f *goField) orZero(v any) any {
 // requirement is a metav1.LabelSelectorRequirement.
 var requirement = wireStruct{[]string{"key", "operator", "values"}, 2}
 
-// LabelSelector prints a metav1.LabelSelector, one of the few structs that print in memory as they do on the wire.
+// LabelSelector returns a metav1.LabelSelector, one of the few structs whose in-memory form equals its JSON encoding.
 func LabelSelector(selector object.Object) []byte {
 	b := []byte{'{'}
 	if m := selector.Map("matchLabels"); len(m) > 0 {

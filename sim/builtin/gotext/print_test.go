@@ -9,7 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// podObject reads an object from its JSON text.
+// parsedText parses the JSON of an object.
 func parsedText(t *testing.T, text string) object.Object {
 	t.Helper()
 	obj, err := object.Parse([]byte(text))
@@ -36,7 +36,7 @@ func TestGoJSON(t *testing.T) {
 				`"StorageClassName":null,"VolumeMode":null,"DataSource":null,"DataSourceRef":null,"VolumeAttributesClassName":null}}`},
 	} {
 		is := is.New(t)
-		is.Equal(string(JSON(c.typ, parsedText(t, c.in))), c.want) // struct order, Go names, zero values
+		is.Equal(string(JSON(c.typ, parsedText(t, c.in))), c.want) // struct order, Go names, and zero values
 	}
 }
 
@@ -44,8 +44,8 @@ func TestGoJSONMovesHostFields(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	text := string(JSON(PodSpec, parsedText(t, `{"hostNetwork":true,"hostUsers":false,"securityContext":{"runAsUser":5}}`)))
-	is.True(strings.Contains(text, `"SecurityContext":{"HostNetwork":true,"HostPID":false,"HostIPC":false,"ShareProcessNamespace":null,"HostUsers":false,`)) // they live in the security context
-	is.True(strings.Contains(text, `"RunAsUser":5`))                                                                                                         // which keeps its own
+	is.True(strings.Contains(text, `"SecurityContext":{"HostNetwork":true,"HostPID":false,"HostIPC":false,"ShareProcessNamespace":null,"HostUsers":false,`)) // these fields are in the security context
+	is.True(strings.Contains(text, `"RunAsUser":5`))                                                                                                         // the security context keeps its own fields
 }
 
 func TestGoDiff(t *testing.T) {

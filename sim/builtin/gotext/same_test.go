@@ -41,7 +41,7 @@ func TestSameGo(t *testing.T) {
 			b, err := object.Parse([]byte(tt.b))
 			is.NoErr(err)                          // an object
 			is.Equal(Same(PodSpec, a, b), tt.same) // as in memory
-			is.Equal(Same(PodSpec, b, a), tt.same) // both ways
+			is.Equal(Same(PodSpec, b, a), tt.same) // in both directions
 		})
 	}
 }

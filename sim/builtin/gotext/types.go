@@ -46,6 +46,7 @@ const (
 	ResourceClaimConsumerReference   Type = "ResourceClaimConsumerReference"
 	ResourceClaimSpec                Type = "ResourceClaimSpec"
 	ResourceClaimTemplateSpec        Type = "ResourceClaimTemplateSpec"
+	ResourcePoolStatusRequestStatus  Type = "ResourcePoolStatusRequestStatus"
 	ResourceRequirements             Type = "ResourceRequirements"
 	RoleRef                          Type = "RoleRef"
 	RollingUpdateStatefulSetStrategy Type = "RollingUpdateStatefulSetStrategy"

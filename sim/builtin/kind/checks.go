@@ -45,27 +45,28 @@ func CheckConditions(ctx *resource.Context, at field.Cursor) {
 	}
 }
 
-// NonNegative checks that none of the numbers in the named fields is negative.
+// NonNegative checks that the numbers in the named fields are not negative.
 func NonNegative(at field.Cursor, names ...string) {
 	for _, name := range names {
 		at.Child(name).NonNegative()
 	}
 }
 
-// Details of NotAbove for the status of a workload.
+// Error details for NotAbove in the status of a workload.
 const (
 	AboveReplicas = "cannot be greater than status.replicas"
 	AboveReady    = "cannot be greater than readyReplicas"
 )
 
-// NotAbove checks that none of the named numbers is greater than the number limit.
+// NotAbove checks that none of the numbers in the named fields exceeds the number in the field limit.
 func NotAbove(at field.Cursor, limit, detail string, names ...string) {
 	for _, name := range names {
 		at.Child(name).OrZero().Max(at.Int64(limit), detail)
 	}
 }
 
-// ReplicaStatus checks the status of a ReplicaSet, or of a ReplicationController, which counts no pods that terminate.
+// ReplicaStatus checks the status of a ReplicaSet or a ReplicationController. A ReplicationController has no
+// terminatingReplicas.
 func ReplicaStatus(_ *resource.Context, all field.Cursor) {
 	at := all.Child("status")
 	NonNegative(at, "replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration",
@@ -74,26 +75,27 @@ func ReplicaStatus(_ *resource.Context, all field.Cursor) {
 	NotAbove(at, "readyReplicas", AboveReady, "availableReplicas")
 }
 
-// CheckAlwaysRestarts checks what the pods of a kind that replaces them may not have.
+// CheckAlwaysRestarts checks the pod template of a kind that replaces its pods: restartPolicy must be Always, and
+// activeDeadlineSeconds is not allowed.
 func CheckAlwaysRestarts(template field.Cursor, kind string) {
 	spec := template.Child("spec")
 	spec.Child("restartPolicy").OrEmpty().OneOf("Always")
 	spec.ForbidAny("activeDeadlineSeconds in "+kind+" is not Supported", "activeDeadlineSeconds")
 }
 
-// CheckAmountOrPercent checks an IntOrString: a number that is not negative, or a percentage.
+// CheckAmountOrPercent checks an IntOrString, which must be a non-negative number or a percentage.
 func CheckAmountOrPercent(at field.Cursor) {
 	at.CheckEnum(field.Percent).NonNegative()
 }
 
-// CheckAtMost100Percent checks that a percentage is one of a whole.
+// CheckAtMost100Percent checks that a percentage is not greater than 100%.
 func CheckAtMost100Percent(at field.Cursor) {
 	if text := at.String(); len(field.Percent(text)) == 0 && AmountOf(at) > 100 {
 		at.Invalid(field.Enum(text), "must not be greater than 100%")
 	}
 }
 
-// AmountOf returns the number in an IntOrString: that of a percentage without the sign; other texts are 0.
+// AmountOf returns the number in an IntOrString, which may be followed by a percent sign. For any other string it returns 0.
 func AmountOf(at field.Cursor) int64 {
 	if n, ok := at.Int(); ok {
 		return n
@@ -106,37 +108,39 @@ func AmountOf(at field.Cursor) int64 {
 	return n
 }
 
-// InvalidAmount reports an IntOrString that breaks a rule; an absent one is 0.
+// InvalidAmount reports that an IntOrString is invalid. In the error, a missing value is 0.
 func InvalidAmount(at field.Cursor, detail string) {
 	at.OrZero().AsEnum().InvalidIf(true, detail)
 }
 
-// CheckAlone checks that a list with a wildcard has nothing else.
+// CheckAlone checks that a list that contains a wildcard has no other items.
 func CheckAlone(at field.Cursor, what string) {
 	list := at.Strings()
 	at.InvalidIf(len(list) > 1 && slices.Contains(list, "*"), "if '*' is present, must not specify other "+what)
 }
 
-// ImmutablePointer is ImmutableStruct for one that may be missing, which is not the same as an empty one.
+// ImmutablePointer is like ImmutableStruct, but for a pointer field, where a missing struct differs from an empty one.
 func ImmutablePointer(at field.Cursor, goType gotext.Type) {
 	if at.Updates() && (at.Has() != (at.Old() != nil) || !gotext.Same(goType, at.Object(), at.Old())) {
 		at.Invalid(GoPointer(goType, at.Object()), field.TextImmutable)
 	}
 }
 
-// ImmutableStruct checks on update that a struct is what it was in memory, and prints it as its Go type.
+// ImmutableStruct checks that an update does not change a struct. Structs are compared the way the real server compares them in
+// memory. The error prints the struct as its Go type.
 func ImmutableStruct(at field.Cursor, goType gotext.Type) {
 	InvalidStructIf(at, at.Updates() && !gotext.Same(goType, at.Object(), at.Old()), goType, field.TextImmutable)
 }
 
-// InvalidStructIf reports a struct if it is broken, and prints it as its Go type; detail names the rule.
+// InvalidStructIf reports a struct if broken is true, and prints it as its Go type. The detail states the rule.
 func InvalidStructIf(at field.Cursor, broken bool, goType gotext.Type, detail string) {
 	if broken {
 		at.Invalid(gotext.Value(goType, at.Object()), detail)
 	}
 }
 
-// CheckUnion checks that exactly one of the members of a struct is set, in the words of a tag (validate.Union).
+// CheckUnion checks that exactly one of the members of a struct is set. Its errors have the wording of declarative
+// validation (validate.Union).
 func CheckUnion(at field.Cursor, members ...string) {
 	set := slices.DeleteFunc(slices.Clone(members), func(name string) bool { return !at.Has(name) })
 	all := "`" + strings.Join(members, "`, `") + "`"
@@ -156,7 +160,7 @@ func CheckSelector(at field.Cursor, options selector.ValidateOptions) {
 	}
 }
 
-// InvalidSelector reports a metav1.LabelSelector that breaks a rule, or null.
+// InvalidSelector reports that a metav1.LabelSelector is invalid. In the error, a missing selector is null.
 func InvalidSelector(at field.Cursor, detail string) {
 	if !at.Has() {
 		at.Invalid(nil, detail)
@@ -165,20 +169,21 @@ func InvalidSelector(at field.Cursor, detail string) {
 	}
 }
 
-// AsStored are the options of a selector that may have bad values on update if anything is wrong with the stored one.
+// AsStored returns the options for validating a selector. They allow invalid values if the stored selector is invalid.
 func AsStored(at field.Cursor) selector.ValidateOptions {
 	wrong := selector.ValidateLabelSelector(field.Path{}, at.Old(), selector.ValidateOptions{})
 	return selector.ValidateOptions{AllowInvalidValues: len(wrong) > 0}
 }
 
-// CheckSelectorKept checks on update that a metav1.LabelSelector is the one it was.
+// CheckSelectorKept checks that an update does not change a metav1.LabelSelector.
 func CheckSelectorKept(at field.Cursor) {
 	if at.Updates() && (at.Has() != (at.Old() != nil) || at.Changed()) {
 		InvalidSelector(at, field.TextImmutable)
 	}
 }
 
-// WarnClaimSize warns about sizes in a PersistentVolumeClaim, whose spec is reported at p, that are no whole number of bytes.
+// WarnClaimSize warns about sizes in a PersistentVolumeClaim that are not a whole number of bytes. p is the path of the
+// claim's spec in the warnings.
 func WarnClaimSize(ctx *resource.Context, p field.Path, claim object.Object) {
 	for _, list := range []string{"requests", "limits"} {
 		if q := quantity.Of(claim.Map("spec", "resources", list)["storage"]); q.MilliValue()%1000 != 0 {
@@ -187,27 +192,28 @@ func WarnClaimSize(ctx *resource.Context, p field.Path, claim object.Object) {
 	}
 }
 
-// comparison is how the API server compares a sent value with the stored one.
+// comparison determines how the API server compares a new value with the stored one.
 type comparison bool
 
 const (
-	// Semantically is apiequality.Semantic.DeepEqual: empty and missing lists and maps are the same.
+	// Semantically is apiequality.Semantic.DeepEqual: empty and missing lists and maps are equal.
 	Semantically comparison = false
-	// Literally is reflect.DeepEqual: an empty list or map in the request differs from a missing one. Stored objects have no empty ones.
+	// Literally is reflect.DeepEqual: an empty list or map in the request differs from a missing one. Stored objects have
+	// no empty lists or maps.
 	Literally comparison = true
 )
 
-// Changes makes the Strategy.SpecChanged of a kind whose objects have a type.
+// Changes creates a Strategy.SpecChanged function. typ returns the type of the objects.
 type Changes func(typ func() *schema.Type) func(obj, old object.Object) bool
 
-// Of returns Changes that compare top-level fields.
+// Of returns a Changes function that compares top-level fields.
 func (c comparison) Of(names ...string) Changes {
 	return func(typ func() *schema.Type) func(obj, old object.Object) bool {
 		return func(obj, old object.Object) bool {
 			for _, name := range names {
 				value, before := obj[name], old[name]
 				if c == Semantically && object.Equal(value, before) {
-					continue // most updates leave it as it is
+					continue // fast path: most updates do not change the field
 				}
 				if !c.sameField(typ().Field(name), value, before) {
 					return true
@@ -218,7 +224,7 @@ func (c comparison) Of(names ...string) Changes {
 	}
 }
 
-// sameField compares two values of a field: a missing value that is no pointer is the zero value of its type.
+// sameField compares two values of a field. A missing value of a non-pointer field equals the zero value of its type.
 func (c comparison) sameField(f *schema.Field, value, old any) bool {
 	if f.Pointer && (value == nil || old == nil) {
 		return value == nil && old == nil
@@ -257,7 +263,7 @@ func (c comparison) same(t *schema.Type, value, old any) bool {
 	return object.Blank(value) && object.Blank(old) || object.Equal(value, old)
 }
 
-// emptied reports whether a list or map was sent empty, which counts when everything does.
+// emptied reports whether a value with n elements is an empty list or map and not missing, if the comparison distinguishes the two.
 func (c comparison) emptied(value any, n int) bool { return c == Literally && value != nil && n == 0 }
 
 func textOrZero(v any) string {

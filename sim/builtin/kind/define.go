@@ -1,6 +1,7 @@
 package kind
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"sync"
@@ -12,8 +13,9 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// Define returns the definitions of all resources that a server serves by default, in the order of discovery. It completes
-// the kinds of the resources, which are not to be used again; a resource without one has no rules of its own.
+// Define returns the definitions of the resources of a set in the order of discovery. It omits resources whose feature gate is
+// disabled. It completes the kinds of these resources, so the caller must not use the kinds again. A resource without a kind has
+// no specific rules.
 func Define(set *schema.Set, server resource.Server, kinds []Kind) []*resource.Definition {
 	known, hubs := map[string]*Kind{}, map[string]*resource.Definition{}
 	for i := range kinds {
@@ -29,25 +31,36 @@ func Define(set *schema.Set, server resource.Server, kinds []Kind) []*resource.D
 	}
 	var defs []*resource.Definition
 	served := map[schema.GVK]*resource.Definition{}
+	var storage []schema.GVK
 	for _, r := range set.Resources() {
-		d := defineOne(set, r, known)
-		defs = append(defs, d)
-		served[d.GVK] = d
-	}
-	for i, r := range set.Resources() {
-		if defs[i].Hub = served[r.Storage]; defs[i].Hub == nil {
-			defs[i].Hub = defs[i] // virtual, or stored in a version that is not served
+		if k := known[storageName(r)]; k != nil && k.Gate != "" && !server.Gates[k.Gate] {
+			continue
 		}
-		hubs[defs[i].Storage] = defs[i].Hub
+		d := defineOne(set, r, known)
+		defs, storage = append(defs, d), append(storage, r.Storage)
+		served[d.GVK] = d
+		if h := hubs[d.Storage]; h == nil || h.GVK.Group == d.Group && schema.CompareVersions(d.Version, h.Version) > 0 {
+			hubs[d.Storage] = d
+		}
+	}
+	for i, d := range defs {
+		switch stored := served[storage[i]]; {
+		case storage[i].Kind == "": // virtual
+			d.Hub = d
+		case stored != nil && !stored.Off:
+			d.Hub = stored
+		default: // stored in a version that is not served by default
+			d.Hub = hubs[d.Storage]
+		}
 	}
 	return defs
 }
 
-// defineOne makes one definition; its Hub is set later.
+// defineOne creates one definition. Define sets its Hub later.
 func defineOne(set *schema.Set, r schema.Resource, known map[string]*Kind) *resource.Definition {
 	d := &resource.Definition{
 		GVK: r.GVK, Resource: r.Resource, Singular: r.Singular, ShortNames: r.ShortNames, Categories: r.Categories,
-		Namespaced: r.Namespaced, Verbs: r.Verbs, Storage: storageName(r),
+		Namespaced: r.Namespaced, Verbs: r.Verbs, Storage: storageName(r), Off: r.Off,
 	}
 	d.Type = func() *schema.Type { return set.Kind(d.GVK) }
 	d.Read = codec.Read
@@ -59,7 +72,7 @@ func defineOne(set *schema.Set, r schema.Resource, known map[string]*Kind) *reso
 	}
 	for _, s := range r.Subresources {
 		sub := resource.Subresource{Name: s.Name, GVK: s.GVK, Verbs: s.Verbs, Stream: k.Streams[s.Name], Connect: k.Connect[s.Name]}
-		sub.NoTable = s.Name == "status" && k.PlainStatus || s.Name != "status" && s.Name != "scale" // others never do
+		sub.NoTable = s.Name == "status" && k.PlainStatus || s.Name != "status" && s.Name != "scale" // other subresources are never printed as a Table
 		if s.Kind == "Scale" {
 			sub.Row = table.RowOf(table.ScaleColumns())
 			for _, c := range table.ScaleColumns() {
@@ -82,19 +95,21 @@ func defineOne(set *schema.Set, r schema.Resource, known map[string]*Kind) *reso
 	if d.FieldLabels = k.Labels[r.GV()]; d.FieldLabels == nil {
 		d.FieldLabels = k.Labels[""]
 	}
-	d.UnknownField = k.Unknown
+	if k.Unknown != nil {
+		d.UnknownField = func(label string) string { return k.Unknown(d.GVK, label) }
+	}
 	if c, ok := k.Convert[r.GV()]; ok {
 		d.ToHub, d.FromHub = c.ToHub, c.FromHub
 	}
 	d.NullRows = k.NullRows
-	d.Row, d.RowOrder, d.Deprecated, d.KeyPrefix = k.Row, k.Order, k.Deprecated, k.KeyPrefix
+	d.Row, d.RowOrder, d.Deprecated, d.KeyPrefix = k.Row, k.Order, cmp.Or(r.Deprecated, k.Deprecated), k.KeyPrefix
 	for _, c := range k.Columns {
 		d.Columns = append(d.Columns, c.Define(set))
 	}
 	return d
 }
 
-// storageName is the resource part of the storage key. Events of both groups are one resource.
+// storageName returns the resource part of the storage key. The Events of both groups share one key.
 func storageName(r schema.Resource) string {
 	if r.Group == "" || r.Resource == "events" {
 		return r.Resource

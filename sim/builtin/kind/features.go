@@ -10,14 +10,17 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// features are the feature gates that affect the API server, each with the minor from which on it is on by default (36 is 1.36), or 0 if
-// it is off in every minor. Gates of kubelets, schedulers or controllers alone are not among them.
+// features are the feature gates that affect the API server, each with the minor version in which it became enabled by
+// default (36 is 1.36), or 0 if it is disabled by default in every minor version. Gates that affect only kubelets,
+// schedulers or controllers are not included.
 var features = map[string]int{
 	"AllowUnsafeMalformedObjectDeletion":           37,
 	"AtomicWriteVolumeUserFields":                  0,
 	"AuthorizePodWebsocketUpgradeCreatePermission": 35,
+	"CBORServingAndStorage":                        0,
 	"CSIServiceAccountTokenSecrets":                35,
 	"CSIVolumeHealth":                              0,
+	"ClusterTrustBundle":                           37,
 	"ClusterTrustBundleProjection":                 37,
 	"ComponentFlagz":                               36,
 	"ComponentStatusz":                             36,
@@ -63,6 +66,7 @@ var features = map[string]int{
 	"ResourceHealthStatus":                         36,
 	"ResourceHealthStatusMessage":                  36,
 	"RestartAllContainersOnContainerExits":         36,
+	"StorageVersionMigrator":                       37,
 	"StrictIPCIDRValidation":                       36,
 	"SELinuxMount":                                 37,
 	"TaintTolerationComparisonOperators":           0,
@@ -72,8 +76,8 @@ var features = map[string]int{
 	"WorkloadWithJob":                              0,
 }
 
-// Server returns the API server of a minor ("1.36") that has feature gates of its own. A gate that decides nothing here is an
-// error.
+// Server returns the API server of a minor version ("1.36") with the given feature gates. It returns an error if a gate has no
+// effect in the simulator.
 func Server(minor string, gates map[string]bool) (resource.Server, error) {
 	_, number, _ := strings.Cut(minor, ".")
 	at, err := strconv.Atoi(number)

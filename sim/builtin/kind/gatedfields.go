@@ -7,21 +7,21 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// gatedFields are the fields of disabled gates.
+// gatedFields are the fields of disabled gates, as trees.
 //
 //	spec.containers.*.lifecycle.stopSignal?        spec ─ containers ─ * ─┬─ lifecycle ─ stopSignal
 //	spec.containers.*.restartPolicyRules     ─▶                           └─ restartPolicyRules
 //	status.resources                               status ─ resources
 type gatedFields struct {
-	all   *branch   // those of all gates, which are looked for at once
-	gates []*branch // those of each gate
+	all   *branch   // the fields of all gates in one tree, to search an object only once
+	gates []*branch // the fields of each gate
 }
 
-// branch is a field that is one of a disabled gate, or leads to some.
+// branch is a field of a disabled gate, or an ancestor of such fields.
 type branch struct {
-	name  string // "*": every item of a list, or every value of a map
+	name  string // "*" stands for all items of a list or all values of a map
 	gated bool
-	takes bool // gated, and takes what contains it with it when nothing else is left there
+	takes bool // the field is gated; its parent is removed, too, if nothing else is left in it
 	below []*branch
 }
 
@@ -38,7 +38,7 @@ func fieldsOf(gates []Gate) gatedFields {
 	return f
 }
 
-// add adds a field at a path of Gate.Fields.
+// add adds the field at a path of Gate.Fields.
 func (b *branch) add(path string) {
 	path, takes := strings.CutSuffix(path, "?")
 	for name := range strings.SplitSeq(path, ".") {
@@ -55,7 +55,7 @@ func (b *branch) child(name string) *branch {
 	return b.below[i]
 }
 
-// drop takes the fields out of obj, but for those of a gate that old uses.
+// drop removes the gated fields from obj, except those of gates whose fields old already uses.
 func (f gatedFields) drop(obj, old object.Object) {
 	if old == nil || !f.all.usedBelow(map[string]any(old)) {
 		f.all.dropBelow(map[string]any(obj))
@@ -68,8 +68,8 @@ func (f gatedFields) drop(obj, old object.Object) {
 	}
 }
 
-// drop drops the field, or those below it, in the value that contains it. It reports whether that has left nothing of a value
-// that is to go then.
+// drop removes the field, or the fields below it, from the value that contains it. It reports whether parent is now empty
+// and must be removed as well.
 func (b *branch) drop(parent any) (empty bool) {
 	if b.name == "*" {
 		eachValue(parent, func(item any) { b.dropBelow(item) })
@@ -94,7 +94,7 @@ func (b *branch) dropBelow(v any) (empty bool) {
 	return empty
 }
 
-// used reports whether the field, or one below it, has a value in the value that contains it.
+// used reports whether the field, or a field below it, is set in its parent.
 func (b *branch) used(parent any) bool {
 	found := false
 	if b.name == "*" {
@@ -110,7 +110,7 @@ func (b *branch) usedBelow(v any) bool {
 	return slices.ContainsFunc(b.below, func(next *branch) bool { return next.used(v) })
 }
 
-// eachValue calls f with the items of a list, or the values of a map, in any order.
+// eachValue calls f with the items of a list or the values of a map, in unspecified order.
 func eachValue(v any, f func(any)) {
 	switch v := v.(type) {
 	case []any:

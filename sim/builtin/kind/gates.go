@@ -11,37 +11,38 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// Gate is a feature gate and what it decides about one resource. A disabled gate drops its fields on every write unless the
-// stored object uses one of them already, and refuses its values unless the stored object has them (API changes guide,
-// "Alpha, Beta, and Stable Versions", "New enum value in existing field"). A kind may have several of one name.
+// Gate is a feature gate and its effects on one resource. A disabled gate drops its fields on every write unless the
+// stored object uses one of them already, and rejects its enum values unless the stored object has them (API changes
+// guide, "Alpha, Beta, and Stable Versions", "New enum value in existing field"). A kind may have several Gates with the
+// same name.
 //
 //	write ──▶ drop the fields of disabled gates ──▶ the kind's own preparation ──▶ validation, then values of disabled gates
 //
-// Rules that depend on a gate otherwise ask for it where they stand: resource.Context.Enabled.
+// Other rules that depend on a gate call resource.Context.Enabled.
 type Gate struct {
-	Name string // in features
+	Name string // a key of features
 
-	// Fields are dotted paths; "*" stands for every item of a list and every value of a map. A path that ends in "?" takes
-	// what contained the field with it when nothing else is left there.
+	// Fields are dotted paths. "*" stands for all items of a list and all values of a map. If a path ends in "?", the
+	// parent of the field is removed, too, if nothing else is left in it.
 	Fields []string
 
-	// Values are enum values at a path that only an enabled gate allows; allowed are the others.
+	// Values is an enum value that is allowed only if the gate is enabled.
 	Values *GatedValue
 
-	// Defaults fills in the defaults of an enabled gate, Otherwise those of a disabled one. Either may be nil.
+	// Defaults sets the defaults of an enabled gate, and Otherwise those of a disabled one. Either may be nil.
 	Defaults, Otherwise func(obj object.Object)
 
 	// Changed replaces Kind.Changed if the gate is enabled. If nil, the gate does not affect generations.
 	Changed Changes
 }
 
-// GatedValue is an enum value at a path; Allowed are the others.
+// GatedValue is an enum value at a path, which is allowed only if a gate is enabled. Allowed contains the other values.
 type GatedValue struct {
 	Path, Value string
 	Allowed     []string
 }
 
-// obey makes a kind obey the gates of a server. hub returns the type of its objects.
+// obey applies the feature gates of a server to a kind. hub returns the type of the kind's objects.
 func (k *Kind) obey(gates resource.Gates, hub func() *schema.Type) {
 	var off []Gate
 	for _, g := range k.Gates {
@@ -63,7 +64,7 @@ func (k *Kind) obey(gates resource.Gates, hub func() *schema.Type) {
 	}
 }
 
-// alsoDefault adds more, which may be nil, to the defaults of all versions.
+// alsoDefault adds a function to the defaults of all versions. It does nothing if more is nil.
 func (k *Kind) alsoDefault(more func(obj object.Object)) {
 	if more == nil {
 		return
@@ -93,7 +94,8 @@ func dropDisabled(s *resource.Strategy, off []Gate, hub func() *schema.Type) {
 	}
 }
 
-// known returns the gates without the fields that objects of a release do not have: most gates that are off came later.
+// known returns the gates in off that have fields in type t, each with only those fields. Most disabled gates only have fields in
+// newer releases.
 func known(off []Gate, t *schema.Type) (left []Gate) {
 	for _, g := range off {
 		g.Fields = slices.DeleteFunc(slices.Clone(g.Fields), func(path string) bool {
@@ -106,7 +108,7 @@ func known(off []Gate, t *schema.Type) (left []Gate) {
 	return left
 }
 
-// has reports whether there is a field at the path in values of a type.
+// has reports whether type t has a field at the path.
 func has(t *schema.Type, path []string) bool {
 	if len(path) == 0 || t.Kind == schema.Any {
 		return true
@@ -118,7 +120,7 @@ func has(t *schema.Type, path []string) bool {
 	return f != nil && has(f.Type, path[1:])
 }
 
-// refuseValues makes a rule also refuse the values of disabled gates.
+// refuseValues returns a rule that also rejects the values of disabled gates.
 func refuseValues(off []Gate, rule Rule) Rule {
 	return func(ctx *resource.Context, at field.Cursor) {
 		if rule != nil {
@@ -128,7 +130,7 @@ func refuseValues(off []Gate, rule Rule) Rule {
 	}
 }
 
-// gatedValues reports the values of disabled gates that the stored object does not have.
+// gatedValues reports the values of disabled gates, unless the stored object already has them.
 func gatedValues(off []Gate, at field.Cursor) {
 	was := field.CursorAt(at.Old(), nil)
 	for _, g := range off {
@@ -141,7 +143,7 @@ func gatedValues(off []Gate, at field.Cursor) {
 	}
 }
 
-// findValue returns where the object has the text at the path.
+// findValue returns cursors at all places that match the path and contain the string.
 func findValue(at field.Cursor, path, text string) (found []field.Cursor) {
 	head, rest, _ := strings.Cut(path, ".")
 	switch {

@@ -15,7 +15,7 @@ func TestServer(t *testing.T) {
 	is.NoErr(err)
 	newer, err := Server("1.36", nil)
 	is.NoErr(err)
-	is.True(older.Gates["VolumeLimitScaling"] && !newer.Gates["VolumeLimitScaling"]) // as asked, and off by default
+	is.True(older.Gates["VolumeLimitScaling"] && !newer.Gates["VolumeLimitScaling"]) // one gate set explicitly, one off by default
 	is.True(!older.Gates["ImageVolume"] && newer.Gates["ImageVolume"])               // on since 1.35
 	is.Equal(older.Minor, 34)
 	_, err = Server("1.36", map[string]bool{"X": true})
@@ -24,7 +24,7 @@ func TestServer(t *testing.T) {
 	is.True(err != nil)
 }
 
-// Fields that the release does not have need not be dropped.
+// TestKnownGates checks that fields which the release lacks are not dropped.
 func TestKnownGates(t *testing.T) {
 	is := is.New(t)
 	set, err := schema.Load("1.36")
@@ -37,14 +37,14 @@ func TestKnownGates(t *testing.T) {
 	is.Equal(left, []Gate{{Name: "A", Fields: []string{"spec.hostnameOverride"}}, {Name: "C", Fields: []string{"spec.containers.*.lifecycle.stopSignal?"}}})
 }
 
-// A field goes unless the stored object uses the gate's fields anywhere.
+// TestDropGated checks that a field is dropped unless the stored object uses a field of the same gate.
 func TestDropGated(t *testing.T) {
 	off := fieldsOf([]Gate{{Fields: []string{"a.*.b.c?", "d"}}, {Fields: []string{"a.*.e"}}})
 	for _, c := range [][3]string{
 		{`{"a":[{"b":{"c":1}},{"b":{"c":1,"x":2}},{}],"d":3}`, ``, `{"a":[{},{"b":{"x":2}},{}]}`},
 		{`{"a":{"k":{"b":{"c":1}}}}`, `{"a":[]}`, `{"a":{"k":{}}}`},
 		{`{"a":[{"b":{"c":1}}]}`, `{"d":0}`, `{"a":[{"b":{"c":1}}]}`},
-		{`{"d":1,"a":[{"e":1,"f":2}]}`, `{"a":[{},{"b":{"c":0}}]}`, `{"a":[{"f":2}],"d":1}`}, // of the other gate
+		{`{"d":1,"a":[{"e":1,"f":2}]}`, `{"a":[{},{"b":{"c":0}}]}`, `{"a":[{"f":2}],"d":1}`}, // field of another gate
 		{`{"a":"text","d":null}`, ``, `{"a":"text"}`},
 	} {
 		is := is.New(t)

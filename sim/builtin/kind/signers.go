@@ -7,17 +7,18 @@ import (
 	"github.com/kubesim/kubesim/sim/field"
 )
 
-// signerNameMax is room for a domain, a path of a DNS label and a DNS subdomain, and what separates them.
+// signerNameMax is the maximum length of a signer's name. It is the sum of the maximum lengths of a domain, and of a DNS label and
+// a DNS subdomain as the path, with separators.
 const signerNameMax = 2*field.DNSSubdomainMax + field.DNSLabelMax + 2
 
-// Seconds for which a signer can be asked to sign a certificate of a pod: those of Kubernetes sign shorter ones (KEP-4317).
+// Limits of the lifetime of a pod certificate, in seconds. Kubernetes' own signers allow only shorter ones (KEP-4317).
 const (
 	CertificateSecondsMin = 3600
 	certificateSecondsMax = 91 * 86400
 	kubernetesSecondsMax  = 86400
 )
 
-// CertificateSecondsMax returns how long a signer may be asked to sign for, in seconds.
+// CertificateSecondsMax returns the longest certificate lifetime that a signer accepts, in seconds.
 func CertificateSecondsMax(signer string) int64 {
 	if domain, _, _ := strings.Cut(signer, "/"); domain == "kubernetes.io" || strings.HasSuffix(domain, ".kubernetes.io") {
 		return kubernetesSecondsMax
@@ -25,7 +26,7 @@ func CertificateSecondsMax(signer string) int64 {
 	return certificateSecondsMax
 }
 
-// CheckSignerName checks the name of a signer: a domain and a path, such as example.com/my-signer.
+// CheckSignerName checks the name of a signer, which consists of a domain and a path, such as example.com/my-signer.
 func CheckSignerName(at field.Cursor) {
 	at = at.Required()
 	if !at.Has() {
@@ -45,7 +46,7 @@ func CheckSignerName(at field.Cursor) {
 	at.MaxBytes(signerNameMax)
 }
 
-// checkLabelsOf checks the labels between the dots of a text up to the first that breaks the rule.
+// checkLabelsOf checks the dot-separated labels of a string, until one of them is invalid.
 func checkLabelsOf(at field.Cursor, rule func(string) []string) {
 	for label := range strings.SplitSeq(at.String(), ".") {
 		wrong := rule(label)
@@ -58,7 +59,8 @@ func checkLabelsOf(at field.Cursor, rule func(string) []string) {
 	}
 }
 
-// TrustBundleName is the rule for names of ClusterTrustBundles: they begin with that of the signer; signer is "" for none.
+// TrustBundleName returns the name rule for ClusterTrustBundles. The name must begin with the name of the signer. If there is
+// no signer, it must not contain a colon.
 func TrustBundleName(signer string) func(name string, prefix bool) []string {
 	return func(name string, prefix bool) []string {
 		if signer == "" {

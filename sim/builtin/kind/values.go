@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// IsObject reports whether a value, as it is or as it was written, is a JSON object.
+// IsObject reports whether a value, decoded or raw, is a JSON object.
 func IsObject(v any) bool {
 	raw, ok := v.(object.Raw)
 	if ok {
@@ -23,17 +23,19 @@ func IsObject(v any) bool {
 	return ok
 }
 
-// SortedSet returns the strings in order, each once.
+// SortedSet returns the strings sorted and without duplicates.
 func SortedSet(list []string) []string {
 	out := slices.Clone(list)
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// UnsupportedLabel is the text of a 400 for a field selector label of most kinds that have labels of their own.
-func UnsupportedLabel(label string) string { return "field label not supported: " + label }
+// UnsupportedLabel returns the message of the 400 for an unknown field selector label, in the wording that most kinds use.
+func UnsupportedLabel(_ schema.GVK, label string) string {
+	return "field label not supported: " + label
+}
 
-// SameLabels maps field selector labels to fields of the same name, for every version of a kind.
+// SameLabels returns field selector labels for all versions of a kind. Each label equals the name of its field.
 func SameLabels(labels ...string) map[string]map[string]string {
 	out := make(map[string]string, len(labels))
 	for _, l := range labels {
@@ -42,12 +44,12 @@ func SameLabels(labels ...string) map[string]map[string]string {
 	return map[string]map[string]string{"": out}
 }
 
-// EveryVersion is the defaults of a kind that has the same ones in all versions.
+// EveryVersion returns a map for Kind.Defaults with the same function for all versions of a kind.
 func EveryVersion(f func(object.Object)) map[string]func(object.Object) {
 	return map[string]func(object.Object){"": f}
 }
 
-// Texts returns the strings at a field of the objects of a list.
+// Texts returns the strings in the named field of each object in a list.
 func Texts(list []object.Object, name string) []string {
 	texts := make([]string, len(list))
 	for i, o := range list {
@@ -56,14 +58,14 @@ func Texts(list []object.Object, name string) []string {
 	return texts
 }
 
-// HasCondition reports whether there is a condition of a type in a state: True, False or Unknown.
+// HasCondition reports whether an object has a condition of the given type whose status is state: True, False or Unknown.
 func HasCondition(obj object.Object, kind, state string) bool {
 	return slices.ContainsFunc(obj.Objects("status", "conditions"), func(c object.Object) bool {
 		return c.String("type") == kind && c.String("status") == state
 	})
 }
 
-// ObjectAt returns the object at the path, which is made where there is none.
+// ObjectAt returns the object at the path of obj. If there is none, it adds an empty one and returns that.
 func ObjectAt(obj object.Object, path ...string) object.Object {
 	if obj.At(path...) == nil {
 		obj.Set(map[string]any{}, path...)
@@ -71,7 +73,7 @@ func ObjectAt(obj object.Object, path ...string) object.Object {
 	return obj.At(path...)
 }
 
-// KeepAt gives obj the old value at a path.
+// KeepAt sets the value at a path of obj to that in old. If old does not have one, it removes the value.
 func KeepAt(obj, old object.Object, path ...string) {
 	if v, _ := old.Get(path...); v != nil {
 		obj.Set(object.Copy(v), path...)
@@ -80,7 +82,7 @@ func KeepAt(obj, old object.Object, path ...string) {
 	}
 }
 
-// KeepOld gives obj the old value of top-level fields.
+// KeepOld sets the named top-level fields of obj to their values in old. It removes fields that old does not have.
 func KeepOld(obj, old object.Object, names ...string) {
 	for _, name := range names {
 		if v, ok := old[name]; ok {
@@ -91,28 +93,29 @@ func KeepOld(obj, old object.Object, names ...string) {
 	}
 }
 
-// Decoded returns the bytes of a []byte field.
+// Decoded returns the decoded bytes of a base64-encoded field. If v is not a string, it returns nil.
 func Decoded(v any) []byte {
 	text, _ := v.(string)
-	data, _ := base64.StdEncoding.DecodeString(text) // what cannot be read is refused before it is an object
+	data, _ := base64.StdEncoding.DecodeString(text) // cannot fail: invalid base64 has been rejected before
 	return data
 }
 
-// SetEmpty sets the string at the path where it is absent or "". The value is an any, so that constants need no memory.
+// SetEmpty sets the string at the path if it is missing or "". The value is of type any, so that constants are not
+// allocated.
 func SetEmpty(o object.Object, value any, path ...string) {
 	if o.String(path...) == "" {
 		o.Set(value, path...)
 	}
 }
 
-// SetZero sets the number at the path where it is absent or 0.
+// SetZero sets the number at the path if it is missing or 0.
 func SetZero(o object.Object, value int64, path ...string) {
 	if o.Int64(path...) == 0 {
 		o.Set(value, path...)
 	}
 }
 
-// SubdomainName is the rule for names of kinds that do not check a generateName, and count bytes.
+// SubdomainName is the name rule of kinds that do not check generateName and that limit names by bytes.
 func SubdomainName(name string, prefix bool) []string {
 	if prefix {
 		return nil
@@ -124,7 +127,8 @@ func SubdomainName(name string, prefix bool) []string {
 	return msgs
 }
 
-// GoPointer returns a struct for the text of an error, or null.
+// GoPointer returns the Go struct of an object for an error message. If the object is nil, it returns nil, which is printed as
+// null.
 func GoPointer(t gotext.Type, o object.Object) any {
 	if o == nil {
 		return nil
@@ -132,17 +136,17 @@ func GoPointer(t gotext.Type, o object.Object) any {
 	return gotext.Value(t, o)
 }
 
-// Value is a Go type whose values are read and printed by themselves, though they need not be objects as those of kinds.
+// Value decodes and encodes JSON values of a type that need not be an object.
 //
 //	[{"type":"Pods"}]  ◀─ Read, JSON ─▶  {"value":[{"type":"Pods"}]}  ◀─ codec ─▶  []any
 type Value struct{ inside *schema.Type }
 
-// ValueOf returns what reads and prints values of a type.
+// ValueOf returns a Value that decodes and encodes values of type t.
 func ValueOf(t *schema.Type) Value {
 	return Value{schema.NewStruct("", "", []schema.Field{{Name: "value", Type: t, Pointer: true}})}
 }
 
-// Read reads JSON as it is read into the type: nil for what does not fit, and for null.
+// Read decodes JSON into the type. It returns nil for null and for JSON that does not match the type.
 func (v Value) Read(text string) any {
 	if _, err := object.ParseValue([]byte(text)); err != nil {
 		return nil
@@ -154,14 +158,15 @@ func (v Value) Read(text string) any {
 	return obj["value"]
 }
 
-// JSON prints a value, with fields in the order of the type.
+// JSON encodes a value, with fields in the order of the type.
 func (v Value) JSON(value any) []byte {
 	text := codec.Append(nil, object.Object{"value": value}, v.inside)
 	return text[len(`{"value":`) : len(text)-1]
 }
 
-// IP is the rule for an address in a field that is older than Kubernetes 1.33 (KEP-4858). The address need not be canonical. Servers
-// without StrictIPCIDRValidation accept ambiguous ones: leading zeros, which are not octal, and ::ffff:1.2.3.4 for an IPv4 address.
+// IP returns the rule for an IP address in a field that is older than Kubernetes 1.33 (KEP-4858). The address need not be
+// canonical. Servers without StrictIPCIDRValidation accept ambiguous addresses: leading zeros, which are not octal, and
+// ::ffff:1.2.3.4 for an IPv4 address.
 func IP(ctx *resource.Context) func(string) []string {
 	if ctx.Enabled("StrictIPCIDRValidation") {
 		return field.LegacyIP
@@ -169,7 +174,7 @@ func IP(ctx *resource.Context) func(string) []string {
 	return field.LaxIP
 }
 
-// CIDR is the rule for a network in such a field.
+// CIDR returns the rule for a network in a field that is older than Kubernetes 1.33. It corresponds to IP.
 func CIDR(ctx *resource.Context) func(string) []string {
 	if ctx.Enabled("StrictIPCIDRValidation") {
 		return field.LegacyCIDR
@@ -177,12 +182,12 @@ func CIDR(ctx *resource.Context) func(string) []string {
 	return field.LaxCIDR
 }
 
-// WarnIP warns about an address in such a field.
+// WarnIP warns about an unusual IP address in a field that uses the rule of IP.
 func WarnIP(ctx *resource.Context, p field.Path, ip string) {
 	warnAll(ctx, field.IPWarnings(p, ip, ctx.Since(36)))
 }
 
-// WarnCIDR warns about a network in such a field.
+// WarnCIDR warns about an unusual network in a field that uses the rule of CIDR.
 func WarnCIDR(ctx *resource.Context, p field.Path, cidr string) {
 	warnAll(ctx, field.CIDRWarnings(p, cidr, ctx.Since(36)))
 }

@@ -1,7 +1,7 @@
-// Package kindtest runs the rules of kinds as the registry does, for tests of the packages that define them.
+// Package kindtest runs the rules of kinds in the same way as the registry, for tests of the packages that define them.
 //
 //	Served(Kinds) ──▶ New(t, served, "pods") ──▶ Create, Update: one object after the other, with other stored objects
-//	             └──▶ Rules{…}.Run(t, cases):    many small changes of one object; On makes Rules of another minor, or of gates
+//	             └──▶ Rules{…}.Run(t, cases):    many small changes of one object; On creates Rules for another minor or other gates
 //	NewStore(t, objects).Connect(connector, …):  subresources that write other objects
 package kindtest
 
@@ -16,30 +16,31 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// TB is the part of testing.TB that the package uses.
+// TB is the subset of testing.TB that the package uses.
 type TB interface {
 	Helper()
 	Errorf(format string, args ...any)
 	Fatalf(format string, args ...any)
 }
 
-// Now is the time of all requests.
+// Now is the time at which all requests are sent.
 var Now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// Served returns kinds as a 1.36 with the default feature gates serves them, by storage name. They are made once: making
-// them takes longer than most cases.
+// Served returns a function that returns the kinds of a 1.36 server with the default feature gates, by storage name. The kinds are
+// created only once, because creating them takes longer than most test cases.
 func Served(kinds func() []kind.Kind) func() map[string]*kind.Kind {
 	return On(schema.Default, nil, kinds).Kinds
 }
 
-// On returns Rules of kinds on a server of another minor or with gates of its own, to which Storage and Base are added.
+// On returns Rules for kinds on a server of another minor version, or with other feature gates. The caller must set Storage and
+// Base.
 func On(minor string, gates map[string]bool, kinds func() []kind.Kind) Rules {
 	server, err := kind.Server(minor, gates)
 	if err != nil {
 		panic(err)
 	}
 	return Rules{server: &server, Kinds: sync.OnceValue(func() map[string]*kind.Kind {
-		set, err := schema.Load(minor)
+		set, err := schema.LoadAll(minor)
 		if err != nil {
 			panic(err)
 		}
@@ -53,7 +54,7 @@ func On(minor string, gates map[string]bool, kinds func() []kind.Kind) Rules {
 	})}
 }
 
-// Parse reads an object. Quotes may be written ' where the text has no other ones.
+// Parse parses an object. If the JSON contains no double quotes, single quotes can be used in their place.
 func Parse(t TB, text string) object.Object {
 	t.Helper()
 	if !strings.Contains(text, `"`) {
@@ -66,7 +67,7 @@ func Parse(t TB, text string) object.Object {
 	return obj
 }
 
-// Part prints part of an object with single quotes.
+// Part returns the value at the path as JSON with single quotes in place of double quotes.
 func Part(obj object.Object, path ...string) string {
 	v, _ := obj.Get(path...)
 	return strings.ReplaceAll(string(object.JSON(v)), `"`, "'")
@@ -92,16 +93,16 @@ func Merge(obj, patch map[string]any) {
 	}
 }
 
-// Rules runs cases on one kind.
+// Rules runs test cases for one kind.
 type Rules struct {
-	Kinds                  func() map[string]*kind.Kind // Served
+	Kinds                  func() map[string]*kind.Kind // the kinds under test, usually from Served
 	Storage, Version, Base string
-	Stored                 map[string][]object.Object // beside it, by storage
+	Stored                 map[string][]object.Object // other stored objects, by storage
 	server                 *resource.Server           // set by On; the default is 1.36 with the default feature gates
 }
 
-// Case is a change of a base object, as a JSON merge patch, and what the kind says about the result: an error per line. With
-// Old, another change of the base object is the stored one that is updated.
+// Case is a change of a base object, as a JSON merge patch, and the expected errors, one per line. If Old is set, it is
+// another such change: it creates the stored object, which the case updates.
 type Case struct {
 	Name, Patch, Old, Want string
 	Sub                    string // subresource of the update
@@ -120,7 +121,7 @@ func (rt Rules) try(t TB) *Try {
 	return r
 }
 
-// Make returns the base object with a change and its defaults.
+// Make returns the base object after applying a patch and the defaults.
 func (rt Rules) Make(t TB, patch string) object.Object {
 	t.Helper()
 	obj := Parse(t, rt.Base)
@@ -131,7 +132,8 @@ func (rt Rules) Make(t TB, patch string) object.Object {
 	return obj
 }
 
-// Result runs what the registry runs and returns the object, the errors and the warnings, a line each.
+// Result performs the create or update of a case as the registry would. It returns the object, and the errors and the warnings, one
+// per line.
 func (rt Rules) Result(t TB, c Case) (obj object.Object, errs, warnings string) {
 	t.Helper()
 	r := rt.try(t)
@@ -143,7 +145,7 @@ func (rt Rules) Result(t TB, c Case) (obj object.Object, errs, warnings string) 
 	return obj, errs, strings.Join(r.Warnings, "\n")
 }
 
-// Run runs cases whose Want is the errors, to the letter and in order.
+// Run runs test cases in which Want contains the exact errors, in order.
 func (rt Rules) Run(t TB, cases []Case) {
 	t.Helper()
 	for _, c := range cases {
@@ -153,7 +155,7 @@ func (rt Rules) Run(t TB, cases []Case) {
 	}
 }
 
-// Warns runs cases whose Want is the warnings, to the letter and in order.
+// Warns runs test cases in which Want contains the exact warnings, in order.
 func (rt Rules) Warns(t TB, cases []Case) {
 	t.Helper()
 	for _, c := range cases {
@@ -163,7 +165,8 @@ func (rt Rules) Warns(t TB, cases []Case) {
 	}
 }
 
-// Cells returns the row of the base object with a change, printed a minute after it was created.
+// Cells returns the Table row of the base object after applying a patch. The row is printed a minute after the creation of the
+// object.
 func (rt Rules) Cells(t TB, patch string) string {
 	t.Helper()
 	k := rt.try(t).Kind
@@ -176,7 +179,8 @@ func (rt Rules) Cells(t TB, patch string) string {
 	return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">").Replace(string(object.JSON(row.Cells)))
 }
 
-// DoNotPanic runs every rule on the base object with something missing: what a client leaves out is its error.
+// DoNotPanic runs every rule on variants of the base object that lack a value. A missing value may cause an error, but
+// not a panic.
 func (rt Rules) DoNotPanic(t TB) {
 	t.Helper()
 	k := rt.try(t).Kind
@@ -200,7 +204,7 @@ func (rt Rules) DoNotPanic(t TB) {
 	k.Row(Now, rt.Make(t, ""))
 }
 
-// visit calls yield with every way to leave out or empty one value in v; v is changed while yield runs.
+// visit removes each value in v, and empties each object and list, one at a time. It calls yield while v is modified.
 func visit(v any, yield func()) {
 	switch v := v.(type) {
 	case map[string]any:

@@ -18,7 +18,7 @@ import (
 type Try struct {
 	Kind     *kind.Kind
 	Ctx      *resource.Context
-	Stored   map[string][]object.Object // by storage
+	Stored   map[string][]object.Object // objects by storage name
 	Warnings []string
 
 	t       TB
@@ -26,7 +26,7 @@ type Try struct {
 	version string
 }
 
-// New makes a try for a resource, in the version v1 of its group.
+// New returns a Try for a resource in version v1 of its group.
 func New(t TB, served func() map[string]*kind.Kind, storage string) *Try {
 	t.Helper()
 	kinds := served()
@@ -53,7 +53,7 @@ func New(t TB, served func() map[string]*kind.Kind, storage string) *Try {
 	return r
 }
 
-// Get returns a copy of a stored object.
+// Get returns a copy of a stored object, or nil.
 func (r *Try) Get(storage, namespace, name string) object.Object {
 	for _, o := range r.Stored[storage] {
 		if o.Namespace() == namespace && o.Name() == name {
@@ -63,7 +63,8 @@ func (r *Try) Get(storage, namespace, name string) object.Object {
 	return nil
 }
 
-// Field returns what a field selector compares, "" for kinds that are not under test.
+// Field returns the value that a field selector with the given label compares, and reports whether the object exists. For kinds
+// that are not under test, the value is "".
 func (r *Try) Field(storage, namespace, name, label string) (string, bool) {
 	o := r.Get(storage, namespace, name)
 	if o == nil {
@@ -83,7 +84,7 @@ func (r *Try) All(storage, _ string) (objects []object.Object) {
 	return objects
 }
 
-// Items yields the objects as the store has them.
+// Items calls yield with the stored objects of a resource as store items, until it returns false.
 func (r *Try) Items(storage, _ string, yield func(*resource.Item) bool) {
 	d := &resource.Definition{Storage: storage, Strategy: &resource.Strategy{}}
 	d.Hub = d
@@ -98,7 +99,7 @@ func (r *Try) Items(storage, _ string, yield func(*resource.Item) bool) {
 	}
 }
 
-// Item returns one object as the store has it.
+// Item returns a stored object as a store item, or nil.
 func (r *Try) Item(storage, namespace, name string) (found *resource.Item) {
 	r.Items(storage, "", func(it *resource.Item) bool {
 		if it.Namespace == namespace && it.Name == name {
@@ -109,7 +110,7 @@ func (r *Try) Item(storage, namespace, name string) (found *resource.Item) {
 	return found
 }
 
-// Parse reads an object and gives it the defaults.
+// Parse parses an object and sets its defaults.
 func (r *Try) Parse(text string) object.Object {
 	r.t.Helper()
 	obj := Parse(r.t, text)
@@ -127,7 +128,7 @@ func (r *Try) setDefaults(obj object.Object) {
 	}
 }
 
-// Create does the steps of a POST up to storing. It returns the object and its errors, one per line.
+// Create performs those steps of a POST request that precede storage. It returns the object and the errors, one per line.
 func (r *Try) Create(text string) (object.Object, string) {
 	r.t.Helper()
 	return r.create(r.Parse(text))
@@ -157,7 +158,7 @@ func (r *Try) create(obj object.Object) (object.Object, string) {
 	return obj, lines(errs)
 }
 
-// Update does what a merge patch of the main resource or a subresource does to an object.
+// Update applies a merge patch to an object or a subresource of it. It returns the object and the errors, one per line.
 func (r *Try) Update(old object.Object, patch, subresource string) (object.Object, string) {
 	r.t.Helper()
 	obj := old.Copy()
@@ -199,7 +200,7 @@ func (r *Try) update(obj, old object.Object, subresource string) (object.Object,
 	return obj, lines(errs)
 }
 
-// allocated returns why nothing could be allocated, "" when all was.
+// allocated returns the error message of a failed allocation, or "" if there is none.
 func allocated(errs field.ErrorList, failure *status.Status) string {
 	if failure != nil {
 		return failure.Message
@@ -215,21 +216,21 @@ func lines(errs field.ErrorList) string {
 	return strings.Join(texts, "\n")
 }
 
-// Store is a small store for Connectors: objects by storage name and name. It records deletions with their options.
+// Store is a small store for Connectors, with objects by storage name and name. It records deletions with their options.
 type Store struct {
 	resource.Reader // nil, because its methods are not called
 
 	Objects map[string]object.Object
 	Deleted map[string]string
 
-	Tokens   *token.Authority // the default has no options
+	Tokens   *token.Authority // by default, an Authority without options
 	Warnings []string
 
 	t   TB
 	Rev int
 }
 
-// NewStore returns a store with objects, by "storage/name".
+// NewStore returns a store that contains the given objects, which are keyed by "storage/name".
 func NewStore(t TB, objects map[string]string) *Store {
 	t.Helper()
 	c := &Store{t: t, Objects: map[string]object.Object{}, Deleted: map[string]string{}, Rev: 100}
@@ -239,12 +240,12 @@ func NewStore(t TB, objects map[string]string) *Store {
 	return c
 }
 
-// Get returns a copy of an object.
+// Get returns a copy of a stored object, or nil.
 func (c *Store) Get(storage, _, name string) object.Object {
 	return c.Objects[storage+"/"+name].Copy()
 }
 
-// All returns copies of the objects.
+// All returns copies of the stored objects of a resource.
 func (c *Store) All(storage, _ string) (objects []object.Object) {
 	for _, key := range object.SortedKeys(c.Objects) {
 		if obj := c.Objects[key]; key == storage+"/"+obj.Name() {
@@ -254,7 +255,8 @@ func (c *Store) All(storage, _ string) (objects []object.Object) {
 	return objects
 }
 
-// Update changes an object.
+// Update applies change to a stored object and increments its resourceVersion. If change returns an error, the object stays as it
+// was.
 func (c *Store) Update(storage, _, name, _ string, change func(object.Object) *status.Status) (object.Object, *status.Status) {
 	obj := c.Get(storage, "", name)
 	if obj == nil {
@@ -269,24 +271,24 @@ func (c *Store) Update(storage, _, name, _ string, change func(object.Object) *s
 	return obj.Copy(), nil
 }
 
-// Write changes an object.
+// Write is Update without a subresource.
 func (c *Store) Write(storage, ns, name string, change func(object.Object) *status.Status) *status.Status {
 	_, s := c.Update(storage, ns, name, "", change)
 	return s
 }
 
-// Delete notes a deletion.
+// Delete records the options of a deletion in Deleted, by storage and name. The object remains.
 func (c *Store) Delete(storage, _, name string, options object.Object) *status.Status {
 	c.Deleted[storage+"/"+name] = string(object.JSON(map[string]any(options)))
 	return nil
 }
 
-// Connect calls a connector with a create of body for the object with the name.
+// Connect calls a connector with a create request for the named object. The request has the given body.
 func (c *Store) Connect(to resource.Connector, name, body string) (object.Object, *status.Status) {
 	c.t.Helper()
 	uids := 0
 	if c.Tokens == nil {
-		c.Tokens, _ = token.New(token.Options{}) // no options are good ones
+		c.Tokens, _ = token.New(token.Options{}) // empty options are valid
 	}
 	ctx := &resource.Context{Now: Now, Namespace: "ns", Name: name, Tokens: c.Tokens,
 		Warn:       func(text string) { c.Warnings = append(c.Warnings, text) },

@@ -15,7 +15,7 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-const ingressClassKey = "kubernetes.io/ingress.class" // what there was before spec.ingressClassName
+const ingressClassKey = "kubernetes.io/ingress.class" // the annotation that preceded spec.ingressClassName
 
 func ingressKind() kind.Kind {
 	return kind.Kind{
@@ -45,7 +45,8 @@ func cellPorts(obj object.Object) any {
 	return "80"
 }
 
-// cellHosts lists the first three hosts. How many more there are is counted over all rules.
+// cellHosts formats the Hosts cell: the first three hosts, and the number of the remaining rules. That number includes rules
+// without a host.
 func cellHosts(obj object.Object) any {
 	const most = 3
 	var hosts []string
@@ -80,7 +81,8 @@ func validateIngressStatus(ctx *resource.Context, at field.Cursor) {
 	}
 }
 
-// validateIngressSpec checks an ingress; was is nil on create. Mistakes that older servers let in are let pass again.
+// validateIngressSpec checks the spec of an Ingress. was is the stored spec, or nil on create. Mistakes that older servers accepted
+// are no errors if the stored spec already contains such mistakes.
 func validateIngressSpec(at field.Cursor, was object.Object) {
 	at.Child("rules").ReportAt(at).InvalidIf(at.Len("rules") == 0 && !at.Has("defaultBackend"),
 		"either `defaultBackend` or `rules` must be specified")
@@ -111,7 +113,7 @@ func validateIngressSpec(at field.Cursor, was object.Object) {
 	at.Child("ingressClassName").Check(field.DNS1123Subdomain)
 }
 
-// ruleHost is the rule for a host name, which may begin with a wildcard.
+// ruleHost checks a hostname, whose first label may be a wildcard.
 func ruleHost(host string) []string {
 	if strings.Contains(host, "*") {
 		return field.WildcardDNS1123Subdomain(host)

@@ -34,17 +34,18 @@ func ipAddressKind() kind.Kind {
 			if namespace := ref.String("namespace"); namespace != "" {
 				name += "/" + namespace
 			}
-			return table.Row(obj.Name(), name+"/"+ref.String("name"), table.AgeCell(now, obj)) // one cell more than columns, as it is
+			return table.Row(obj.Name(), name+"/"+ref.String("name"), table.AgeCell(now, obj)) // there is one more cell than columns, as on the real server
 		},
 	}
 }
 
-// isThere reports a reference that is missing; an empty one is there, and its fields are missing.
+// isThere reports an error if the reference at the cursor is missing. An empty reference is not an error here, because other rules
+// require its fields.
 func isThere(at field.Cursor) field.Cursor { return at.RequireIf(!at.Has(), "") }
 
 func validateParentRef(ctx *resource.Context, at field.Cursor) {
 	if at.Declared(ctx.Since(37), isThere).Has() {
-		inside := ctx.Since(37) && !at.Changed() // where the tag of the reference forbids a change, those inside are not asked
+		inside := ctx.Since(37) && !at.Changed() // if the tag of the reference forbids a change, the tags of its fields are not checked
 		at.Child("group").IfGiven().Check(field.DNS1123Subdomain)
 		at.Child("resource").Declared(inside, field.Cursor.Given).Check(field.PathSegment)
 		at.Child("name").Declared(inside, field.Cursor.Given).Check(field.PathSegment)

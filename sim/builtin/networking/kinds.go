@@ -1,4 +1,4 @@
-// Package networking has Ingress, IngressClass, NetworkPolicy, ServiceCIDR and IPAddress.
+// Package networking defines Ingress, IngressClass, NetworkPolicy, ServiceCIDR and IPAddress.
 package networking
 
 import (

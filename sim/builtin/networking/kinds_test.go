@@ -23,7 +23,7 @@ func TestIngress(t *testing.T) {
 		`{'rules':[{'http':{'paths':[{'path':'/','pathType':'Odd','backend':{'resource':{'kind':'K','name':'n'}}}]}}]}`: `spec.rules[0].http.paths[0].pathType: Unsupported value: "Odd": supported values: "Exact", "ImplementationSpecific", "Prefix"`,
 	} {
 		_, errs := kindtest.New(t, served, "ingresses.networking.k8s.io").Create(`{'spec':` + spec + `}`)
-		is.Equal(errs, want) // as the real server says it
+		is.Equal(errs, want) // same errors as the real server
 	}
 	r := kindtest.New(t, served, "ingresses.networking.k8s.io")
 	_, errs := r.Create(`{'metadata':{'annotations':{'kubernetes.io/ingress.class':'a'}},'spec':{'ingressClassName':'b','rules':[{'host':'*.x.y'}]}}`)
@@ -60,7 +60,7 @@ func TestNetworkPolicy(t *testing.T) {
 		`{'podSelector':{'matchExpressions':[{'key':'a','operator':'Odd'}]}}`: `spec.egress[0].to[0].podSelector.matchExpressions[0].operator: Invalid value: "Odd": not a valid selector operator`,
 	} {
 		_, errs := r.Create(`{'spec':{'egress':[{'to':[` + peer + `]}]}}`)
-		is.Equal(errs, want) // as the real server says it
+		is.Equal(errs, want) // same errors as the real server
 	}
 	_, errs = r.Create(`{'spec':{'ingress':[{'ports':[{'port':80,'endPort':70},{'port':'x','endPort':1},{'endPort':1,'protocol':'Y'}]}],'policyTypes':['A']}}`)
 	is.Equal(errs, "spec.ingress[0].ports[0].endPort: Invalid value: 80: must be greater than or equal to `port`\n"+

@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/selector"
 )
 
-// policyRules are the fields of a network policy's rules, and of their peers.
+// policyRules contains the fields of a network policy that contain rules, each with the field of a rule that contains its peers.
 var policyRules = [][2]string{{"ingress", "from"}, {"egress", "to"}}
 
 func validateNetworkPolicy(ctx *resource.Context, all field.Cursor) {
@@ -40,7 +40,7 @@ func validateNetworkPolicy(ctx *resource.Context, all field.Cursor) {
 	}
 }
 
-// policyCIDRs returns the networks of a policy: they may stay as they are.
+// policyCIDRs returns the CIDRs of a stored policy, which are not checked again.
 func policyCIDRs(policy object.Object) []string {
 	var out []string
 	for _, side := range policyRules {

@@ -20,7 +20,7 @@ func serviceCIDRKind() kind.Kind {
 	}
 }
 
-// validateServiceCIDR checks networks. An update may change one thing: add a second network.
+// validateServiceCIDR checks the CIDRs. An update may only add a second one.
 func validateServiceCIDR(_ *resource.Context, all field.Cursor) {
 	at, before := all.Child("spec", "cidrs"), all.Old().Strings("spec", "cidrs")
 	if at.Updates() {

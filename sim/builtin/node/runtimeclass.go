@@ -1,4 +1,4 @@
-// Package node has the RuntimeClass.
+// Package node defines the RuntimeClass.
 package node
 
 import (
@@ -29,7 +29,7 @@ func runtimeClassKind() kind.Kind {
 			},
 		},
 		Validate: validateRuntimeClass,
-		// the real server describes Handler by a field that ObjectMeta does not have: by nothing
+		// the real server takes the description of Handler from a field that ObjectMeta does not have, so it is empty
 		Columns: []table.Column{table.Name(), table.Doc("Handler", table.DocMeta, "handler").At("handler"), table.Age()},
 	}
 }
@@ -39,7 +39,7 @@ func validateRuntimeClass(ctx *resource.Context, at field.Cursor) {
 	if ctx.Since(37) {
 		handler.OrEmpty().Declared(true, field.Cursor.Immutable)
 	}
-	// A change is forbidden before the format is asked for.
+	// The format is checked only if no other rule forbids the change.
 	handler.Declared(ctx.Since(37), func(c field.Cursor) field.Cursor { return c.Required() }).
 		Declared(ctx.Since(37) && !handler.Changed(), func(c field.Cursor) field.Cursor { return c.Check(field.DNS1123Label) })
 	rules := &podspec.Rules{}

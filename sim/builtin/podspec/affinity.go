@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	// RequiredTerms is the list of terms that have to be met.
+	// RequiredTerms is the field with the terms that must be met.
 	RequiredTerms  = "requiredDuringSchedulingIgnoredDuringExecution"
 	preferredTerms = "preferredDuringSchedulingIgnoredDuringExecution"
 )
 
-// affinity checks on which nodes, and beside which pods, a pod wants to run.
+// affinity checks the affinity to nodes and to other pods.
 func (r *Rules) affinity() {
 	at := r.at.Child("affinity")
 	if !at.Has() {
@@ -46,7 +46,7 @@ func affinityWeight(term field.Cursor) {
 	weight.InvalidIf(weight.Int64() <= 0 || weight.Int64() > 100, "must be in the range 1-100")
 }
 
-// NodeSelector checks a NodeSelector. anyValue lets bad label values pass.
+// NodeSelector checks a NodeSelector. If anyValue is true, it accepts invalid label values.
 func NodeSelector(at field.Cursor, anyValue bool) field.Cursor {
 	for term := range at.Child("nodeSelectorTerms").Required("must have at least one node selector term").Each() {
 		nodeSelectorTerm(term, anyValue)
@@ -81,7 +81,7 @@ func nodeLabelRequirement(e field.Cursor, anyValue bool) {
 	}
 }
 
-// nodeFieldRequirement checks a requirement for a field of the node: only its name can be asked for.
+// nodeFieldRequirement checks a requirement that refers to a field of the node. Only the name is supported.
 func nodeFieldRequirement(e field.Cursor) {
 	operator, key, values := e.Child("operator"), e.Child("key").OrEmpty(), e.Child("values")
 	switch operator.String() {
@@ -97,7 +97,7 @@ func nodeFieldRequirement(e field.Cursor) {
 	values.CheckEach(field.DNS1123Subdomain)
 }
 
-// affinityTerm checks a term about other pods. anyValue lets bad label values pass.
+// affinityTerm checks a term that selects other pods. If anyValue is true, it accepts invalid label values.
 func affinityTerm(term field.Cursor, anyValue bool) {
 	for _, name := range []string{"labelSelector", "namespaceSelector"} {
 		kind.CheckSelector(term.Child(name), selector.ValidateOptions{AllowInvalidValues: anyValue})
@@ -111,7 +111,7 @@ func affinityTerm(term field.Cursor, anyValue bool) {
 	key.Check(field.QualifiedName)
 }
 
-// AffinityTerms returns the terms of a pod's affinity and anti-affinity to other pods.
+// AffinityTerms returns all terms of a pod's affinity and anti-affinity to other pods.
 func AffinityTerms(spec object.Object) []object.Object {
 	affinity := spec.At("affinity")
 	if affinity == nil {
@@ -131,7 +131,7 @@ func badTermSelector(term object.Object) bool {
 	return selector.HasInvalidValue(term.Map("labelSelector")) || selector.HasInvalidValue(term.Map("namespaceSelector"))
 }
 
-// BadNodeSelectorValues reports whether a NodeSelector has bad label values.
+// BadNodeSelectorValues reports whether a NodeSelector has invalid label values.
 func BadNodeSelectorValues(s object.Object) bool {
 	for _, term := range s.Objects("nodeSelectorTerms") {
 		for _, e := range term.Objects("matchExpressions") {

@@ -8,7 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Annotations that mean something in a pod.
+// Annotations of a pod that affect its behaviour.
 const (
 	MirrorAnnotation       = "kubernetes.io/config.mirror"
 	deletionCostAnnotation = "controller.kubernetes.io/pod-deletion-cost"
@@ -43,7 +43,7 @@ func (r *Rules) Annotations(at field.Cursor) {
 	}
 }
 
-// annotatedTolerations checks tolerations in an annotation, which was their place before 1.6.
+// annotatedTolerations checks the tolerations in an annotation, where they were stored before 1.6.
 func (r *Rules) annotatedTolerations(at field.Cursor) {
 	text := at.String(tolerationsAnnotation)
 	if text == "" {
@@ -84,8 +84,8 @@ func (r *Rules) appArmorAnnotation(at field.Cursor, container string) {
 		`invalid AppArmor profile name: "`+profile+`"`)
 }
 
-// NameProfiles reports whether one of the annotations is the old form of a profile for seccomp or AppArmor. Few pods have any, and the
-// others need no search for each container.
+// NameProfiles reports whether one of the annotations is the old form of a seccomp or AppArmor profile. Few pods have such
+// an annotation. For all others, the annotations need not be searched for each container.
 func NameProfiles(annotations object.Object) bool {
 	for key := range annotations { // order does not matter
 		if key == seccompPodAnnotation || strings.HasPrefix(key, seccompPrefix) || strings.HasPrefix(key, AppArmorPrefix) {
@@ -95,7 +95,7 @@ func NameProfiles(annotations object.Object) bool {
 	return false
 }
 
-// ProfilesMatchAnnotations checks that annotations for seccomp and AppArmor say the same as the fields.
+// ProfilesMatchAnnotations checks that the seccomp and AppArmor annotations match the fields.
 func (r *Rules) ProfilesMatchAnnotations(annotations object.Object) {
 	if !NameProfiles(annotations) {
 		return

@@ -24,7 +24,7 @@ func (r *Rules) containers() {
 	}
 }
 
-// initContainers checks the init containers; those with restartPolicy Always are sidecars (KEP-753).
+// initContainers checks the init containers. Those with restartPolicy Always are sidecars (KEP-753).
 func (r *Rules) initContainers() {
 	if r.at.Len("initContainers") == 0 {
 		return
@@ -37,7 +37,7 @@ func (r *Rules) initContainers() {
 		if name := c.Child("name"); name.String() != "" || names[""] {
 			name.OrEmpty().Unique(names)
 		}
-		hostPortConflicts(c.ReportAt(first), field.Seen{}) // the server names the first one
+		hostPortConflicts(c.ReportAt(first), field.Seen{}) // the server reports the conflict at the first init container
 		if IsSidecar(c.Object()) {
 			r.lifecycleAndProbes(c)
 			continue
@@ -50,7 +50,7 @@ func (r *Rules) initContainers() {
 	}
 }
 
-// IsSidecar reports whether an init container keeps running beside the regular ones.
+// IsSidecar reports whether an init container keeps running alongside the regular containers.
 func IsSidecar(c object.Object) bool { return c.String("restartPolicy") == "Always" }
 
 func seenNames(list ...[]object.Object) field.Seen {
@@ -61,7 +61,7 @@ func seenNames(list ...[]object.Object) field.Seen {
 	return seen
 }
 
-// ephemeralContainers checks the containers that were added to a running pod for debugging.
+// ephemeralContainers checks the containers that are added to a running pod for debugging.
 func (r *Rules) ephemeralContainers() {
 	if r.at.Len("ephemeralContainers") == 0 {
 		return
@@ -88,7 +88,7 @@ func (r *Rules) ephemeralContainers() {
 	}
 }
 
-// container checks what all containers have in common.
+// container checks the rules that all types of containers share.
 func (r *Rules) container(c field.Cursor) {
 	c.Child("name").Required().Check(field.DNS1123Label)
 	c.Child("image").Required()
@@ -108,7 +108,7 @@ func (r *Rules) container(c field.Cursor) {
 
 func pullPolicy(at field.Cursor) { at.Required().OneOf("Always", "IfNotPresent", "Never") }
 
-// PaddedImage checks that an image has no blanks around it; templates may have them.
+// PaddedImage checks that an image has no leading or trailing whitespace. Templates may have it.
 func PaddedImage(c field.Cursor) {
 	if image := c.String("image"); image != strings.TrimSpace(image) {
 		c.Child("image").Invalid(image, "must not have leading or trailing whitespace")
@@ -131,7 +131,7 @@ func containerPorts(c field.Cursor) {
 	}
 }
 
-// hostPortConflicts reports ports of the host that are taken already.
+// hostPortConflicts reports host ports that are already taken.
 func hostPortConflicts(c field.Cursor, taken field.Seen) {
 	for port := range c.Each("ports") {
 		if number := port.Int64("hostPort"); number != 0 {
@@ -141,7 +141,7 @@ func hostPortConflicts(c field.Cursor, taken field.Seen) {
 	}
 }
 
-// hostPorts checks the ports of a pod on the host's network: there is no mapping.
+// hostPorts checks the host ports of a pod that uses the host's network, which does not map ports.
 func (r *Rules) hostPorts() {
 	if !r.Spec.True("hostNetwork") {
 		return
@@ -155,7 +155,7 @@ func (r *Rules) hostPorts() {
 	}
 }
 
-// resizePolicy checks what a change of resources does to a container (KEP-1287). Most errors are at the list.
+// resizePolicy checks the policies for resizing a container (KEP-1287). Most errors have the path of the list.
 func (r *Rules) resizePolicy(at field.Cursor) {
 	seen := field.Seen{}
 	for policy := range at.Each() {
@@ -174,7 +174,7 @@ const (
 	restartExitCodesMax = 255
 )
 
-// restartRules checks the restart policy of a container of its own and its rules by exit code (KEP-5307).
+// restartRules checks the restart policy of a container and its rules for exit codes (KEP-5307).
 func restartRules(c field.Cursor, init bool) {
 	policy, rules := c.Child("restartPolicy"), c.Child("restartPolicyRules")
 	if !policy.Has() {

@@ -9,16 +9,16 @@ import (
 	"github.com/kubesim/kubesim/sim/quantity"
 )
 
-// containerLists are the fields of a pod spec that hold containers, in the order in which the server visits them.
+// containerLists are the fields of a pod spec that contain containers, in the order in which the server visits them.
 var containerLists = []string{"initContainers", "containers", "ephemeralContainers"}
 
-// DefaultTemplate fills in the defaults of the pod template at template, which gets a spec if it has none.
+// DefaultTemplate sets the defaults of a pod template. It creates the spec if there is none.
 func DefaultTemplate(template map[string]any) {
 	o := object.Object(template)
 	Default(kind.ObjectAt(o, "spec"))
 }
 
-// Default fills in the defaults that pods and pod templates share. defaultPod has the defaults of pods alone.
+// Default sets the defaults that pods and pod templates share. defaultPod sets the remaining defaults of pods.
 func Default(spec map[string]any) {
 	if spec == nil {
 		return
@@ -38,7 +38,7 @@ func Default(spec map[string]any) {
 	RoundUp(o.Map("overhead"))
 }
 
-// mirrorServiceAccount keeps the old name of serviceAccountName, serviceAccount, equal to it.
+// mirrorServiceAccount keeps serviceAccount equal to serviceAccountName, which replaced it.
 func mirrorServiceAccount(spec object.Object) {
 	if name := cmp.Or(spec.String("serviceAccountName"), spec.String("serviceAccount")); name != "" {
 		spec["serviceAccountName"], spec["serviceAccount"] = name, name
@@ -103,8 +103,8 @@ func defaultFieldRef(ref object.Object) {
 	}
 }
 
-// pullPolicyOf returns the default pull policy of an image: Always for the tag latest, which is also meant when there
-// is neither a tag nor a digest.
+// pullPolicyOf returns the default pull policy of an image: Always for the tag latest. An image without a tag and a digest has
+// this tag, too.
 func pullPolicyOf(image string) string {
 	if imageIsLatest(image) {
 		return "Always"
@@ -112,21 +112,22 @@ func pullPolicyOf(image string) string {
 	return "IfNotPresent"
 }
 
-// imageReference is an image with a domain in front, as the distribution project defines it: domain/path:tag@digest.
+// imageReference matches an image reference with a domain, as the distribution project defines it:
+// domain/path:tag@digest.
 var imageReference = pattern(`^(?:[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?|\[[0-9a-fA-F:]+\])(?::[0-9]+)?` +
 	`((?:/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)+)` +
 	`(?::([\w][\w.-]{0,127}))?(@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?$`)
 
-// imagePathMax is how long the path of a reference may be; a longer one is no reference.
+// imagePathMax is the maximum length of the path in a reference.
 const imagePathMax = 255
 
-// imageID is what the distribution project takes for the ID of an image, and for no reference.
+// imageID matches an image ID, which is not a reference in the distribution project's grammar.
 var imageID = pattern(`^[a-f0-9]{64}$`)
 
-// imageIsLatest reports whether a reference names the tag latest. References that do not parse have no tag.
+// imageIsLatest reports whether an image reference refers to the tag latest. If the reference cannot be parsed, it returns false.
 func imageIsLatest(image string) bool {
 	_, tag, tagged := strings.Cut(image[strings.LastIndexByte(image, '/')+1:], ":")
-	if tagged && tag != "latest" && !strings.Contains(image, "@") { // most are so: it need not be parsed
+	if tagged && tag != "latest" && !strings.Contains(image, "@") { // returns early for most images, so that they need not be parsed
 		return false
 	}
 	if imageID().MatchString(image) {
@@ -147,7 +148,7 @@ func imageIsLatest(image string) bool {
 	return tag == "latest" || tag == "" && digest == ""
 }
 
-// defaultVolume fills in the defaults of one volume; a volume without a source is an emptyDir.
+// defaultVolume sets the defaults of one volume. A volume without a source is an emptyDir.
 func defaultVolume(v object.Object) {
 	if !hasVolumeSource(v) {
 		v["emptyDir"] = map[string]any{}
@@ -173,7 +174,7 @@ func defaultVolume(v object.Object) {
 	DefaultSource(v)
 }
 
-// DefaultSource fills in the defaults of a volume source, in a pod or in a PersistentVolume.
+// DefaultSource sets the defaults of a volume source in a pod or a PersistentVolume.
 func DefaultSource(v object.Object) {
 	for _, d := range sourceDefaults {
 		source := v.At(d.source)
@@ -186,7 +187,7 @@ func DefaultSource(v object.Object) {
 var sourceDefaults = []struct {
 	source, field string
 	value         any
-	pointer       bool // "" is a value too
+	pointer       bool // if true, the default does not replace ""
 }{
 	{"secret", "defaultMode", int64(0o644), true},
 	{"configMap", "defaultMode", int64(0o644), true},
@@ -214,19 +215,19 @@ func hasVolumeSource(v object.Object) bool {
 	return false
 }
 
-// RoundResources rounds the limits and requests up to thousandths.
+// RoundResources rounds the limits and requests up to multiples of 1/1000.
 func RoundResources(resources object.Object) {
 	RoundLists(resources, "limits", "requests")
 }
 
-// RoundLists rounds the amounts of the lists of o up to thousandths.
+// RoundLists rounds the amounts in the named lists of o up to multiples of 1/1000.
 func RoundLists(o object.Object, names ...string) {
 	for _, name := range names {
 		RoundUp(o.Map(name))
 	}
 }
 
-// RoundUp rounds the quantities of a resource list up to thousandths.
+// RoundUp rounds the quantities of a resource list up to multiples of 1/1000.
 func RoundUp(list map[string]any) {
 	for name, v := range list { // order does not matter
 		text, _ := v.(string)
@@ -241,6 +242,6 @@ func RoundUp(list map[string]any) {
 	}
 }
 
-// inThousandths reports whether a quantity is plainly a multiple of a thousandth, as most are: a short whole number with a
-// suffix that is not below m. Others may be, too.
+// inThousandths reports whether a quantity is obviously a multiple of 1/1000: a short integer with no suffix smaller than
+// m. It returns false for some other multiples.
 func inThousandths(text string) bool { return len(text) < 16 && !strings.ContainsAny(text, ".nueE") }

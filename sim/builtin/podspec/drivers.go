@@ -10,15 +10,15 @@ import (
 	"github.com/kubesim/kubesim/sim/field"
 )
 
-// The rules for volumes of drivers that most pods no longer use. Persistent volumes have the same sources.
+// The rules for volumes of drivers that most pods no longer use. Persistent volumes can have the same sources.
 
 func gitRepoVolume(_ *Rules, at field.Cursor) {
 	at.Require("repository")
 	at.Child("directory").IfGiven().Check(field.DescendingPath)
 }
 
-// DiskVolume makes the rule for a disk of a cloud, whose id is in the field id. The text has another lower limit than
-// the rule, in the server too.
+// DiskVolume returns the rule for a cloud disk. id is the name of the field with the disk's ID. As on the server, the error
+// message states a lower limit that differs from the one that is checked.
 func DiskVolume(id string) func(*Rules, field.Cursor) {
 	return func(_ *Rules, at field.Cursor) {
 		at.Require(id)
@@ -27,27 +27,27 @@ func DiskVolume(id string) func(*Rules, field.Cursor) {
 	}
 }
 
-// NfsVolume checks a share of a server.
+// NfsVolume checks an NFS share.
 func NfsVolume(_ *Rules, at field.Cursor) {
 	at.Require("server", "path")
 	path := at.Child("path").OrEmpty()
 	path.InvalidIf(!strings.HasPrefix(path.String(), "/"), "must be an absolute path")
 }
 
-// iscsiNames are the formats of iSCSI names (RFC 3721 §1.1) by their prefix.
+// iscsiNames are the formats of iSCSI names (RFC 3721 §1.1), by their prefix.
 var iscsiNames = map[string]func() *regexp.Regexp{
 	"iqn": pattern(`iqn\.\d{4}-\d{2}\.([[:alnum:]-.]+)(:[^,;*&$|\s]+)$`),
 	"eui": pattern(`^eui.[[:alnum:]]{16}$`),
 	"naa": pattern(`^naa.[[:alnum:]]{32}$`),
 }
 
-// IscsiVolume checks a target.
+// IscsiVolume checks an iSCSI target.
 func IscsiVolume(_ *Rules, at field.Cursor) { iscsiTarget(at, " starting with iqn, eui, or naa") }
 
-// PersistentIscsiVolume checks the target of a PersistentVolume, whose errors do not say how names start.
+// PersistentIscsiVolume checks the iSCSI target of a PersistentVolume, whose errors do not list the valid prefixes.
 func PersistentIscsiVolume(_ *Rules, at field.Cursor) { iscsiTarget(at, "") }
 
-// iscsiTarget checks a target. starts is the error for a name with an unknown prefix.
+// iscsiTarget checks an iSCSI target. starts is appended to the error for a name with an unknown prefix.
 func iscsiTarget(at field.Cursor, starts string) {
 	named := func(name string) []string {
 		format := iscsiNames[name[:min(3, len(name))]]
@@ -80,7 +80,7 @@ func CinderVolume(_ *Rules, at field.Cursor) {
 	NamedSecretRef(at)
 }
 
-// NamedSecretRef checks that a secretRef, if there is one, has a name.
+// NamedSecretRef checks that the secretRef, if there is one, has a name.
 func NamedSecretRef(at field.Cursor) {
 	if ref := at.Child("secretRef"); ref.Has() {
 		ref.Require("name")
@@ -104,7 +104,7 @@ func QuobyteVolume(_ *Rules, at field.Cursor) {
 	at.Require("volume")
 }
 
-// FibreChannelVolume checks a LUN.
+// FibreChannelVolume checks a Fibre Channel volume.
 func FibreChannelVolume(_ *Rules, at field.Cursor) {
 	names, lun := at.Child("targetWWNs"), at.Child("lun")
 	names.RequireIf(names.Len() == 0 && at.Len("wwids") == 0, "must specify either targetWWNs or wwids, but not both")
@@ -114,7 +114,7 @@ func FibreChannelVolume(_ *Rules, at field.Cursor) {
 	}
 }
 
-// FlexVolume checks a driver with options.
+// FlexVolume checks a FlexVolume driver and its options.
 func FlexVolume(_ *Rules, at field.Cursor) {
 	at.Require("driver")
 	for key, option := range at.EachKey("options") {
@@ -147,17 +147,18 @@ func StorageOSVolume(_ *Rules, at field.Cursor) {
 	NamedSecretRef(at)
 }
 
-// DriverNameMax is how long the name of a driver may be.
+// DriverNameMax is the maximum length of a driver name.
 const DriverNameMax = 63
 
-// DriverName checks the name of a driver, of volumes or of devices: a subdomain of at most 63 characters, in any case.
+// DriverName checks the name of a volume or device driver: a subdomain of at most 63 bytes, in which upper-case letters
+// are allowed.
 func DriverName(at field.Cursor) field.Cursor {
 	return at.Required().MaxBytes(DriverNameMax).Check(smallSubdomain)
 }
 
-// DeclaredDriverName is DriverName since 1.37: in tags (validate.LongNameCaseless and validate.MaxLength), and, where those let a
-// name pass, as it was written by hand before, which counts bytes and makes capital letters small (core
-// validation.ValidateCSIDriverName, whose errors give way to those of tags).
+// DeclaredDriverName checks the name of a driver on servers since 1.37, which declare the rules as tags
+// (validate.LongNameCaseless and validate.MaxLength). A name that satisfies the tags is also checked by the older,
+// handwritten rule (core validation.ValidateCSIDriverName), which counts bytes and converts the name to lower case.
 func DeclaredDriverName(at field.Cursor) {
 	at.Declared(true, func(at field.Cursor) field.Cursor {
 		return at.Required().Check(field.DNS1123SubdomainAnyCase).MaxLength(DriverNameMax)
@@ -171,10 +172,10 @@ func DeclaredDriverName(at field.Cursor) {
 	}
 }
 
-// smallSubdomain checks that a name is a subdomain once its capital letters are small.
+// smallSubdomain checks that a name is a subdomain after conversion to lower case.
 func smallSubdomain(name string) []string { return field.DNS1123Subdomain(strings.ToLower(name)) }
 
-// ephemeralVolume checks the template of the claim that a volume creates.
+// ephemeralVolume checks the claim template of an ephemeral volume.
 func ephemeralVolume(_ *Rules, at field.Cursor) {
 	template := at.Child("volumeClaimTemplate")
 	if !template.Has() {
@@ -188,5 +189,5 @@ func ephemeralVolume(_ *Rules, at field.Cursor) {
 	CheckClaim(template.Child("spec"))
 }
 
-// accessModes are how many nodes may use a volume at once.
+// accessModes are the access modes of a volume, sorted.
 var accessModes = []string{"ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"}

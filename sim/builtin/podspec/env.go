@@ -9,19 +9,19 @@ import (
 	"github.com/kubesim/kubesim/sim/quantity"
 )
 
-// Downward API: which fields of the pod a container or a volume may ask for.
+// The fields of a pod that a container (envFields) or a volume (volumeFields) may refer to with the downward API.
 var (
 	envFields = []string{"metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName",
 		"status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs"}
 	volumeFields = []string{"metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid"}
-	// convertedFields are the fields that have a name in v1 at all.
+	// convertedFields are all fields that v1 can convert to internal field labels.
 	convertedFields = append([]string{"metadata.annotations", "metadata.labels", "spec.restartPolicy", "spec.schedulerName",
 		"status.phase"}, envFields...)
 	resourceFields = []string{"limits.cpu", "limits.ephemeral-storage", "limits.memory", "requests.cpu",
 		"requests.ephemeral-storage", "requests.memory"}
 )
 
-// env checks the variables of a container.
+// env checks the environment variables of a container.
 func (r *Rules) env(c field.Cursor) {
 	for v := range c.Each("env") {
 		v.Child("name").Required().Check(field.EnvVarName)
@@ -31,7 +31,7 @@ func (r *Rules) env(c field.Cursor) {
 	}
 }
 
-// envSources are the sources of a variable, in the order in which they are counted.
+// envSources are the sources of a variable, in the order in which the server counts them.
 var envSources = []struct {
 	name  string
 	check func(at field.Cursor)
@@ -62,7 +62,7 @@ func (r *Rules) envSource(from field.Cursor, value string) {
 	}
 }
 
-// fieldRef checks a reference to a field of the pod; fields are those allowed without a subscript.
+// fieldRef checks a reference to a field of the pod. fields lists the fields to which a reference without a subscript may refer.
 func fieldRef(ref field.Cursor, fields []string) {
 	version, path := ref.Child("apiVersion"), ref.Child("fieldPath")
 	if version.String() == "" {
@@ -92,7 +92,7 @@ func fieldRef(ref field.Cursor, fields []string) {
 	}
 }
 
-// fieldConversionError returns why a field has no name in the internal version, or "".
+// fieldConversionError returns the reason why a field path cannot be converted to the internal version, or "" if it can be.
 func fieldConversionError(version, path, name string, subscripted bool) string {
 	switch {
 	case version != "v1":
@@ -105,7 +105,8 @@ func fieldConversionError(version, path, name string, subscripted bool) string {
 	return ""
 }
 
-// splitSubscript splits metadata.labels['app'] into the name and the subscript.
+// splitSubscript splits metadata.labels['app'] into the name and the subscript. If path has another form, splitSubscript returns
+// path itself and false.
 func splitSubscript(path string) (name, subscript string, ok bool) {
 	inner, closed := strings.CutSuffix(path, "']")
 	name, subscript, ok = strings.Cut(inner, "['")
@@ -115,7 +116,7 @@ func splitSubscript(path string) (name, subscript string, ok bool) {
 	return name, subscript, true
 }
 
-// resourceFieldRef checks a reference to a request or limit of a container, which a volume has to name.
+// resourceFieldRef checks a reference to a request or limit of a container. In a volume, the reference must name the container.
 func resourceFieldRef(ref field.Cursor, volume bool) {
 	resource := ref.Child("resource")
 	name := resource.String()
@@ -131,7 +132,7 @@ func resourceFieldRef(ref field.Cursor, volume bool) {
 	checkDivisor(ref.Child("divisor"), name)
 }
 
-// checkDivisor checks the unit that a request or limit is given in.
+// checkDivisor checks the unit in which a request or limit is expressed.
 func checkDivisor(at field.Cursor, name string) {
 	q := quantity.Of(at.Value())
 	if q.IsZero() {
@@ -168,7 +169,7 @@ func fileKeySelector(ref field.Cursor) {
 	ref.Child("path").Required().Check(field.NoBacksteps)
 }
 
-// fileKeyVolumes checks that variables from files come from volumes of type emptyDir.
+// fileKeyVolumes checks that variables from files refer to volumes of type emptyDir.
 func (r *Rules) fileKeyVolumes() {
 	if !r.fileKeys {
 		return
@@ -180,7 +181,7 @@ func (r *Rules) fileKeyVolumes() {
 			}
 			name := c.Child("env").Index(i).Child("valueFrom", "fileKeyRef", "volumeName").OrEmpty()
 			found, empty := false, false
-			for _, volume := range r.Spec.Objects("volumes") { // of several with the same name the last one counts
+			for _, volume := range r.Spec.Objects("volumes") { // if several volumes have the same name, the last one counts
 				if volume.String("name") == name.String() {
 					found, empty = true, volume.Has("emptyDir")
 				}
@@ -193,7 +194,7 @@ func (r *Rules) fileKeyVolumes() {
 	}
 }
 
-// envFrom checks the ConfigMaps and Secrets whose keys all become variables.
+// envFrom checks the sources of environment variables: ConfigMaps and Secrets whose keys all become variables.
 func envFrom(list field.Cursor) {
 	for from := range list.Each() {
 		from.Child("prefix").IfGiven().Check(field.EnvVarName)

@@ -9,11 +9,11 @@ import (
 const (
 	maxEvictionResponders = 10
 	maxResponderPriority  = 100_000
-	ownResponderPriority  = 1000 // lower priorities are reserved for Kubernetes
+	ownResponderPriority  = 1000 // the minimum priority; Kubernetes reserves lower ones
 )
 
-// evictionResponders checks the responders of an eviction request, as the tags of the type demand (KEP-4563, gate EvictionRequestAPI;
-// core/v1.Validate_EvictionResponder).
+// evictionResponders checks the responders to an eviction request. The type declares these rules in tags (KEP-4563, gate
+// EvictionRequestAPI; core/v1.Validate_EvictionResponder).
 func (r *Rules) evictionResponders() {
 	if !r.at.Has("evictionResponders") {
 		return
@@ -43,14 +43,14 @@ func (r *Rules) evictionResponders() {
 	})
 }
 
-// reservedDomain reports whether the domain of a name is one of Kubernetes' own.
+// reservedDomain reports whether the domain of a name is reserved for Kubernetes.
 func reservedDomain(name string) bool {
 	domain, _, _ := strings.Cut(name, "/")
 	domain = "." + strings.TrimRight(strings.TrimSpace(strings.ToLower(domain)), ".")
 	return strings.HasSuffix(domain, ".k8s.io") || strings.HasSuffix(domain, ".kubernetes.io")
 }
 
-// prefixedLabelKey is the rule for a label key with a domain in front of it.
+// prefixedLabelKey is the rule for a label key that must have a domain prefix.
 func prefixedLabelKey(key string) []string {
 	if msgs := field.QualifiedName(key); len(msgs) > 0 {
 		return msgs

@@ -7,8 +7,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// volumeMounts checks where the volumes appear in a container. Some errors are at the list: the server leaves out the
-// index there.
+// volumeMounts checks the volume mounts of a container. Some errors have the path of the list, because the server omits the index.
 func (r *Rules) volumeMounts(c field.Cursor) {
 	list := c.Child("volumeMounts")
 	if list.Len() == 0 {
@@ -45,7 +44,7 @@ func (r *Rules) volumeMounts(c field.Cursor) {
 	}
 }
 
-// bindMountOptions checks the options that a volume is mounted with (gate VolumeBindMountOptions).
+// bindMountOptions checks the mount options of a volume (gate VolumeBindMountOptions).
 func (r *Rules) bindMountOptions(mount field.Cursor) {
 	options, seen := mount.Child("bindMountOptions"), field.Seen{}
 	for option := range options.Each() {
@@ -56,8 +55,8 @@ func (r *Rules) bindMountOptions(mount field.Cursor) {
 	}
 }
 
-// namesAndPaths returns the volumes of a container's mounts or devices with their paths. For a volume that is mounted more than once
-// only the last path counts.
+// namesAndPaths returns the names and paths of a container's volume mounts or devices. If a volume is mounted more than
+// once, only its last path is included.
 func namesAndPaths(c object.Object, list, path string) (names, paths field.Seen) {
 	names, paths = field.Seen{}, field.Seen{}
 	for _, item := range slices.Backward(c.Objects(list)) {

@@ -14,7 +14,7 @@ const (
 	hostnameOverrideMax = 64
 )
 
-// dnsConfig checks the resolver configuration of the pod.
+// dnsConfig checks the DNS configuration of the pod.
 func (r *Rules) dnsConfig() {
 	config := r.at.Child("dnsConfig")
 	if !config.Has() && r.Spec.String("dnsPolicy") != "None" {
@@ -45,7 +45,7 @@ func (r *Rules) dnsConfig() {
 	}
 }
 
-// hostAliases checks the lines for the pod's hosts file.
+// hostAliases checks the additional entries of the pod's hosts file.
 func (r *Rules) hostAliases() {
 	for alias := range r.at.Each("hostAliases") {
 		alias.Child("ip").OrEmpty().Check(kind.IP(r.ctx))
@@ -53,7 +53,7 @@ func (r *Rules) hostAliases() {
 	}
 }
 
-// hostnameOverride checks the host name that a pod gives itself (KEP-4762).
+// hostnameOverride checks the hostname that replaces the pod's default hostname (KEP-4762).
 func (r *Rules) hostnameOverride() {
 	if name := r.at.Child("hostnameOverride"); name.Has() {
 		name.ForbidIf(r.Spec.True("setHostnameAsFQDN"), "may not be specified when setHostnameAsFQDN is true").

@@ -9,7 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// operatingSystem checks spec.os and that nothing of the other system is set (KEP-2802).
+// operatingSystem checks spec.os. It also checks that fields which do not apply to that operating system are not set (KEP-2802).
 func (r *Rules) operatingSystem() {
 	system := r.at.Child("os")
 	if !system.Has() {
@@ -31,8 +31,8 @@ func (r *Rules) linux() {
 	}
 }
 
-// The fields that a pod and a container on Windows may not have, in the order of the server's checks. Fields of the host come last since
-// 1.37.
+// The fields that pods and containers on Windows must not have, in the order of the server's checks. Since 1.37 the
+// fields of hostOnWindows come last.
 var (
 	hostOnWindows = []string{"hostUsers", "hostPID", "hostIPC", "shareProcessNamespace"}
 	notOnWindows  = []string{"securityContext.appArmorProfile", "securityContext.seLinuxOptions", "hostUsers", "hostPID", "hostIPC",
@@ -60,7 +60,7 @@ func (r *Rules) windows() {
 	}
 }
 
-// hostProcess checks that a pod on Windows whose containers are processes of the host has only such containers (KEP-1981).
+// hostProcess checks that either all or none of the containers of a Windows pod are host processes (KEP-1981).
 func (r *Rules) hostProcess() {
 	if !r.onWindows {
 		return
@@ -122,7 +122,7 @@ func credentialSpec(text string) []string {
 	return nil
 }
 
-// windowsUserName returns the errors in the name of a Windows user, such as user or DOMAIN\user.
+// windowsUserName returns the errors in a Windows user name, such as user or DOMAIN\user.
 func windowsUserName(name string) []string {
 	switch {
 	case name == "":
@@ -157,7 +157,7 @@ func windowsUserName(name string) []string {
 	return msgs
 }
 
-// AppArmorOf returns the profile that an annotation means, or nil.
+// AppArmorOf returns the AppArmor profile that an annotation specifies, or nil if the value of the annotation is invalid.
 func AppArmorOf(annotation string) map[string]any {
 	path, local := strings.CutPrefix(annotation, "localhost/")
 	switch {

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// pattern returns a regular expression that is compiled when it is first asked for. Few pods have what these describe, and
-// with their counted repetitions they would be a good part of what a program does before it starts.
+// pattern returns a function that returns the regular expression, which is compiled on first use. Few pods need these expressions,
+// and compiling their counted repetitions would dominate the start of a program.
 func pattern(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// podResources checks the resources of the pod as a whole (KEP-2837).
+// podResources checks the pod-level resources (KEP-2837).
 func (r *Rules) podResources() {
 	at := r.at.Child("resources")
 	if !at.Has() {
@@ -34,7 +34,7 @@ func (r *Rules) podResources() {
 	}
 }
 
-// containersFit checks that the containers' requests, or limits of huge pages, fit into those of the pod.
+// containersFit checks that the containers' requests, or their limits of huge pages, do not exceed those of the pod.
 func (r *Rules) containersFit(at field.Cursor, list string) {
 	sum := containerAmounts(r.Spec, list)
 	for name, amount := range at.EachKey(list) {
@@ -46,16 +46,18 @@ func (r *Rules) containersFit(at field.Cursor, list string) {
 	}
 }
 
-// DefaultResources fills in the resources of the pod as a whole, where some are given: limits of huge pages from those of the
-// containers; and where there are limits then, requests from those of the containers, or else from the limits.
+// DefaultResources sets missing pod-level resources of a pod that has some. First, limits of huge pages default to the sum of
+// the containers' limits. If the pod then has limits, requests default to the sum of the containers' requests, or else to the
+// limits.
 func DefaultResources(spec object.Object) {
 	if resources := spec.At("resources"); limitHugePages(spec, resources) && len(resources.Map("limits")) > 0 {
 		requestForPod(spec, resources)
 	}
 }
 
-// CompleteResources is what the gate PodLevelResourcesFixDefaulting makes of DefaultResources, once admission has seen the pod: requests
-// need no limits, and what all containers limit is limited for the pod, to their sum, or to the pod's request if that is more.
+// CompleteResources replaces DefaultResources if the gate PodLevelResourcesFixDefaulting is enabled. It runs after
+// admission. Requests are set even without limits. If all containers limit a resource, the pod's limit defaults to the
+// sum of their limits, or to the pod's request if that is greater.
 func CompleteResources(spec object.Object) {
 	resources := spec.At("resources")
 	if !limitHugePages(spec, resources) {
@@ -75,8 +77,8 @@ func CompleteResources(spec object.Object) {
 	}
 }
 
-// limitHugePages limits the huge pages of a pod, for which nothing is requested, as its containers do. It reports false where nothing
-// is said of the pod as a whole.
+// limitHugePages sets the pod's limits of huge pages to the sum of its containers' limits, unless the pod requests them.
+// It returns false if there are no pod-level resources.
 func limitHugePages(spec, resources object.Object) bool {
 	requests := resources.Map("requests")
 	if len(resources.Map("limits"))+len(requests) == 0 {
@@ -90,7 +92,7 @@ func limitHugePages(spec, resources object.Object) bool {
 	return true
 }
 
-// requestForPod requests for a pod what its containers do, then what it is limited to.
+// requestForPod sets missing requests of a pod to the sum of its containers' requests, or else to the pod's limits.
 func requestForPod(spec, resources object.Object) {
 	for name, q := range containerAmounts(spec, "requests") { // order does not matter
 		if name == "cpu" || name == "memory" {
@@ -104,7 +106,7 @@ func requestForPod(spec, resources object.Object) {
 	}
 }
 
-// limitedByAll reports whether each container limits a resource.
+// limitedByAll reports whether every container limits a resource.
 func limitedByAll(spec object.Object, name string) bool {
 	for _, list := range []string{"containers", "initContainers"} {
 		for _, c := range spec.Objects(list) {
@@ -116,7 +118,7 @@ func limitedByAll(spec object.Object, name string) bool {
 	return true
 }
 
-// QosClass returns the quality of service of a pod (Kubernetes documentation, "Pod Quality of Service Classes").
+// QosClass returns the QoS class of a pod (Kubernetes documentation, "Pod Quality of Service Classes").
 func QosClass(ctx *resource.Context, spec object.Object) string {
 	var requests, limits computeSum
 	guaranteed := true
@@ -140,10 +142,10 @@ func QosClass(ctx *resource.Context, spec object.Object) string {
 	return "Burstable"
 }
 
-// QosClass is the function for the server of the rules.
+// QosClass returns the QoS class of a pod on the server of the rules.
 func (r *Rules) QosClass(spec object.Object) string { return QosClass(r.ctx, spec) }
 
-// saysAmounts reports whether resources of a pod as a whole have an amount that counts.
+// saysAmounts reports whether pod-level resources contain an amount that affects the QoS class.
 func saysAmounts(resources object.Object) bool {
 	for _, list := range []string{"requests", "limits"} {
 		for name := range resources.Map(list) { // order does not matter
@@ -155,10 +157,10 @@ func saysAmounts(resources object.Object) bool {
 	return false
 }
 
-// computeSum is an amount of cpu and of memory.
+// computeSum contains an amount of cpu and an amount of memory.
 type computeSum struct{ cpu, memory quantity.Quantity }
 
-// add adds the cpu and the memory of a list, as far as they are more than 0, and reports whether both are.
+// add adds the positive amounts of cpu and memory in a list. It reports whether the list has positive amounts of both.
 func (s *computeSum) add(list map[string]any) (both bool) {
 	cpu, memory := quantity.Of(list["cpu"]), quantity.Of(list["memory"])
 	if cpu.Sign() > 0 {

@@ -1,5 +1,5 @@
-// Package podspec has what every pod template shares: defaults, validation, warnings, columns, feature gates. Rules is one spec
-// that is checked; a file has the rules of one part of it.
+// Package podspec implements everything that kinds with a pod template share: defaults, validation, warnings, columns, and
+// feature gates. Rules checks one spec. Each file contains the rules for one section of the spec.
 package podspec
 
 import (
@@ -19,30 +19,30 @@ import (
 	"github.com/kubesim/kubesim/sim/selector"
 )
 
-// Rules checks one pod spec, in the order of the API server.
+// Rules checks one pod spec, in the order in which the API server checks it.
 type Rules struct {
 	Spec  object.Object
-	at    field.Cursor  // the spec
+	at    field.Cursor  // cursor at the spec
 	meta  object.Object // metadata of the pod; nil for a template
 	Allow allowances
 
 	ctx *resource.Context
 
-	volumes map[string]object.Object // the volumes without errors, by name
+	volumes map[string]object.Object // the valid volumes, by name
 	claims  []string                 // the names of spec.resourceClaims
 
-	// Findings of earlier checks, which spare later ones a second pass over all containers.
-	onWindows bool // settings for Windows
-	fileKeys  bool // variables from files
+	// Findings of earlier checks, so that later checks need not visit all containers again.
+	onWindows bool // the spec contains Windows settings
+	fileKeys  bool // there are variables from files
 
-	// BadTolerations: something is wrong with the tolerations, which updates look at again.
+	// BadTolerations is set if the tolerations are invalid, which makes updates check them again.
 	BadTolerations bool
 }
 
-// Whole is the path of errors about the object itself: the server prints the empty path like an index.
+// Whole is the path in errors about the object itself. The server prints it like an index.
 var Whole = field.Root("[]")
 
-// NewRules returns the rules for a spec. meta is the metadata of the pod, nil for a template.
+// NewRules returns the rules for a spec. meta is the metadata of the pod, or nil for a template.
 func NewRules(ctx *resource.Context, at field.Cursor, meta object.Object) *Rules {
 	r := &Rules{Spec: at.Object(), at: at, meta: meta, Allow: allowances{old: at.Old()}, ctx: ctx}
 	for _, claim := range r.Spec.Objects("resourceClaims") {
@@ -53,7 +53,7 @@ func NewRules(ctx *resource.Context, at field.Cursor, meta object.Object) *Rules
 	return r
 }
 
-// CheckTemplate checks a pod template. Some rules let pass what the stored template broke already.
+// CheckTemplate checks a pod template. Some rules do not apply if the stored template already breaks them.
 func CheckTemplate(ctx *resource.Context, at field.Cursor) {
 	r := NewRules(ctx, at.Child("spec"), nil)
 	r.Allow.DeletionCost = BadDeletionCost(at.Old())
@@ -64,14 +64,14 @@ func CheckTemplate(ctx *resource.Context, at field.Cursor) {
 	at.Child("spec", "ephemeralContainers").ForbidIf(at.Len("spec", "ephemeralContainers") > 0, "ephemeral containers not allowed in pod template")
 }
 
-// CheckTemplateMeta checks labels and annotations of a template, which the server reports beside its metadata. It returns
-// the annotations.
+// CheckTemplateMeta checks the labels and annotations of a template and returns a cursor at the annotations. Like the server, it
+// omits metadata from the paths in errors.
 func CheckTemplateMeta(at field.Cursor) (annotations field.Cursor) {
 	at.Child("metadata", "labels").ReportAt(at.Child("labels")).Labels()
 	return CheckAnnotations(at.Child("metadata", "annotations").ReportAt(at.Child("annotations")))
 }
 
-// CheckAnnotations checks the annotations of a template, whose errors are all at the same place.
+// CheckAnnotations checks the annotations of a template and returns its argument. All errors have the path of the annotations.
 func CheckAnnotations(at field.Cursor) field.Cursor {
 	if m := at.Object(); len(m) > 0 {
 		at.Report(metadata.Annotations(m, at.Path()))
@@ -182,10 +182,10 @@ func Containers(spec object.Object) iter.Seq[object.Object] {
 	}
 }
 
-// isPod reports whether the spec is that of a pod, not of a template.
+// isPod reports whether the spec belongs to a pod and not to a template.
 func (r *Rules) isPod() bool { return r.meta != nil }
 
-// Gates are the gates of the fields of pod specs, for a kind whose objects have theirs at the path, which ends in a
+// Gates returns the feature gates that affect pod specs, for a kind whose pod spec is at the given path. The path must end in a
 // dot.
 func Gates(path string) []kind.Gate {
 	gates := []kind.Gate{
@@ -226,12 +226,12 @@ func Gates(path string) []kind.Gate {
 	return gates
 }
 
-// inContainers returns the path in containers, init containers and ephemeral containers.
+// inContainers returns the paths of a field in all lists of containers.
 func inContainers(path string) []string {
 	return []string{"containers.*." + path, "initContainers.*." + path, "ephemeralContainers.*." + path}
 }
 
-// ContainerColumns are the columns of the containers of the pod template at the path.
+// ContainerColumns returns the columns that show the containers of a kind's pod template, which is at the given path.
 func ContainerColumns(template ...string) []table.Column {
 	of := func(name string) func(object.Object) any {
 		return func(obj object.Object) any { return ContainersCell(obj, name, template...) }
@@ -242,7 +242,8 @@ func ContainerColumns(template ...string) []table.Column {
 	}
 }
 
-// TemplateColumns are the last columns of kinds with a pod template and a label selector in the spec at the path.
+// TemplateColumns returns the last columns of a kind whose spec, which is at the given path, has a pod template and a label
+// selector.
 func TemplateColumns(specType string, spec ...string) []table.Column {
 	return append(ContainerColumns(slices.Concat(spec, []string{"template"})...),
 		table.Doc("Selector", specType, "selector").Wide().Cell(func(obj object.Object) any {
@@ -250,22 +251,23 @@ func TemplateColumns(specType string, spec ...string) []table.Column {
 		}))
 }
 
-// ContainersCell joins one field of the containers of the pod template at the path.
+// ContainersCell joins the values of a field of all containers in a pod template, which is at the given path.
 func ContainersCell(obj object.Object, name string, template ...string) string {
 	return strings.Join(kind.Texts(obj.At(template...).Objects("spec", "containers"), name), ",")
 }
 
-// DefaultTemplateOf fills in the defaults of spec.template.
+// DefaultTemplateOf sets the defaults of spec.template.
 func DefaultTemplateOf(obj object.Object) {
 	DefaultTemplate(kind.ObjectAt(obj, "spec", "template"))
 }
 
-// Unlabelled reports whether obj has no labels, but its template has some, which are the default of its own.
+// Unlabelled reports whether obj lacks labels although its template has some. The labels of obj then default to those of the
+// template.
 func Unlabelled(obj object.Object) bool {
 	return len(obj.Map("metadata", "labels")) == 0 && len(obj.Map("spec", "template", "metadata", "labels")) > 0
 }
 
-// WarnNames warns about a name that is no DNS label though it becomes part of host names.
+// WarnNames warns about a name that is not a DNS label, because the name becomes part of hostnames.
 func WarnNames(ctx *resource.Context, obj object.Object) {
 	if msgs := field.DNS1123Label(obj.Name()); len(msgs) > 0 {
 		ctx.Warn(fmt.Sprintf("metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: %v", msgs))

@@ -77,7 +77,7 @@ func TestPlainThousandthsNeedNoRounding(t *testing.T) {
 	is.True(!inThousandths("1500u"))
 }
 
-// TestPatterns compiles what would only be compiled once a pod has such a field.
+// TestPatterns compiles the expressions that are otherwise compiled only when a pod has such a field.
 func TestPatterns(t *testing.T) {
 	is := is.New(t)
 	for _, p := range []func() *regexp.Regexp{controlCharacters, netBIOSName, windowsDomain, windowsUserForbidden, dotsAndSpaces, sysctlName,

@@ -7,7 +7,7 @@ import (
 	"github.com/kubesim/kubesim/sim/field"
 )
 
-// lifecycleAndProbes checks the lifecycle hooks and the probes of a container that keeps running.
+// lifecycleAndProbes checks the lifecycle hooks and the probes of a container. Plain init containers have neither.
 func (r *Rules) lifecycleAndProbes(c field.Cursor) {
 	if lifecycle := c.Child("lifecycle"); lifecycle.Has() {
 		for _, name := range []string{"postStart", "preStop"} {
@@ -32,7 +32,7 @@ func (r *Rules) lifecycleAndProbes(c field.Cursor) {
 	}
 }
 
-// signals are the stop signals of a container; Windows has only a few of them (KEP-4960).
+// signals are the valid stop signals of a container. Windows supports only a few of them (KEP-4960).
 var signals = strings.Fields("SIGABRT SIGALRM SIGBUS SIGCHLD SIGCLD SIGCONT SIGFPE SIGHUP SIGILL SIGINT SIGIO SIGIOT SIGKILL SIGPIPE " +
 	"SIGPOLL SIGPROF SIGPWR SIGQUIT SIGRTMAX SIGRTMAX-1 SIGRTMAX-10 SIGRTMAX-11 SIGRTMAX-12 SIGRTMAX-13 SIGRTMAX-14 SIGRTMAX-2 " +
 	"SIGRTMAX-3 SIGRTMAX-4 SIGRTMAX-5 SIGRTMAX-6 SIGRTMAX-7 SIGRTMAX-8 SIGRTMAX-9 SIGRTMIN SIGRTMIN+1 SIGRTMIN+10 SIGRTMIN+11 " +
@@ -40,8 +40,8 @@ var signals = strings.Fields("SIGABRT SIGALRM SIGBUS SIGCHLD SIGCLD SIGCONT SIGF
 	"SIGRTMIN+9 SIGSEGV SIGSTKFLT SIGSTOP SIGSYS SIGTERM SIGTRAP SIGTSTP SIGTTIN SIGTTOU SIGURG SIGUSR1 SIGUSR2 SIGVTALRM SIGWINCH " +
 	"SIGXCPU SIGXFSZ")
 
-// stopSignal checks the signal that stops a container: it hangs on the operating system, which must be known (gate
-// ContainerStopSignals).
+// stopSignal checks the signal that stops a container. Which signals are valid depends on the pod's operating system, which
+// must be set (gate ContainerStopSignals).
 func (r *Rules) stopSignal(at field.Cursor) {
 	switch r.Spec.String("os", "name") {
 	case "windows":
@@ -53,7 +53,7 @@ func (r *Rules) stopSignal(at field.Cursor) {
 	}
 }
 
-// handlers are the ways to probe a container or to act on it, in the order in which they are counted.
+// handlers are the types of probes and lifecycle handlers, in the order in which the server counts them.
 var handlers = []struct {
 	name  string
 	check func(r *Rules, at field.Cursor)
@@ -65,7 +65,7 @@ var handlers = []struct {
 	{"sleep", sleepAction},
 }
 
-// handler checks that exactly one way is given, and that one.
+// handler checks that exactly one handler is set, and that it is valid.
 func (r *Rules) handler(at field.Cursor) {
 	found := false
 	for _, h := range handlers {
@@ -110,5 +110,5 @@ func sleepAction(r *Rules, at field.Cursor) {
 	}
 }
 
-// PortOrName checks an IntOrString that is the number or the name of a port; absent is 0.
+// PortOrName checks an IntOrString that is the number or the name of a port. A missing one counts as 0.
 func PortOrName(at field.Cursor) { at.OrZero().CheckInt(field.PortNumber).Check(field.PortName) }

@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/selector"
 )
 
-// projection checks the sources of a projected volume, whose files must not meet.
+// projection checks the sources of a projected volume, whose files must have distinct paths.
 type projection struct {
 	rules *Rules
 	at    field.Cursor
@@ -53,7 +53,7 @@ func (v *projection) downward(at field.Cursor) {
 	}
 }
 
-// claim takes a path of the volume. shown is the value that the error shows when it is taken already.
+// claim marks a path in the volume as used. If it is already used, claim reports an error that shows the given value.
 func (v *projection) claim(path, shown string) {
 	v.at.With(shown).InvalidIf(path != "" && v.paths[path], "conflicting duplicate paths")
 	v.paths[path] = true
@@ -64,7 +64,7 @@ const (
 	tokenSecondsMax = 1 << 32
 )
 
-// token checks a service account token. Its path is reported at the volume.
+// token checks a service account token in a projected volume. Errors about its path have the path of the volume.
 func (v *projection) token(at field.Cursor) {
 	at.Child("expirationSeconds").OrZero().Min(tokenSecondsMin, "may not specify a duration less than 10 minutes").
 		Max(tokenSecondsMax, "may not specify a duration larger than 2^32 seconds")
@@ -74,7 +74,7 @@ func (v *projection) token(at field.Cursor) {
 	fileUser(at.Child("user"))
 }
 
-// trustBundle checks a source of trust anchors: a bundle by its name, or those of a signer (KEP-3257).
+// trustBundle checks a source of trust anchors, which selects a bundle by name or the bundles of a signer (KEP-3257).
 func (v *projection) trustBundle(at field.Cursor) {
 	name, signer, path := at.Child("name"), at.Child("signerName"), at.Child("path")
 	switch {
@@ -106,16 +106,16 @@ func (v *projection) bundleType() gotext.Type {
 	return gotext.ClusterTrustBundleProjection.In(v.rules.ctx.Server.Minor)
 }
 
-// signerOf returns the signer whose bundle has a name: a.com:b:c is that of a.com/b, and "" of a name that has none
-// (core/validation.extractSignerNameFromClusterTrustBundleName).
+// signerOf returns the signer that the name of a bundle contains, such as a.com/b for a.com:b:c. If there is none, it returns
+// "" (core/validation.extractSignerNameFromClusterTrustBundleName).
 func signerOf(bundle string) string {
 	return strings.ReplaceAll(bundle[:max(0, strings.LastIndex(bundle, ":"))], ":", "/")
 }
 
-// keyTypes are the keys that a certificate of a pod can be for.
+// keyTypes are the supported key types for pod certificates.
 var keyTypes = []string{"RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519"}
 
-// certificate checks a source of a key and its certificate (KEP-4317).
+// certificate checks a projected source that provides a key and its certificate (KEP-4317).
 func (v *projection) certificate(at field.Cursor) {
 	kind.CheckSignerName(at.Child("signerName"))
 	if annotations := at.Child("userAnnotations"); annotations.Has() {
@@ -137,10 +137,10 @@ func (v *projection) certificate(at field.Cursor) {
 	at.RequireIf(none, "specify at least one of credentialBundlePath, keyPath, and certificateChainPath")
 }
 
-// annotationsMax is the greatest size of all of them together, as of the annotations of an object.
+// annotationsMax is the maximum total size of the annotations, as for the annotations of an object.
 const annotationsMax = 256 << 10
 
-// CheckUserAnnotations checks the annotations for the signer of a pod's certificate.
+// CheckUserAnnotations checks the annotations that a pod certificate passes to its signer.
 func CheckUserAnnotations(at field.Cursor) {
 	size, annotations := 0, at.Object()
 	for _, key := range object.SortedKeys(annotations) {
@@ -159,7 +159,7 @@ func CheckUserAnnotations(at field.Cursor) {
 	}
 }
 
-// badTokenPath reports whether the path of a source's service account token lies outside of its volume.
+// badTokenPath reports whether the path of a service account token is outside its volume.
 func badTokenPath(source object.Object) bool {
 	return len(field.NonReservedPath(source.String("serviceAccountToken", "path"))) > 0
 }

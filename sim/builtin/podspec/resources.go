@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	// HugePagesPrefix is in front of the size of huge pages.
+	// HugePagesPrefix is the prefix of huge page resources, followed by the page size.
 	HugePagesPrefix = "hugepages-"
-	nativeDomain    = "kubernetes.io/" // resources of Kubernetes itself have no domain or this one
-	// QuotaPrefix is how quotas name the requests of a resource.
+	nativeDomain    = "kubernetes.io/" // domain of native resources, which may also have none
+	// QuotaPrefix is the prefix of requests in quotas.
 	QuotaPrefix = "requests."
 )
 
-// standardResources are the resources without a domain, standardContainerResources those of a container. IntegerResources are counted in
-// integers.
+// standardResources are the resources without a domain. Containers can request only standardContainerResources. The
+// amounts of IntegerResources must be integers.
 var (
 	standardResources = []string{"cpu", "memory", "ephemeral-storage", "requests.cpu", "requests.memory",
 		"requests.ephemeral-storage", "limits.cpu", "limits.memory", "limits.ephemeral-storage", "pods", "resourcequotas",
@@ -31,17 +31,17 @@ var (
 		"persistentvolumeclaims", "services.nodeports", "services.loadbalancers"}
 )
 
-// IsNativeResource reports whether Kubernetes itself knows the resource.
+// IsNativeResource reports whether a resource is defined by Kubernetes itself.
 func IsNativeResource(name string) bool {
 	return !strings.Contains(name, "/") || strings.Contains(name, nativeDomain)
 }
 
-// IsExtendedResource reports whether the name is that of an extended resource, such as example.com/gpu.
+// IsExtendedResource reports whether a name such as example.com/gpu is that of an extended resource.
 func IsExtendedResource(name string) bool {
 	return !IsNativeResource(name) && !strings.HasPrefix(name, QuotaPrefix) && len(field.QualifiedName(QuotaPrefix+name)) == 0
 }
 
-// isIntegerResource reports whether only whole numbers of the resource make sense.
+// isIntegerResource reports whether amounts of the resource must be integers.
 func isIntegerResource(name string) bool {
 	return slices.Contains(IntegerResources, name) || IsExtendedResource(name)
 }
@@ -63,7 +63,7 @@ func ResourceName(at field.Cursor, name string) {
 	}
 }
 
-// ContainerResourceName checks the name of a resource that a container asks for.
+// ContainerResourceName checks the name of a resource that a container requests.
 func ContainerResourceName(at field.Cursor, name string) {
 	if slices.Contains(standardContainerResources, name) {
 		return
@@ -79,7 +79,7 @@ func ContainerResourceName(at field.Cursor, name string) {
 	}
 }
 
-// podResourceName checks the name of a resource that a pod asks for as a whole (KEP-2837).
+// podResourceName checks the name of a pod-level resource (KEP-2837).
 func podResourceName(at field.Cursor, name string) {
 	n := len(at.Errors())
 	if ResourceName(at, name); len(at.Errors()) == n && !isPodResource(name) {
@@ -91,7 +91,7 @@ func isPodResource(name string) bool {
 	return name == "cpu" || name == "memory" || strings.HasPrefix(name, HugePagesPrefix)
 }
 
-// ResourceQuantity checks an amount of a resource.
+// ResourceQuantity checks the amount of a resource.
 func ResourceQuantity(at field.Cursor, name string) {
 	resourceQuantity(at, name, quantity.Of(at.Value()))
 }
@@ -121,7 +121,8 @@ func oddHugePages(name string, q quantity.Quantity) bool {
 	return err != nil || size.Sign() <= 0 || size.MilliValue()%1000 != 0 || q.Value()%size.Value() != 0
 }
 
-// usesOddHugePages reports whether a container of the spec, or its overhead, breaks the rule of hugePages.
+// usesOddHugePages reports whether a container, or the pod's overhead, has an amount of huge pages that the method hugePages would
+// reject.
 func usesOddHugePages(spec object.Object) bool {
 	odd := func(list map[string]any) bool {
 		for name, q := range list { // order does not matter
@@ -138,7 +139,7 @@ func usesOddHugePages(spec object.Object) bool {
 	return found
 }
 
-// Resources checks limits, requests and claims. nameRule is the rule for the names of resources.
+// Resources checks limits, requests and claims. nameRule checks the names of resources.
 func (r *Rules) Resources(at field.Cursor, nameRule func(field.Cursor, string)) {
 	huge, compute := false, false
 	for _, list := range []string{"limits", "requests"} {
@@ -160,7 +161,7 @@ func (r *Rules) Resources(at field.Cursor, nameRule func(field.Cursor, string)) 
 	}
 }
 
-// Overhead checks what a pod needs beside its containers, as limits.
+// Overhead checks the overhead of a pod with the rules for limits.
 func (r *Rules) Overhead(at field.Cursor) {
 	if at.Has() {
 		r.Resources(at.With(map[string]any{"limits": at.Value()}), ContainerResourceName)
@@ -182,7 +183,7 @@ func requestWithinLimit(at field.Cursor, name string, request quantity.Quantity)
 	}
 }
 
-// containerClaims checks which of the pod's resource claims a container uses: a whole claim, or one request of it.
+// containerClaims checks the resource claims that a container uses. It may use a claim as a whole, or one of the requests in it.
 func (r *Rules) containerClaims(list field.Cursor) {
 	used := map[string]bool{}
 	for claim := range list.Each() {
@@ -224,13 +225,13 @@ func claimUsedOnce(claim field.Cursor, used map[string]bool, name string) {
 	used[key] = true
 }
 
-// Amounts returns what a pod needs altogether of one side of its resources, requests or limits: pod-level resources count
-// instead of those of the containers (KEP-2837).
+// Amounts returns the total requests or limits of a pod. side is "requests" or "limits". Pod-level resources override
+// those of the containers (KEP-2837).
 func Amounts(pod object.Object, side string) resource.Amounts {
-	return AmountsOf(pod, side, stated(side))
+	return AmountsOf(pod, side, amountsOf(side))
 }
 
-// AmountsOf is Amounts where own says what one container needs.
+// AmountsOf is like Amounts, but calls own for the amounts of each container.
 func AmountsOf(pod object.Object, side string, own func(container object.Object) resource.Amounts) resource.Amounts {
 	sum := ContainerAmounts(pod, own)
 	for name, q := range resource.AmountsAt(pod, "spec", "resources", side) {
@@ -241,23 +242,23 @@ func AmountsOf(pod object.Object, side string, own func(container object.Object)
 	return sum
 }
 
-// ContainerAmounts is AmountsOf without pod-level resources.
+// ContainerAmounts is like AmountsOf, but ignores pod-level resources.
 func ContainerAmounts(pod object.Object, own func(container object.Object) resource.Amounts) resource.Amounts {
 	return sumOfContainers(pod.At("spec"), own)
 }
 
-// stated returns what containers state on one side of their resources.
-func stated(side string) func(container object.Object) resource.Amounts {
+// amountsOf returns a function that returns a container's requests or limits.
+func amountsOf(side string) func(container object.Object) resource.Amounts {
 	return func(c object.Object) resource.Amounts { return resource.AmountsAt(c, "resources", side) }
 }
 
-// containerAmounts returns what the containers of a pod state that they need together.
+// containerAmounts returns the total requests or limits of a pod's containers.
 func containerAmounts(spec object.Object, side string) resource.Amounts {
-	return sumOfContainers(spec, stated(side))
+	return sumOfContainers(spec, amountsOf(side))
 }
 
-// sumOfContainers returns what the containers of a pod need together: the regular ones and the sidecars at once, or one init
-// container beside the sidecars started before it, whichever is more (KEP-753).
+// sumOfContainers returns the total amounts of a pod's containers. It is the maximum of two cases: all regular containers
+// and sidecars together, or one init container together with the sidecars that start before it (KEP-753).
 func sumOfContainers(spec object.Object, own func(container object.Object) resource.Amounts) resource.Amounts {
 	sum, sidecars, start := resource.Amounts{}, resource.Amounts{}, resource.Amounts{}
 	for _, c := range spec.Objects("containers") {
@@ -278,7 +279,7 @@ func sumOfContainers(spec object.Object, own func(container object.Object) resou
 	return sum
 }
 
-// WithOverhead adds the overhead of the pod's RuntimeClass: to limits only where there is one.
+// WithOverhead adds the overhead of the pod's RuntimeClass to sum. A resource without a limit remains unlimited.
 func WithOverhead(pod object.Object, sum resource.Amounts, side string) resource.Amounts {
 	for name, q := range resource.AmountsAt(pod, "spec", "overhead") {
 		if have, ok := sum[name]; ok && !have.IsZero() || side == "requests" {

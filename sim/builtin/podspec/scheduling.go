@@ -33,8 +33,8 @@ func (r *Rules) CheckTolerations(list field.Cursor) {
 	}
 }
 
-// tolerationValue checks the value of a toleration, which depends on its operator. Lt and Gt are allowed by a gate (KEP-5471), and
-// never in a RuntimeClass, whose rules have no context.
+// tolerationValue checks the value of a toleration, which depends on its operator. Lt and Gt require a feature gate
+// (KEP-5471). They are never allowed in a RuntimeClass, whose rules have no context.
 func (r *Rules) tolerationValue(operator, value field.Cursor) {
 	text := value.String()
 	switch op := operator.String(); op {
@@ -60,7 +60,7 @@ func (r *Rules) tolerationValue(operator, value field.Cursor) {
 	}
 }
 
-// topologySpread checks how the pods of a kind spread over the cluster (KEP-895).
+// topologySpread checks the topology spread constraints (KEP-895).
 func (r *Rules) topologySpread() {
 	later := r.Spec.Objects("topologySpreadConstraints")
 	if len(later) == 0 {
@@ -103,8 +103,8 @@ func badSpreadKeys(constraint object.Object) bool {
 	return len(at.Errors()) > 0
 }
 
-// matchLabelKeys checks the keys whose values are taken from the pod's labels into the labelSelector of a term (KEP-3633).
-// The server has merged them already, so that a key may be in the selector once.
+// matchLabelKeys checks the keys whose values are copied from the pod's labels to the labelSelector of a term (KEP-3633). The
+// server has already copied them, so each key may occur once in the selector.
 func matchLabelKeys(term field.Cursor) {
 	match, mismatch, labels := term.Child("matchLabelKeys"), term.Child("mismatchLabelKeys"), term.Child("labelSelector")
 	if match.Len()+mismatch.Len() == 0 {
@@ -140,7 +140,7 @@ func lastIndex(list []string, value string) int {
 	return -1
 }
 
-// legacyMatchLabelKeys is the rule for objects from the time when the keys were not merged into the selector.
+// legacyMatchLabelKeys checks objects that were stored by a server which did not copy the keys to the selector.
 func legacyMatchLabelKeys(keys, labels field.Cursor) {
 	keys.ForbidIf(keys.Len() > 0 && !labels.Has(), "must not be specified when labelSelector is not set")
 	s := labels.Object()

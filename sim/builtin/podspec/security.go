@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// podSecurityContext checks the security settings of the pod as a whole, which most pods leave empty.
+// podSecurityContext checks the pod-level security settings, which most pods leave empty.
 func (r *Rules) podSecurityContext() {
 	sc := r.at.Child("securityContext")
 	given := sc.Len() > 0
@@ -25,7 +25,7 @@ func (r *Rules) podSecurityContext() {
 	}
 }
 
-// podUsers checks as whom the containers of a pod run.
+// podUsers checks the users and groups under which the pod's containers run.
 func podUsers(sc field.Cursor) {
 	for _, name := range []string{"fsGroup", "runAsUser", "runAsGroup"} {
 		sc.Child(name).CheckInt(field.UserID)
@@ -35,7 +35,7 @@ func podUsers(sc field.Cursor) {
 	}
 }
 
-// podSettings checks the other security settings of a pod.
+// podSettings checks the remaining security settings of a pod.
 func (r *Rules) podSettings(sc field.Cursor) {
 	r.sysctls(sc)
 	sc.Child("fsGroupChangePolicy").OneOf("Always", "OnRootMismatch")
@@ -50,8 +50,8 @@ func (r *Rules) podSettings(sc field.Cursor) {
 	sc.Child("seLinuxChangePolicy").OneOf(policies...)
 }
 
-// sharedProcesses checks that a pod does not share its processes with those of the host. Before 1.37 the server has the field in
-// the security context.
+// sharedProcesses checks that a pod does not both share a process namespace and use the host's. Before 1.37 the path in the error
+// includes the security context.
 func (r *Rules) sharedProcesses(at field.Cursor) {
 	if r.Spec.True("shareProcessNamespace") && r.Spec.True("hostPID") {
 		at.Child("shareProcessNamespace").Invalid(true, "ShareProcessNamespace and HostPID cannot both be enabled")
@@ -98,7 +98,7 @@ func seccompProfile(profile field.Cursor) {
 	}
 }
 
-const localhostProfileMax = 4095 // the longest path of a file, without the zero at its end
+const localhostProfileMax = 4095 // maximum length of a file path, without the terminating zero
 
 func appArmorProfile(profile field.Cursor) {
 	if !profile.Has() {
@@ -145,8 +145,8 @@ func (r *Rules) sysctls(sc field.Cursor) {
 	}
 }
 
-// hostSysctls returns the sysctls of the pod that would change the host, because the pod is in the host's namespace, and
-// why.
+// hostSysctls returns the sysctls that would affect the host, because the pod uses the host's namespace. The values are error
+// messages.
 func hostSysctls(spec object.Object) map[string]string {
 	out := map[string]string{}
 	for _, s := range spec.Objects("securityContext", "sysctls") {
@@ -163,9 +163,9 @@ func hostSysctls(spec object.Object) map[string]string {
 var ipcSysctls = []string{"kernel.sem", "kernel.shmall", "kernel.shmmax", "kernel.shmmni", "kernel.shm_rmid_forced",
 	"kernel.shm", "kernel.msgmax", "kernel.msgmnb", "kernel.msgmni", "kernel.msg"}
 
-// sysctlNamespace returns the Linux namespace of a sysctl (ipc_namespaces(7), network_namespaces(7)): ipc, net or "".
+// sysctlNamespace returns the Linux namespace of a sysctl (ipc_namespaces(7), network_namespaces(7)): "ipc", "net" or "".
 func sysctlNamespace(name string) string {
-	if sep := strings.IndexAny(name, "./"); sep >= 0 && name[sep] == '/' { // net/ipv4/conf/eno2.100: '.' and '/' changed places
+	if sep := strings.IndexAny(name, "./"); sep >= 0 && name[sep] == '/' { // with slashes as separators, as in net/ipv4/conf/eno2.100, '.' and '/' are swapped
 		name = strings.NewReplacer(".", "/", "/", ".").Replace(name)
 	}
 	name, _, _ = strings.Cut(name, "*")
@@ -178,7 +178,7 @@ func sysctlNamespace(name string) string {
 	return ""
 }
 
-// hostUsers checks what a pod in a user namespace may not have (KEP-127).
+// hostUsers checks that a pod in a user namespace does not set certain other fields (KEP-127).
 func (r *Rules) hostUsers() {
 	if !inUserNamespace(r.Spec) {
 		return

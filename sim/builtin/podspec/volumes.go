@@ -10,14 +10,14 @@ import (
 	"github.com/kubesim/kubesim/sim/quantity"
 )
 
-// VolumeSource is one kind of volume. Forbidden and Rule are the names under which errors report it, where they are not
-// the name of the field: the server has its own spelling for some.
+// VolumeSource is a type of volume. If errors do not use the name of the field, Forbidden and Rule are the names that they use: the
+// server spells some names differently.
 type VolumeSource struct {
 	Name, Forbidden, Rule string
 	Check                 func(r *Rules, at field.Cursor)
 }
 
-// volumeSources are the kinds of volumes in the order in which they are counted.
+// volumeSources are the types of volumes, in the order in which the server counts them.
 var volumeSources = []VolumeSource{
 	{Name: "emptyDir", Check: emptyDirVolume},
 	{Name: "hostPath", Check: HostPathVolume},
@@ -51,9 +51,9 @@ var volumeSources = []VolumeSource{
 	{Name: "image", Check: imageVolume},
 }
 
-// checkVolumes checks the volumes and remembers the good ones for the mounts.
+// checkVolumes checks the volumes, and records the valid ones for the checks of volume mounts.
 func (r *Rules) checkVolumes() {
-	created := field.Seen{} // the claims that the pod's ephemeral volumes create
+	created := field.Seen{} // names of the claims that the pod's ephemeral volumes create
 	if pod := r.meta.String("name"); pod != "" {
 		for _, v := range r.Spec.Objects("volumes") {
 			if v.Has("ephemeral") {
@@ -81,7 +81,7 @@ func (r *Rules) checkVolumes() {
 	}
 }
 
-// volume checks that a volume has exactly one source, and that one.
+// volume checks that a volume has exactly one source, and that the source is valid.
 func (r *Rules) volume(v field.Cursor) {
 	found, name := false, v.Child("name").OrEmpty()
 	for _, s := range volumeSources {
@@ -114,7 +114,7 @@ func (r *Rules) ephemeralClaimName(name field.Cursor) {
 	}
 }
 
-// Require makes a rule for sources that only have required fields, strings or lists.
+// Require returns a rule for sources whose named fields are required strings and lists, and that need no other checks.
 func Require(names ...string) func(*Rules, field.Cursor) {
 	return func(_ *Rules, at field.Cursor) { at.Require(names...) }
 }
@@ -126,14 +126,14 @@ func emptyDirVolume(_ *Rules, at field.Cursor) {
 	at.Child("mode").InvalidIf(mode < 0 || mode > 0o1777, "must be a number between 0 and 01777 (octal), both inclusive")
 }
 
-// HostPathVolume checks a path of the host.
+// HostPathVolume checks a hostPath volume.
 func HostPathVolume(_ *Rules, at field.Cursor) {
 	if at.Child("path").Required().Check(field.NoBacksteps).Has() {
 		at.Child("type").OrEmpty().OneOf("", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket")
 	}
 }
 
-// keysVolume makes the rule for volumes of a Secret or ConfigMap, whose name is in the field name.
+// keysVolume returns the rule for volumes that contain a Secret or a ConfigMap. name is the field with the name of that object.
 func keysVolume(name string) func(*Rules, field.Cursor) {
 	return func(_ *Rules, at field.Cursor) {
 		at.Require(name)
@@ -144,31 +144,31 @@ func keysVolume(name string) func(*Rules, field.Cursor) {
 	}
 }
 
-// keyToPath checks where a key of a Secret or ConfigMap goes in a volume.
+// keyToPath checks the mapping of a key of a Secret or ConfigMap to a path.
 func keyToPath(item field.Cursor) {
 	item.Require("key")
 	item.Child("path").Required().Check(field.NonReservedPath)
 	fileMode(item.Child("mode"), item.Child("user"))
 }
 
-// fileMode checks the permissions of a file and whose it is.
+// fileMode checks the permissions and the owner of a file.
 func fileMode(mode, user field.Cursor) {
 	n := mode.Int64()
 	mode.InvalidIf(n < 0 || n > 0o777, "must be a number between 0 and 0777 (octal), both inclusive")
 	fileUser(user)
 }
 
-// fileUser checks whose a file is (KEP-5762, gate AtomicWriteVolumeUserFields).
+// fileUser checks the owner of a file (KEP-5762, gate AtomicWriteVolumeUserFields).
 func fileUser(at field.Cursor) { at.CheckInt(field.UserID) }
 
 func downwardVolume(_ *Rules, at field.Cursor) {
 	fileMode(at.Child("defaultMode"), at.Child("defaultUser"))
 	for file := range at.Each("items") {
-		downwardFile(file.ReportAt(at)) // the server leaves out the index
+		downwardFile(file.ReportAt(at)) // errors have the path of the list, because the server omits the index
 	}
 }
 
-// downwardFile checks a file that holds a field of the pod.
+// downwardFile checks a file that contains a field of the pod.
 func downwardFile(file field.Cursor) {
 	file.Child("path").Required().Check(field.NonReservedPath)
 	ref, resource := file.Child("fieldRef"), file.Child("resourceFieldRef")
@@ -200,7 +200,7 @@ func imageVolume(r *Rules, at field.Cursor) {
 	pullPolicy(at.Child("pullPolicy"))
 }
 
-// CheckClaim checks what a claim asks for.
+// CheckClaim checks the spec of a PersistentVolumeClaim.
 func CheckClaim(at field.Cursor) field.Cursor {
 	modes, volumes := at.Child("accessModes"), at.Child("selector")
 	modes.Required("at least 1 access mode is required")
@@ -219,7 +219,7 @@ func CheckClaim(at field.Cursor) field.Cursor {
 	return at
 }
 
-// checkDataSources checks what the volume is filled with.
+// checkDataSources checks the sources that provide the initial content of a volume.
 func checkDataSources(at field.Cursor) {
 	source, ref, was := at.Child("dataSource"), at.Child("dataSourceRef"), at.Old()
 	anyGroup := was.Has("dataSource", "apiGroup") || was.Has("dataSourceRef", "apiGroup")
@@ -238,7 +238,7 @@ func checkDataSources(at field.Cursor) {
 	if !ref.Has() || !source.Has() {
 		return
 	}
-	shown := field.Raw("{}") // the real server prints the path of the field, which has no exported parts
+	shown := field.Raw("{}") // the real server prints the field's path, a struct without exported fields
 	switch {
 	case ref.String("namespace") != "":
 		at.Invalid(shown, "may not be specified when dataSourceRef.namespace is specified")
@@ -248,7 +248,7 @@ func checkDataSources(at field.Cursor) {
 	}
 }
 
-// AccessModes checks how many nodes may use a volume.
+// AccessModes checks the access modes of a volume.
 func AccessModes(at field.Cursor) {
 	pod, others := false, false
 	for mode := range at.Each() {

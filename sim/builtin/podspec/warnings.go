@@ -22,11 +22,11 @@ func WarnTemplate(ctx *resource.Context, template map[string]any, path field.Pat
 
 // podWarner warns about a pod or a template.
 type podWarner struct {
-	whole, at   field.Cursor // at is the spec
+	whole, at   field.Cursor // cursors at the object and at its spec
 	spec        object.Object
 	annotations object.Object
-	profiles    bool           // in the annotations
-	portsOfAll  []field.Cursor // of all containers
+	profiles    bool           // the pod has seccomp or AppArmor annotations
+	portsOfAll  []field.Cursor // ports of all containers
 	ctx         *resource.Context
 }
 
@@ -62,7 +62,7 @@ func (w *podWarner) add(at field.Cursor, text string) {
 	w.ctx.Warn(at.Path().String() + ": " + text)
 }
 
-// DeprecatedNodeLabels are labels of nodes with what to use instead.
+// DeprecatedNodeLabels maps deprecated node labels to the text of the warning about them.
 var DeprecatedNodeLabels = map[string]string{
 	"beta.kubernetes.io/arch":                       `deprecated since v1.14; use "kubernetes.io/arch" instead`,
 	"beta.kubernetes.io/os":                         `deprecated since v1.14; use "kubernetes.io/os" instead`,
@@ -92,8 +92,8 @@ func (w *podWarner) nodes() {
 	}
 }
 
-// nodeSelectorTerm warns about a term of a NodeSelector. values says whether bad values are warned about: where they are
-// errors they are not.
+// nodeSelectorTerm warns about a term of a NodeSelector. If values is true, it also warns about invalid label values, which
+// are rejected in other places.
 func (w *podWarner) nodeSelectorTerm(term field.Cursor, values bool) {
 	for e := range term.Each("matchExpressions") {
 		key := e.Child("key")
@@ -141,8 +141,8 @@ func (w *podWarner) annotation(key, text string) {
 	}
 }
 
-// deprecatedVolumes are kinds of volumes, in the order in which the server looks for them.
-var deprecatedVolumes = [][3]string{ // the source, its name in the warning, since when
+// deprecatedVolumes are types of volumes, in the order in which the server checks them.
+var deprecatedVolumes = [][3]string{ // the source, its name in the warning, the text of the warning
 	{"photonPersistentDisk", "photonPersistentDisk", "deprecated in v1.11, non-functional in v1.16+"},
 	{"gitRepo", "gitRepo", "deprecated in v1.11, and disabled by default in v1.33+"},
 	{"scaleIO", "scaleIO", "deprecated in v1.16, non-functional in v1.22+"},
@@ -155,7 +155,7 @@ var deprecatedVolumes = [][3]string{ // the source, its name in the warning, sin
 	{"rbd", "rbd", "deprecated in v1.28, non-functional in v1.31+"},
 }
 
-// DeprecatedVolume returns how warnings call a kind of volume, and since when it is deprecated.
+// DeprecatedVolume returns the name that warnings use for a volume type, and the text about its deprecation.
 func DeprecatedVolume(source string) (shown, since string) {
 	i := slices.IndexFunc(deprecatedVolumes, func(d [3]string) bool { return d[0] == source })
 	return deprecatedVolumes[i][1], deprecatedVolumes[i][2]
@@ -177,11 +177,12 @@ func (w *podWarner) volumes() {
 	}
 }
 
-// fractions warns about parts of a byte in an entry of a resource list, which take a point, a negative exponent or one of
-// three suffixes. So does an amount whose thousandfold overflows, if the rest is not a multiple of 1000.
+// fractions warns about an amount in a resource list that contains a fraction of a byte. Such an amount has a point, a
+// negative exponent or one of three suffixes. The server also warns about an amount whose product with 1000 overflows to
+// a number that is not a multiple of 1000.
 func (w *podWarner) fractions(at field.Cursor, path ...string) {
 	text := at.String(path...)
-	const whole = 15 // digits whose thousandfold fits
+	const whole = 15 // the maximum number of digits without an overflow
 	if len(text) <= whole && !strings.ContainsAny(text, ".-munGTPEe") {
 		return
 	}
@@ -235,7 +236,7 @@ func (w *podWarner) containers() {
 	}
 }
 
-// appArmor warns about the annotation in a template; in a pod syncAppArmor does.
+// appArmor warns about the AppArmor annotation of a template. For pods, syncAppArmor does so.
 func (w *podWarner) appArmor(c object.Object) {
 	if !w.profiles || w.whole.Path().IsRoot() || c.Has("securityContext", "appArmorProfile") {
 		return
@@ -247,7 +248,7 @@ func (w *podWarner) appArmor(c object.Object) {
 	}
 }
 
-// env warns about variables that hide one of the same name without using it.
+// env warns about variables that hide another one of the same name without using its value.
 func (w *podWarner) env(c field.Cursor) {
 	if c.Len("env") < 2 {
 		return

@@ -9,7 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// ports warns about containers that want the same port.
+// ports warns about containers that use the same port.
 func (w *podWarner) ports() {
 	type wanted struct {
 		number   int64
@@ -38,7 +38,7 @@ func (w *podWarner) ports() {
 	}
 }
 
-// portNames warns about names that containers share: services and probes then mean the first.
+// portNames warns about containers that share a port name, because services and probes use only the first port with a name.
 func (w *podWarner) portNames() {
 	first := map[string]field.Cursor{}
 	for _, port := range w.portsOfAll {
@@ -51,7 +51,8 @@ func (w *podWarner) portNames() {
 	}
 }
 
-// placedFile is the path of a file in a volume and the source it comes from, "" when the volume has one source.
+// placedFile is the path of a file in a volume, and the source that provides the file. If the volume has only one source, source is
+// "".
 type placedFile struct{ path, source string }
 
 func (f placedFile) String() string {
@@ -61,7 +62,7 @@ func (f placedFile) String() string {
 	return strconv.Quote(f.path) + " (" + f.source + ")"
 }
 
-// overlappingPaths warns about files of a volume that hide one another.
+// overlappingPaths warns about files in a volume whose paths overlap.
 func (w *podWarner) overlappingPaths() {
 	for _, v := range w.spec.Objects("volumes") {
 		name := strconv.Quote(v.String("name"))
@@ -96,7 +97,7 @@ func itemPaths(source object.Object, name string) []placedFile {
 	return files
 }
 
-// projectedPaths returns the files of one source of a projected volume.
+// projectedPaths returns the files from one source of a projected volume.
 func projectedPaths(source object.Object) []placedFile {
 	switch {
 	case len(source.List("configMap", "items")) > 0:
@@ -111,7 +112,7 @@ func projectedPaths(source object.Object) []placedFile {
 	return nil
 }
 
-// overlaps warns about each file that is another one, or lies below or above it.
+// overlaps warns about files whose path equals, contains or is within the path of another file.
 func (w *podWarner) overlaps(volume, source string, files []placedFile) {
 	var before []placedFile
 	for _, f := range files {

@@ -1,4 +1,4 @@
-// Package policy has the PodDisruptionBudget.
+// Package policy defines the PodDisruptionBudget.
 package policy
 
 import (

@@ -26,10 +26,10 @@ func TestBudgetRules(t *testing.T) {
 				"status.disruptionsAllowed: Invalid value: -1: must be greater than or equal to 0"},
 	})
 	is := is.New(t)
-	is.Equal(rt.Cells(t, `{"status":{"disruptionsAllowed":2}}`), `["p","1","N/A",2,"60s"]`) // as the real server prints it
+	is.Equal(rt.Cells(t, `{"status":{"disruptionsAllowed":2}}`), `["p","1","N/A",2,"60s"]`) // same output as the real server
 }
 
-// TestShapesOfPolicy runs every rule on objects with something missing.
+// TestShapesOfPolicy runs every rule on objects with missing values.
 func TestShapesOfPolicy(t *testing.T) {
 	for _, rt := range []kindtest.Rules{
 		{Kinds: served, Storage: "poddisruptionbudgets.policy", Base: `{"metadata":{"name":"p"},"spec":{"minAvailable":1,"selector":{"matchLabels":{"a":"b"}}},"status":{"conditions":[{"type":"A"}]}}`},

@@ -1,4 +1,5 @@
-// Package rbac has roles and their bindings, and the aggregation of ClusterRoles. Package sim/auth decides with them.
+// Package rbac defines roles and their bindings, and computes the rules of aggregated ClusterRoles. Package sim/auth uses
+// them for authorization.
 package rbac
 
 import (
@@ -36,7 +37,7 @@ func roleKind(name string, namespaced bool) kind.Kind {
 	}
 }
 
-// pathSegmentName is the rule for names of roles and bindings, also for the beginning of a generated one.
+// pathSegmentName is the name rule for roles and bindings. It also applies to generateName.
 func pathSegmentName(name string, _ bool) []string { return field.PathSegment(name) }
 
 func badAggregation(role object.Object) bool {
@@ -75,7 +76,8 @@ func validatePolicyRule(ctx *resource.Context, at field.Cursor, namespaced bool)
 	at.Child("resources").Required("resource rules must supply at least one resource")
 }
 
-// roleBindingKind is a binding of one of the two scopes; text is how descriptions of columns call it.
+// roleBindingKind returns the kind of RoleBindings or ClusterRoleBindings. text is the name of the kind in the descriptions of
+// columns.
 func roleBindingKind(name, goType, text string, namespaced bool) kind.Kind {
 	role := table.Doc("Role", table.DocRBAC+goType, "roleRef").Cell(func(obj object.Object) any {
 		return obj.String("roleRef", "kind") + "/" + obj.String("roleRef", "name")
@@ -110,7 +112,8 @@ func validateRoleBinding(ctx *resource.Context, at field.Cursor, namespaced bool
 	}
 	ref.Child("apiGroup").OrEmpty().OneOf(rbacGroup)
 	ref.Child("kind").OrEmpty().OneOf(kinds...)
-	// The tag of the reference, which says nothing yet, is asked before those inside, and keeps them from it.
+	// The tag of the reference is checked before the tags of its fields. If it is violated, those are not checked, and the error is
+	// reported below.
 	ref.Child("name").Declared(ctx.Since(37) && !ref.Changed(), field.Cursor.Given).Check(field.PathSegment)
 	for subject := range at.Each("subjects") {
 		validateSubject(ctx, subject, namespaced)
@@ -140,7 +143,8 @@ func validateSubject(ctx *resource.Context, at field.Cursor, namespaced bool) {
 	}
 }
 
-// subjectsColumn is the column of the subjects of one kind in a binding that descriptions call text.
+// subjectsColumn returns the column that lists the subjects of one kind in a binding. text is the name of the binding's kind in the
+// description of the column.
 func subjectsColumn(subjects, text string) table.Column {
 	return table.Text(subjects+"s", subjects+"s in the "+text).Wide().Cell(func(obj object.Object) any {
 		var names []string
@@ -157,9 +161,9 @@ func subjectsColumn(subjects, text string) table.Column {
 	})
 }
 
-// AggregatedRules returns the rules that an aggregating ClusterRole has to have: those of the roles that its selectors
-// match, selector by selector and in the order of names, each rule once. It reports false when it has them, and for a role
-// that does not aggregate (clusterroleaggregation.ClusterRoleAggregationController).
+// AggregatedRules returns the rules that an aggregating ClusterRole should have: the rules of the roles that match its
+// selectors, ordered by selector and then by role name, without duplicates. If the role already has these rules or does not
+// aggregate, changes is false (clusterroleaggregation.ClusterRoleAggregationController).
 func AggregatedRules(role object.Object, all []object.Object) (rules []any, changes bool) {
 	selectors := role.Objects("aggregationRule", "clusterRoleSelectors")
 	if role["aggregationRule"] == nil {
@@ -169,7 +173,7 @@ func AggregatedRules(role object.Object, all []object.Object) (rules []any, chan
 	slices.SortFunc(all, func(a, b object.Object) int { return strings.Compare(a.Name(), b.Name()) })
 	rules = []any{}
 	for _, s := range selectors {
-		matching, _ := selector.FromLabelSelector(s) // it is valid
+		matching, _ := selector.FromLabelSelector(s) // cannot fail: the selector has been validated
 		for _, other := range all {
 			if other.Name() == role.Name() || !matching.Matches(other.Labels()) {
 				continue

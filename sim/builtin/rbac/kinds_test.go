@@ -19,7 +19,7 @@ func TestRoles(t *testing.T) {
 			`rules[0].nonResourceURLs: Invalid value: ["/x"]: rules cannot apply to both regular resources and non-resource URLs`,
 	} {
 		_, errs := kindtest.New(t, served, "roles.rbac.authorization.k8s.io").Create(`{'rules':[` + rule + `]}`)
-		is.Equal(errs, want) // as the real server says it
+		is.Equal(errs, want) // same errors as the real server
 	}
 	_, errs := kindtest.New(t, served, "clusterroles.rbac.authorization.k8s.io").Create(`{'aggregationRule':{}}`)
 	is.Equal(errs, "aggregationRule.clusterRoleSelectors: Required value: at least one clusterRoleSelector required if aggregationRule is non-nil")

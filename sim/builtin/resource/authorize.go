@@ -12,14 +12,15 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// A client that changes the status of a claim needs further rights, depending on the fields that it changes (KEP-4817 and gate
-// DRAResourceClaimGranularStatusAuthorization; pkg/registry/resource, AuthorizedForBinding and AuthorizedForDeviceStatus):
-// on resourceclaims/binding for the fields of schedulers, on resourceclaims/driver of each driver for the fields of drivers.
+// A client that changes the status of a claim needs additional permissions, depending on the fields that it changes
+// (KEP-4817 and gate DRAResourceClaimGranularStatusAuthorization; pkg/registry/resource, AuthorizedForBinding and
+// AuthorizedForDeviceStatus): on resourceclaims/binding for the fields of schedulers, and on resourceclaims/driver of
+// each driver for the fields of drivers.
 
-// nodeOfToken is the extra of a user whose token is bound to a pod of a node.
+// nodeOfToken is the key in a user's extra values that contains the node of the pod to which the token is bound.
 const nodeOfToken = "authentication.kubernetes.io/node-name"
 
-// authorizeClaim checks that the user may change what he changes in the status of a claim.
+// authorizeClaim checks that the user has the permissions needed for the changes to a claim's status.
 func authorizeClaim(ctx *resource.Context, at field.Cursor) {
 	if ctx.May != nil && ctx.Enabled("DRAResourceClaimGranularStatusAuthorization") {
 		authorizeBinding(ctx, at)
@@ -36,14 +37,14 @@ func authorizeBinding(ctx *resource.Context, at field.Cursor) {
 	if same {
 		return
 	}
-	if refused := ctx.May(resource.Access{Verb: ctx.Verb, Subresource: "binding"}); refused != nil { // on all claims of all namespaces
+	if refused := ctx.May(resource.Access{Verb: ctx.Verb, Subresource: "binding"}); refused != nil { // a permission for all claims in all namespaces
 		at.Child("allocation").Forbidden(fmt.Sprintf(`changing status.allocation or status.reservedFor requires resource="resourceclaims/binding", verb="%s" permission: %s`,
 			ctx.Verb, refused.Message))
 	}
 }
 
-// authorizeDevices checks the drivers whose devices have another status than before. While a claim has no allocation there is
-// none.
+// authorizeDevices checks the permissions for those drivers whose device status an update changes. A claim without an allocation
+// has no device status.
 func authorizeDevices(ctx *resource.Context, at field.Cursor) {
 	status := at.Object()
 	drivers := changedDrivers(status.Objects("devices"), at.Old().Objects("devices"))
@@ -71,7 +72,7 @@ func authorizeDevices(ctx *resource.Context, at field.Cursor) {
 	}
 }
 
-// changedDrivers returns the drivers of devices that came, went or changed, in order.
+// changedDrivers returns the drivers of devices that were added, removed or changed, sorted.
 func changedDrivers(devices, before []object.Object) []string {
 	was := map[string]object.Object{}
 	for _, d := range before {
@@ -91,7 +92,7 @@ func changedDrivers(devices, before []object.Object) []string {
 	return kind.SortedSet(drivers)
 }
 
-// allocatedNode returns the one node that a claim is allocated for by name, "" if it is not for one.
+// allocatedNode returns the node that the claim's allocation selects by name, or "" if it does not select exactly one.
 func allocatedNode(status object.Object) string {
 	terms := status.Objects("allocation", "nodeSelector", "nodeSelectorTerms")
 	if len(terms) != 1 || len(terms[0].List("matchExpressions")) > 0 {
@@ -105,7 +106,7 @@ func allocatedNode(status object.Object) string {
 	return name
 }
 
-// nodeOfAccount returns the node that the token of a service account is bound to, "" for another user or token.
+// nodeOfAccount returns the node to which the token of a service account is bound. For other users and tokens it returns "".
 func nodeOfAccount(user resource.User) string {
 	parts := strings.Split(user.Name, ":")
 	nodes := user.Extra[nodeOfToken]

@@ -11,7 +11,7 @@ import (
 
 const maxCapacityOptions = 10
 
-// validateDeviceCapacity checks how claims may take parts of a device's capacity (KEP-5075).
+// validateDeviceCapacity checks the policy according to which claims may share a device's capacity (KEP-5075).
 func validateDeviceCapacity(ctx *resource.Context, at field.Cursor, shared bool) {
 	policy := at.Child("requestPolicy")
 	if !policy.Has() {
@@ -54,7 +54,7 @@ func validateCapacityValues(at field.Cursor, total, preset quantity.Quantity) {
 		found = found || q.Cmp(preset) == 0
 	}
 	seen := map[int64]bool{}
-	for v := range options.Each() { // those with the same whole number
+	for v := range options.Each() { // reports values with the same integer part as duplicates
 		n := quantity.Of(v.Value()).Value()
 		if seen[n] {
 			v.Duplicate(strconv.FormatInt(n, 10))
@@ -79,7 +79,7 @@ func validateCapacityRange(ctx *resource.Context, at field.Cursor, total, preset
 		}
 	}
 	refuse(low.Cmp(total) > 0, "min", low, "min is larger than capacity value: "+total.String())
-	least, most := "min", "max" // where a default outside of the range is reported
+	least, most := "min", "max" // the field at which a default outside the range is reported
 	if ctx.Since(37) {
 		least, most = "default", "default"
 	}
@@ -106,7 +106,8 @@ func validateCapacityRange(ctx *resource.Context, at field.Cursor, total, preset
 	refuse(at.Has("max") && !isMultiple(high, low, step), "step", high, detail)
 }
 
-// wholeNumbers checks that quantities fit into an int64, which steps are counted in (validateInt64Range), and reports whether all do.
+// wholeNumbers checks that quantities fit into an int64, because the server computes steps with integers (validateInt64Range). It
+// reports whether all of them fit.
 func wholeNumbers(all ...field.Cursor) bool {
 	fit := true
 	for _, at := range all {
@@ -126,7 +127,8 @@ func wholeNumbers(all ...field.Cursor) bool {
 	return fit
 }
 
-// isMultiple reports whether value is a number of whole steps above low. The real server panics for a step of zero before 1.37.
+// isMultiple reports whether value is an integral number of steps above low. Before 1.37 the real server panics if the
+// step is zero.
 func isMultiple(value, low, step quantity.Quantity) bool {
 	n := step.Value()
 	return n == 0 || (value.Value()-low.Value())%n == 0

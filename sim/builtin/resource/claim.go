@@ -12,7 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// requestGates are the gates of what claims may ask for; prefix is where the spec of the claim is.
+// requestGates returns the feature gates of the fields in claim requests. prefix is the path of the claim's spec.
 func requestGates(prefix string) []kind.Gate {
 	inRequests := func(field string) []string {
 		return []string{prefix + "devices.requests.*.exactly." + field, prefix + "devices.requests.*.firstAvailable.*." + field}
@@ -40,33 +40,46 @@ func resourceClaimKind() kind.Kind {
 			},
 		},
 		Validate: validateClaim, ValidateStatus: validateClaimStatus,
-		Defaults: kind.EveryVersion(func(obj object.Object) {
-			defaultClaimSpec(obj.At("spec"))
-			for _, r := range obj.Objects("status", "allocation", "devices", "results") {
-				defaultTolerations(r)
-			}
-		}),
+		Defaults: map[string]func(object.Object){
+			"":        func(obj object.Object) { defaultClaim(obj, exactRequests) },
+			"v1beta1": func(obj object.Object) { defaultClaim(obj, flatRequests) },
+		},
+		Convert: claimConversion("spec"),
 		Columns: []table.Column{
 			table.Name(), table.Text("State", "A summary of the current state (allocated, pending, reserved, etc.).").Cell(cellClaimState), table.Age(),
 		},
 	}
 }
 
-// defaultClaimSpec fills in how many devices each request wants.
-func defaultClaimSpec(spec object.Object) {
+func defaultClaim(obj object.Object, requests func(object.Object) []object.Object) {
+	defaultClaimSpec(obj.At("spec"), requests)
+	for _, r := range obj.Objects("status", "allocation", "devices", "results") {
+		defaultTolerations(r)
+	}
+}
+
+// defaultClaimSpec sets the defaults of each request: the allocation mode, the number of devices, and the tolerations. requests
+// returns the parts of a request that have these fields.
+func defaultClaimSpec(spec object.Object, requests func(object.Object) []object.Object) {
 	for _, request := range spec.Objects("devices", "requests") {
-		asked := request.Objects("firstAvailable")
-		if exactly := request.At("exactly"); exactly != nil {
-			asked = append(asked, exactly)
-		}
-		for _, r := range asked {
+		for _, r := range requests(request) {
 			kind.SetEmpty(r, "ExactCount", "allocationMode")
 			if r.String("allocationMode") == "ExactCount" {
 				kind.SetZero(r, 1, "count")
 			}
+		}
+		for _, r := range append(requests(request), request) {
 			defaultTolerations(r)
 		}
 	}
+}
+
+func exactRequests(request object.Object) []object.Object {
+	all := request.Objects("firstAvailable")
+	if exactly := request.At("exactly"); exactly != nil {
+		all = append(all, exactly)
+	}
+	return all
 }
 
 func defaultTolerations(request object.Object) {
@@ -85,7 +98,7 @@ func validateClaim(ctx *resource.Context, at field.Cursor) {
 	validateClaimSpec(ctx, spec)
 }
 
-// adminLabel lets a namespace have claims with admin access (KEP-5018).
+// adminLabel is the label of namespaces that may contain claims with admin access (KEP-5018).
 const adminLabel = "resource.kubernetes.io/admin-access"
 
 func validateAdminAccess(ctx *resource.Context, namespace string, spec field.Cursor) {
@@ -120,7 +133,7 @@ func cellClaimState(obj object.Object) any {
 	return strings.Join(states, ",")
 }
 
-// deviceID names an allocated device: driver/pool/device, and /share if the device is shared.
+// deviceID returns the ID of an allocated device: driver/pool/device, followed by /share if the device is shared.
 func deviceID(o object.Object) string {
 	id := o.String("driver") + "/" + o.String("pool") + "/" + o.String("device")
 	if share := o.String("shareID"); share != "" {
@@ -137,7 +150,7 @@ func allocatedDevices(obj object.Object) []string {
 	return ids
 }
 
-// dropDeallocated drops the status of devices that the claim had and has no more.
+// dropDeallocated removes the status of devices that are no longer allocated to the claim.
 func dropDeallocated(obj, old object.Object) {
 	before, now := allocatedDevices(old), allocatedDevices(obj)
 	var kept []any

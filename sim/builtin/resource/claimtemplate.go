@@ -19,8 +19,12 @@ func resourceClaimTemplateKind() kind.Kind {
 			ReturnDeletedObject: true,
 		},
 		Validate: validateClaimTemplate,
-		Defaults: kind.EveryVersion(func(obj object.Object) { defaultClaimSpec(obj.At("spec", "spec")) }),
-		Columns:  []table.Column{table.Name(), table.Age()},
+		Defaults: map[string]func(object.Object){
+			"":        func(obj object.Object) { defaultClaimSpec(obj.At("spec", "spec"), exactRequests) },
+			"v1beta1": func(obj object.Object) { defaultClaimSpec(obj.At("spec", "spec"), flatRequests) },
+		},
+		Convert: claimConversion("spec", "spec"),
+		Columns: []table.Column{table.Name(), table.Age()},
 	}
 }
 
@@ -28,7 +32,7 @@ func validateClaimTemplate(ctx *resource.Context, all field.Cursor) {
 	at := all.Child("spec")
 	meta, spec := at.Child("metadata"), at.Child("spec")
 	if !at.Updates() {
-		validateAdminAccess(ctx, all.Object().Namespace(), spec.ReportAt(at)) // of the two specs the real server names one
+		validateAdminAccess(ctx, all.Object().Namespace(), spec.ReportAt(at)) // the real server's path contains only one "spec"
 	}
 	podspec.CheckAnnotations(meta.Child("annotations"))
 	meta.Child("labels").Labels()

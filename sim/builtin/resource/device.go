@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
+	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/podspec"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// Limits of the devices of a slice.
+// Limits of the devices in a slice.
 const (
 	maxConsumedSets      = 2
 	maxDeviceTaints      = 16
@@ -22,7 +23,8 @@ const (
 	maxBindings          = 4
 )
 
-// validateDevice checks a device of a slice; old is the one of that name in the stored slice.
+// validateDevice checks a device in a slice. old is the device with the same name in the stored slice. ownNodes reports whether the
+// slice lets each device select its own nodes.
 func validateDevice(ctx *resource.Context, at field.Cursor, old object.Object, ownNodes bool) {
 	at.Child("name").OrEmpty().Check(field.DNS1123Label)
 	attributes, capacity := at.Child("attributes"), at.Child("capacity")
@@ -53,7 +55,7 @@ func validateDeviceTaint(ctx *resource.Context, at field.Cursor) {
 	declared(ctx, at.Child("effect"), func(c field.Cursor) field.Cursor { return c.Required().OneOf(deviceEffects...) })
 }
 
-// validateDeviceNodes checks which nodes a device is for, where the slice leaves that to its devices.
+// validateDeviceNodes checks the nodes of a device, which are set only if the slice requires it (ownNodes).
 func validateDeviceNodes(at field.Cursor, ownNodes bool) {
 	const oneOf = "exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when `perDeviceNodeSelection` is set to true in the ResourceSlice spec"
 	if !ownNodes {
@@ -66,7 +68,7 @@ func validateDeviceNodes(at field.Cursor, ownNodes bool) {
 	validateOneChoice(at, append(set, validateFlags(at, "allNodes")...), oneOf, oneOf)
 }
 
-// shortened returns a key for a path, with the middle left out if it is too long.
+// shortened returns a key for use in the path of an error. If the key is too long, dots replace its middle.
 func shortened(key string) string {
 	if len(key) <= maxAttributeKeyShown {
 		return key
@@ -76,16 +78,16 @@ func shortened(key string) string {
 	return key[:(rest+1)/2] + dots + key[len(key)-rest/2:]
 }
 
-// validateAttribute checks that an attribute has one value, of one type.
+// validateAttribute checks that an attribute has exactly one value.
 func validateAttribute(ctx *resource.Context, at field.Cursor) {
 	n := 0
-	for _, kind := range []string{"bool", "int", "string", "version"} {
-		value := at.Child(kind)
+	for _, name := range []string{"bool", "int", "string", "version"} {
+		value := at.Child(name)
 		if !value.Has() {
 			continue
 		}
 		n++
-		value.InvalidIf(kind == "version" && !isSemver(value.String()), "must be a string compatible with semver.org spec 2.0.0")
+		value.InvalidIf(name == "version" && !kind.IsSemver(value.String()), "must be a string compatible with semver.org spec 2.0.0")
 		value.MaxBytes(maxAttributeValue)
 	}
 	switch {
@@ -99,7 +101,7 @@ func validateAttribute(ctx *resource.Context, at field.Cursor) {
 	}
 }
 
-// oneValue refuses an attribute that has no value or several, as the tag of a union does.
+// oneValue reports that an attribute has no value or several values. The error has the wording of declarative validation.
 func oneValue(at field.Cursor) field.Cursor {
 	const members = "`int`, `bool`, `string`, `version`, `ints`, `bools`, `strings`, `versions`"
 	set := slices.DeleteFunc([]string{"int", "bool", "string", "version"}, func(kind string) bool { return !at.Has(kind) })
@@ -109,37 +111,7 @@ func oneValue(at field.Cursor) field.Cursor {
 	return at.Invalid("{"+strings.Join(set, ", ")+"}", "must specify exactly one of: "+members)
 }
 
-// isSemver checks a version of Semantic Versioning 2.0.0, §2, §9 and §10.
-func isSemver(v string) bool {
-	v, build, hasBuild := strings.Cut(v, "+")
-	v, pre, hasPre := strings.Cut(v, "-")
-	numbers := strings.Split(v, ".")
-	ok := len(numbers) == 3
-	for _, n := range numbers {
-		ok = ok && isDigits(n) && (n == "0" || n[0] != '0')
-	}
-	if hasPre {
-		for id := range strings.SplitSeq(pre, ".") {
-			ok = ok && isSemverIdentifier(id) && (!isDigits(id) || id == "0" || id[0] != '0')
-		}
-	}
-	if hasBuild {
-		for id := range strings.SplitSeq(build, ".") {
-			ok = ok && isSemverIdentifier(id)
-		}
-	}
-	return ok
-}
-
-func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
-
-func isSemverIdentifier(s string) bool {
-	return s != "" && !strings.ContainsFunc(s, func(c rune) bool {
-		return !('0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '-')
-	})
-}
-
-// validateBindingConditions checks the conditions a device must have before a pod is bound (KEP-5007).
+// validateBindingConditions checks the conditions that a device must meet before a pod is bound (KEP-5007).
 func validateBindingConditions(ctx *resource.Context, at field.Cursor) {
 	wanted, failed := at.Child("bindingConditions"), at.Child("bindingFailureConditions")
 	for _, list := range []field.Cursor{wanted, failed} {

@@ -39,8 +39,8 @@ func validateDeviceClass(ctx *resource.Context, at field.Cursor) {
 	name.InvalidIf(name.Has() && !podspec.IsExtendedResource(name.String()), "must be a valid extended resource name")
 }
 
-// extendedResourceName checks the name by which pods ask for devices of a class as for a resource, as the tag of 1.37 does
-// (apimachinery/pkg/api/validate.ExtendedResourceName).
+// extendedResourceName checks the name of the extended resource by which pods can request devices of a class. The errors have the
+// wording of the declarative validation in 1.37 (apimachinery/pkg/api/validate.ExtendedResourceName).
 func extendedResourceName(at field.Cursor) field.Cursor {
 	name := at.String()
 	if !at.Has() {

@@ -1,4 +1,5 @@
-// Package resource has the kinds of resource.k8s.io, dynamic resource allocation: claims, their templates, device classes and slices.
+// Package resource defines the kinds of resource.k8s.io (dynamic resource allocation): claims, claim templates, device
+// classes, slices, taint rules and requests for the status of pools.
 package resource
 
 import (
@@ -6,28 +7,32 @@ import (
 	"github.com/kubesim/kubesim/sim/builtin/podspec"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// docDevices is the definition name in front of the types of resource.k8s.io/v1.
+// docDevices is the prefix of the definition names of resource.k8s.io/v1 types.
 const docDevices = "io.k8s.api.resource.v1."
 
 // Kinds returns the kinds of resource.k8s.io.
 func Kinds() []kind.Kind {
-	return []kind.Kind{resourceClaimKind(), resourceClaimTemplateKind(), resourceSliceKind(), deviceClassKind(), taintRuleKind()}
+	kinds := []kind.Kind{resourceClaimKind(), resourceClaimTemplateKind(), resourceSliceKind(), deviceClassKind(), taintRuleKind()}
+	if schema.HasAll {
+		kinds = append(kinds, poolStatusKind())
+	}
+	return kinds
 }
 
-// declared applies a rule that stands as a tag on the type since 1.37 (MarkCoveredByDeclarative in
-// resource/validation).
+// declared applies a rule that a tag on the type declares since 1.37 (MarkCoveredByDeclarative in resource/validation).
 func declared(ctx *resource.Context, at field.Cursor, rule func(field.Cursor) field.Cursor) field.Cursor {
 	return at.Declared(ctx.Since(37), rule)
 }
 
-// atMost checks how many items a list has.
+// atMost checks that a list has at most limit items.
 func atMost(ctx *resource.Context, at field.Cursor, limit int) field.Cursor {
 	return declared(ctx, at, func(c field.Cursor) field.Cursor { return c.MaxItems(limit) })
 }
 
-// uniqueBy checks that no two items of a list are the same: strings, or objects with the same value of a field.
+// uniqueBy checks that the items of a list are distinct. Items that are objects are compared by the value of a field.
 func uniqueBy(ctx *resource.Context, at field.Cursor, names ...string) {
 	declared(ctx, at, func(c field.Cursor) field.Cursor {
 		if len(names) == 0 || !ctx.Since(37) {

@@ -12,7 +12,7 @@ import (
 
 const claimJSON = `{"metadata":{"name":"c","namespace":"n"},"spec":{"devices":{"requests":[{"name":"r","exactly":{"deviceClassName":"k"}}]}}}`
 
-// claim returns a patch with other devices.
+// claim returns a patch with the given devices.
 func claim(devices string) string { return `{"spec":{"devices":{` + devices + `}}}` }
 
 func TestResourceClaimRules(t *testing.T) {
@@ -50,7 +50,7 @@ func TestResourceClaimRules(t *testing.T) {
 	rt.Stored = map[string][]object.Object{"namespaces": {kindtest.Parse(t, `{"metadata":{"name":"n","labels":{"resource.kubernetes.io/admin-access":"true"}}}`)}}
 	_, errs, _ := rt.Result(t, kindtest.Case{Patch: claim(`"requests":[{"name":"r","exactly":{"deviceClassName":"k","adminAccess":true}}]`)})
 	is.Equal(errs, "")                                                                                           // the label of the namespace allows it
-	is.Equal(rt.Cells(t, `{"status":{"allocation":{},"reservedFor":[{}]}}`), `["c","allocated,reserved","60s"]`) // as the real server prints it
+	is.Equal(rt.Cells(t, `{"status":{"allocation":{},"reservedFor":[{}]}}`), `["c","allocated,reserved","60s"]`) // same output as the real server
 }
 
 func TestResourceClaimStatusRules(t *testing.T) {
@@ -74,7 +74,7 @@ func TestResourceClaimStatusRules(t *testing.T) {
 	})
 	is := is.New(t)
 	obj, _, _ := rt.Result(t, kindtest.Case{Sub: "status", Old: `{"status":{` + allocated + `,"devices":[` + result + `]}}`, Patch: `{"status":{"devices":[` + result + `]}}`})
-	is.True(!obj.Has("status", "devices")) // the status of devices goes with the devices
+	is.True(!obj.Has("status", "devices")) // the status is removed with the device
 }
 
 func TestResourceClaimTemplateRules(t *testing.T) {
@@ -136,23 +136,13 @@ func TestResourceSliceRules(t *testing.T) {
 	})
 	rt.Warns(t, []kindtest.Case{{Name: "case", Patch: `{"spec":{"driver":"D.io"}}`, Want: `spec.driver: driver names should be lowercase; "D.io" contains uppercase characters`}})
 	is := is.New(t)
-	is.Equal(rt.Cells(t, `{}`), `["s","n","d.io","p","60s"]`) // as the real server prints it
+	is.Equal(rt.Cells(t, `{}`), `["s","n","d.io","p","60s"]`) // same output as the real server
 	obj, _, _ := rt.Result(t, kindtest.Case{Patch: device(`{"name":"x","taints":[{"key":"k","effect":"None"}],"nodeAllocatableResourceMappings":{"cpu":{}},"attributes":{"a":{"ints":[1],"int":2}}}`)})
-	is.Equal(string(object.JSON(obj.List("spec", "devices"))), // gated fields go, taints get a time
+	is.Equal(string(object.JSON(obj.List("spec", "devices"))), // gated fields are dropped, and taints get a time
 		`[{"attributes":{"a":{"int":2}},"name":"x","taints":[{"effect":"None","key":"k","timeAdded":"2026-01-02T03:04:05Z"}]}]`)
 }
 
-func TestSemver(t *testing.T) {
-	is := is.New(t)
-	for _, good := range []string{"1.2.3", "0.0.0", "1.0.0-alpha.1", "1.0.0-0a.b-c+build.01", "1.0.0+a-b"} {
-		is.True(isSemver(good)) // semver.org accepts it
-	}
-	for _, bad := range []string{"", "1", "1.2", "01.2.3", "1.2.3-", "1.2.3-01", "1.2.3+", "1.2.3-a..b", "v1.2.3", "1.2.3.4"} {
-		is.True(!isSemver(bad)) // semver.org refuses it
-	}
-}
-
-// TestShapesOfResource runs every rule on objects with something missing.
+// TestShapesOfResource runs every rule on objects with missing values.
 func TestShapesOfResource(t *testing.T) {
 	for _, rt := range []kindtest.Rules{
 		{Kinds: served, Storage: "resourceclaims.resource.k8s.io", Base: claimJSON},
@@ -164,7 +154,7 @@ func TestShapesOfResource(t *testing.T) {
 	}
 }
 
-// TestDriverNamesByTags tests names that the tags of 1.37 accept and the hand-written validation refuses.
+// TestDriverNamesByTags checks names that the tags of 1.37 accept and the handwritten validation rejects.
 func TestDriverNamesByTags(t *testing.T) {
 	rt := kindtest.On("1.37", nil, Kinds)
 	rt.Storage, rt.Base = "resourceclaims.resource.k8s.io", claimJSON
@@ -177,11 +167,11 @@ func TestDriverNamesByTags(t *testing.T) {
 		return errs
 	}
 	is := is.New(t)
-	is.Equal(found("\u212a.io"), "")                                                                        // the sign of the kelvin is a k to both
-	is.True(strings.HasPrefix(found("ſ.io"), at+`Invalid value: "ſ.io": a lowercase RFC 1123`+capitals))    // a tag takes it for an s
-	is.True(strings.HasPrefix(found("İ.io"), at+`Invalid value: "İ.io": an RFC 1123`+capitals))             // a tag does not take it for an i
+	is.Equal(found("\u212a.io"), "")                                                                        // the Kelvin sign counts as a k for both rules
+	is.True(strings.HasPrefix(found("ſ.io"), at+`Invalid value: "ſ.io": a lowercase RFC 1123`+capitals))    // the tag takes it for an s
+	is.True(strings.HasPrefix(found("İ.io"), at+`Invalid value: "İ.io": an RFC 1123`+capitals))             // the tag does not take it for an i
 	is.Equal(found(strings.Repeat("\u212a", 22)), at+"Too long: may not be more than 63 bytes")             // of 22 characters
 	is.Equal(found(strings.Repeat("A", 64)), at+"Too long: may not be more than 63 characters")             // one complaint
 	is.Equal(strings.Count(found(strings.Repeat("é", 40)), at), 2)                                          // bytes, and letters
-	is.True(strings.Contains(found(strings.Repeat("é", 40)), at+"Too long: may not be more than 63 bytes")) // by hand
+	is.True(strings.Contains(found(strings.Repeat("é", 40)), at+"Too long: may not be more than 63 bytes")) // by the handwritten rule
 }

@@ -10,21 +10,21 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// claimQuota is what claims of devices use of quotas.
+// claimQuota describes how ResourceClaims count against a ResourceQuota.
 var claimQuota = resource.Quota{Limits: deviceLimit, Uses: deviceUses, Updates: resource.WholeUpdates}
 
 const (
 	resourceClaims = "resourceclaims.resource.k8s.io"
 	deviceClasses  = "deviceclasses.resource.k8s.io"
 
-	// A quota limits the devices of a class under CLASS.deviceclass.resource.k8s.io/devices, and, as they may be given to
-	// pods that ask for an extended resource, under two more names (KEP-4381, KEP-5004).
+	// The name CLASS.deviceclass.resource.k8s.io/devices in a quota limits the devices of a class. Pods can also request devices as
+	// extended resources, so two further names limit them (KEP-4381, KEP-5004).
 	devicesSuffix = ".deviceclass.resource.k8s.io/devices"
 
-	devicesMax = 32 // what a request for all devices counts as
+	devicesMax = 32 // the number that a request for all devices counts as
 )
 
-// deviceLimit reports whether claims use a limit of a quota.
+// deviceLimit reports whether a name in a quota limits claims.
 func deviceLimit(ctx *resource.Context, name string) bool {
 	if strings.HasSuffix(name, devicesSuffix) {
 		return true
@@ -38,13 +38,14 @@ func deviceLimit(ctx *resource.Context, name string) bool {
 	})
 }
 
-// extendedResourceOf returns the extended resource that a device class stands for, "" for none.
+// extendedResourceOf returns the extended resource of a device class, or "" if it has none.
 func extendedResourceOf(ctx *resource.Context, class string) string {
 	return ctx.Objects.Get(deviceClasses, "", class).String("spec", "extendedResourceName")
 }
 
-// deviceUses counts the devices that a claim may get, of alternatives the most of each class: under the name of the
-// class, and under those of extended resources as far as the pod that the claim was made for has not been counted there.
+// deviceUses returns the number of devices of each class that a claim may be allocated. If a request has alternatives, it uses the
+// maximum for each class. The result contains each number under the name for the class and under those for the extended resources.
+// The amounts that the claim's pod already uses are subtracted from the latter.
 func deviceUses(ctx *resource.Context, claim object.Object) resource.Amounts {
 	sum := resource.Amounts{}
 	for _, request := range claim.Objects("spec", "devices", "requests") {
@@ -64,7 +65,7 @@ func deviceUses(ctx *resource.Context, claim object.Object) resource.Amounts {
 		byPod = core.PodUses(ctx, pod)
 	}
 	names := resource.Amounts{}
-	for class, q := range sum { // order does not matter: each class has names of its own
+	for class, q := range sum { // order does not matter: each class has different names
 		if class == "" {
 			continue
 		}
@@ -85,7 +86,7 @@ func deviceUses(ctx *resource.Context, claim object.Object) resource.Amounts {
 	return out
 }
 
-// devicesOf returns how many devices of which class a request or an alternative is for.
+// devicesOf returns the device class and the number of devices of a request or an alternative.
 func devicesOf(request object.Object) (class string, n int) {
 	switch request.String("allocationMode") {
 	case "ExactCount":
@@ -96,8 +97,9 @@ func devicesOf(request object.Object) (class string, n int) {
 	return request.String("deviceClassName"), n
 }
 
-// podBehind returns the pod for whose extended resources the scheduler created a claim. It returns nil unless the pod owns the claim and
-// names it, or names none while this claim is the oldest one for the pod.
+// podBehind returns the pod for whose extended resources the scheduler created a claim, or nil. The pod must control the
+// claim. In addition, its status must refer to the claim; if it does not refer to any claim, this one must be the oldest
+// claim of the pod.
 func podBehind(ctx *resource.Context, claim object.Object) object.Object {
 	name, uid := podOwner(claim)
 	pod := ctx.Objects.Get("pods", claim.Namespace(), name)
@@ -120,7 +122,7 @@ func podBehind(ctx *resource.Context, claim object.Object) object.Object {
 	return pod
 }
 
-// podOwner returns the pod for whose extended resources a claim says that it was made.
+// podOwner returns the name and the UID of the pod that owns a claim for extended resources. If there is none, both are "".
 func podOwner(claim object.Object) (name, uid string) {
 	if claim.Annotations()["resource.kubernetes.io/extended-resource-claim"] != "true" {
 		return "", ""

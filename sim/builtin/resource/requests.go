@@ -7,12 +7,13 @@ import (
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/podspec"
 	"github.com/kubesim/kubesim/sim/cel"
+	"github.com/kubesim/kubesim/sim/cel/expr"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// Limits of claims for devices (KEP-4381).
+// Limits of ResourceClaims (KEP-4381).
 const (
 	maxDeviceRequests    = 32
 	maxFirstAvailable    = 8
@@ -24,7 +25,8 @@ const (
 	maxAttributeName     = 32
 )
 
-// requestNames are the names of a claim's requests: request and request/subrequest. If several have the same name, the last one counts.
+// requestNames returns the names of a claim's requests, in the forms request and request/subrequest. If several requests have
+// the same name, it omits the subrequests of all but the last one.
 func requestNames(spec object.Object) []string {
 	var names []string
 	for _, r := range spec.Objects("devices", "requests") {
@@ -37,7 +39,7 @@ func requestNames(spec object.Object) []string {
 	return names
 }
 
-// validateClaimSpec checks the spec of a claim, or of a template for claims.
+// validateClaimSpec checks the spec of a claim or of a claim template.
 func validateClaimSpec(ctx *resource.Context, spec field.Cursor) {
 	at, names := spec.Child("devices"), requestNames(spec.Object())
 	requests := atMost(ctx, at.Child("requests"), maxDeviceRequests)
@@ -74,8 +76,8 @@ func validateDeviceRequest(ctx *resource.Context, at field.Cursor) {
 	}
 }
 
-// validateExactRequest checks what a request and an alternative of a request have in common. The type of an alternative says
-// itself that it needs a class.
+// validateExactRequest checks the rules that requests and their alternatives share. Since 1.37 the type of an alternative
+// declares that the class is required.
 func validateExactRequest(ctx *resource.Context, at field.Cursor, alternative bool) {
 	at.Child("deviceClassName").Declared(alternative && ctx.Since(37), func(c field.Cursor) field.Cursor {
 		return c.Required().Check(field.DNS1123Subdomain)
@@ -95,7 +97,7 @@ func validateExactRequest(ctx *resource.Context, at field.Cursor, alternative bo
 	}
 }
 
-// validateDeviceSelectors checks that there are expressions, and each of them.
+// validateDeviceSelectors checks the number of selectors and the expression of each.
 func validateDeviceSelectors(ctx *resource.Context, at field.Cursor) {
 	for s := range atMost(ctx, at, maxDeviceSelectors).Each() {
 		if s.Child("cel").RequireIf(!s.Has("cel"), "").Has() {
@@ -104,14 +106,14 @@ func validateDeviceSelectors(ctx *resource.Context, at field.Cursor) {
 	}
 }
 
-// validateDeviceSelector compiles an expression about a device.
+// validateDeviceSelector compiles a CEL expression that selects devices.
 func validateDeviceSelector(ctx *resource.Context, at field.Cursor) {
 	expression := at.String()
 	if len(expression) > maxSelectorSize {
 		at.TooLong(maxSelectorSize)
 		return
 	}
-	problem, complex := cel.CheckDeviceSelector(cel.Environment{Minor: ctx.Server.Minor, Stored: at.Updates() && !at.Changed()}, expression)
+	problem, complex := cel.CheckDeviceSelector(expr.Environment{Minor: ctx.Server.Minor, Stored: at.Updates() && !at.Changed()}, expression)
 	switch {
 	case problem != nil && problem.Internal:
 		at.Internal(problem)
@@ -130,7 +132,7 @@ func validateDeviceConstraint(ctx *resource.Context, at field.Cursor, names []st
 		if !attribute.Has() {
 			continue
 		}
-		if given++; given > 1 && !ctx.Since(37) { // only a tag looks at the other
+		if given++; given > 1 && !ctx.Since(37) { // only the declarative rule also checks the second attribute
 			return
 		}
 		declared(ctx, attribute, func(c field.Cursor) field.Cursor {
@@ -141,7 +143,7 @@ func validateDeviceConstraint(ctx *resource.Context, at field.Cursor, names []st
 	if given > 0 {
 		return
 	}
-	if !ctx.Enabled("DRAConsumableCapacity") { // which brought distinctAttribute
+	if !ctx.Enabled("DRAConsumableCapacity") { // without the gate that added distinctAttribute
 		at.Child("matchAttribute").Missing("")
 		return
 	}
@@ -169,7 +171,7 @@ func validateRequestRef(at field.Cursor, names []string) {
 	at.InvalidIf(!slices.Contains(names, ref), detail)
 }
 
-// validateDeviceConfig checks the parameters for a driver.
+// validateDeviceConfig checks the configuration for a driver.
 func validateDeviceConfig(ctx *resource.Context, at field.Cursor) {
 	opaque := at.Child("opaque")
 	if opaque.RequireIf(!opaque.Has(), "").Has() {
@@ -178,7 +180,7 @@ func validateDeviceConfig(ctx *resource.Context, at field.Cursor) {
 	}
 }
 
-// validateParameters checks a JSON object that only its owner understands.
+// validateParameters checks that the parameters for a driver are a JSON object.
 func validateParameters(at field.Cursor) {
 	size := 0
 	switch v := at.Value().(type) {
@@ -211,20 +213,21 @@ func validateDeviceToleration(ctx *resource.Context, at field.Cursor) {
 	declared(ctx, at.Child("effect").IfGiven(), func(c field.Cursor) field.Cursor { return c.OneOf(deviceEffects...) })
 }
 
-// deviceEffects are the effects of a device taint, in order.
+// deviceEffects are the effects of a device taint, sorted.
 var deviceEffects = []string{"NoExecute", "NoSchedule", "None"}
 
-// nameRule is the rule for the name of an attribute or a capacity: the rule for its optional domain, and the error for a name with nothing
-// before or after the slash.
+// nameRule contains the rules for the name of an attribute or a capacity: the rule for its optional domain, and the
+// errors for an empty domain or name.
 type nameRule struct {
 	domain           func(field.Cursor) field.Cursor
 	noDomain, noName string
 }
 
-// byDriver is the rule as it is written by hand: the domain is a name as drivers have them.
+// byDriver is the handwritten rule: the domain must be a driver name.
 var byDriver = nameRule{podspec.DriverName, "the domain must not be empty", "the name must not be empty"}
 
-// byTag is the rule of the tags of 1.37 (validate.ResourceFullyQualifiedName), for which the domain is a prefix without capital letters.
+// byTag is the declarative rule of 1.37 (validate.ResourceFullyQualifiedName): the domain must be a prefix without
+// upper-case letters.
 var byTag = nameRule{prefix, "prefix must not be empty", "name must not be empty"}
 
 func prefix(at field.Cursor) field.Cursor {
@@ -237,7 +240,7 @@ func prefix(at field.Cursor) field.Cursor {
 	})
 }
 
-// attributeRule returns the rule for the attribute of a constraint.
+// attributeRule returns the rule for the name of an attribute in a constraint.
 func attributeRule(ctx *resource.Context) nameRule {
 	if ctx.Since(37) {
 		return byTag
@@ -245,7 +248,7 @@ func attributeRule(ctx *resource.Context) nameRule {
 	return byDriver
 }
 
-// validateAttributeName checks the name of an attribute or a capacity: a C identifier, which may have a domain in front.
+// validateAttributeName checks the name of an attribute or a capacity: a C identifier with an optional domain.
 func validateAttributeName(at field.Cursor, rule nameRule) {
 	domain, id, qualified := strings.Cut(at.String(), "/")
 	if !qualified {

@@ -16,7 +16,7 @@ import (
 // Limits of ResourceSlices.
 const (
 	maxDevices         = 128
-	maxDevicesAdvanced = 64 // with taints or counters
+	maxDevicesAdvanced = 64 // if there are taints or counters
 	maxCounterSets     = 8
 	maxCountersPerSet  = 32
 )
@@ -52,9 +52,10 @@ func resourceSliceKind() kind.Kind {
 		Validate: func(ctx *resource.Context, at field.Cursor) { validateResourceSlice(ctx, at.Child("spec")) },
 		Select:   []string{"spec.nodeName", "spec.driver"},
 		Since:    map[int]func(k *kind.Kind){37: func(k *kind.Kind) { k.Select = append(k.Select, "spec.pool.name") }},
-		Unknown: func(label string) string {
-			return "field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: " + label
+		Unknown: func(of schema.GVK, label string) string {
+			return "field label not supported for " + of.String() + ": " + label
 		},
+		Convert: sliceConversion(),
 		Columns: []table.Column{
 			table.Name(), table.Doc("Node", spec, "nodeName").At("spec", "nodeName"), table.Doc("Driver", spec, "driver").At("spec", "driver"),
 			table.Doc("Pool", docDevices+"ResourcePool", "name").At("spec", "pool", "name"), table.Age(),
@@ -62,7 +63,8 @@ func resourceSliceKind() kind.Kind {
 	}
 }
 
-// sliceChanged compares specs; a taint that does not say since when it is there is as old as the one it replaces.
+// sliceChanged creates a Strategy.SpecChanged function that compares specs. For a taint without timeAdded, it uses the
+// timeAdded of the taint that is replaced.
 func sliceChanged(typ func() *schema.Type) func(obj, old object.Object) bool {
 	changed := kind.Semantically.Of("spec")(typ)
 	return func(obj, old object.Object) bool {
@@ -78,7 +80,7 @@ func sliceChanged(typ func() *schema.Type) func(obj, old object.Object) bool {
 	}
 }
 
-// prepareSlice says when taints were added.
+// prepareSlice sets missing timeAdded fields of taints.
 func prepareSlice(ctx *resource.Context, obj, _ object.Object) {
 	for _, d := range obj.Objects("spec", "devices") {
 		for _, taint := range d.Objects("taints") {
@@ -116,7 +118,7 @@ func validateResourceSlice(ctx *resource.Context, at field.Cursor) {
 	validateCounterSets(ctx, atMost(ctx, at.Child("sharedCounters"), maxCounterSets), "name")
 }
 
-// validateSliceNodes checks that a slice says in exactly one way which nodes its devices are for.
+// validateSliceNodes checks that a slice selects its nodes in exactly one way.
 func validateSliceNodes(at field.Cursor) {
 	const oneOf = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required"
 	set := validateNodeChoice(at, "must be either unset or set to a non-empty string")
@@ -127,7 +129,7 @@ func validateSliceNodes(at field.Cursor) {
 	validateOneChoice(at, set, oneOf, oneOf+", but multiple fields are set")
 }
 
-// validateNodeChoice checks nodeName and nodeSelector, and returns which of them are set.
+// validateNodeChoice checks nodeName and nodeSelector, and returns the names of the fields that are set.
 func validateNodeChoice(at field.Cursor, empty string) (set []string) {
 	name, s := at.Child("nodeName"), at.Child("nodeSelector")
 	if name.String() != "" {
@@ -143,7 +145,7 @@ func validateNodeChoice(at field.Cursor, empty string) (set []string) {
 	return set
 }
 
-// validateFlags checks booleans that are true or not there, and returns which are true.
+// validateFlags checks booleans that must be true or unset, and returns the names of the true ones.
 func validateFlags(at field.Cursor, names ...string) (set []string) {
 	for _, name := range names {
 		at.Child(name).InvalidIf(at.Has(name) && !at.True(name), "must be either unset or set to true")
@@ -161,7 +163,8 @@ func validateOneChoice(at field.Cursor, set []string, none, several string) {
 	}
 }
 
-// validateCounterSets checks sets of counters, or what a device takes from them; nameField holds the name of a set.
+// validateCounterSets checks sets of counters, or the counters that a device consumes. nameField is the field that contains
+// the name of a set.
 func validateCounterSets(ctx *resource.Context, sets field.Cursor, nameField string) {
 	for set := range sets.Each() {
 		declared(ctx, set.Child(nameField), func(c field.Cursor) field.Cursor { return c.Required().Check(field.DNS1123Label) })
@@ -173,7 +176,7 @@ func validateCounterSets(ctx *resource.Context, sets field.Cursor, nameField str
 	uniqueBy(ctx, sets, nameField)
 }
 
-// validatePoolName checks the name of a pool of devices: subdomains joined by slashes.
+// validatePoolName checks the name of a pool of devices, which consists of subdomains joined by slashes.
 func validatePoolName(at field.Cursor) field.Cursor {
 	if name := at.Required().MaxBytes(field.DNSSubdomainMax); name.String() != "" {
 		for part := range strings.SplitSeq(name.String(), "/") {

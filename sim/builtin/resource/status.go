@@ -22,7 +22,7 @@ const (
 	maxHardwareAddress  = 128
 )
 
-// validateClaimStatus checks the allocation of a claim, its consumers, and the reports of drivers.
+// validateClaimStatus checks the status of a claim: its allocation, its consumers, and the device status that drivers publish.
 func validateClaimStatus(ctx *resource.Context, all field.Cursor) {
 	at, obj := all.Child("status"), all.Object()
 	reserved, devices, allocation := at.Child("reservedFor"), at.Child("devices"), at.Child("allocation")
@@ -62,7 +62,7 @@ func validateClaimStatus(ctx *resource.Context, all field.Cursor) {
 	}
 }
 
-// validateAdminStatus checks that a claim which gets devices with admin access may have them.
+// validateAdminStatus checks a new allocation of devices with admin access. The namespace must allow admin access.
 func validateAdminStatus(ctx *resource.Context, namespace string, at field.Cursor) {
 	if slices.ContainsFunc(at.Old().Objects("allocation", "devices", "results"), func(r object.Object) bool { return r.True("adminAccess") }) {
 		return
@@ -75,7 +75,7 @@ func validateAdminStatus(ctx *resource.Context, namespace string, at field.Curso
 	}
 }
 
-// reservesMore reports whether a claim has a new consumer.
+// reservesMore reports whether an update adds a consumer to a claim.
 func reservesMore(reserved, old []object.Object) bool {
 	return slices.ContainsFunc(reserved, func(r object.Object) bool {
 		return !slices.ContainsFunc(old, func(o object.Object) bool { return object.SemanticEqual(map[string]any(o), map[string]any(r)) })
@@ -120,7 +120,8 @@ func validateAllocation(ctx *resource.Context, at field.Cursor, names []string) 
 	}
 }
 
-// declaredImmutable checks on update that a struct is what it was, which the type itself says since 1.37, in a text of its own.
+// declaredImmutable checks that an update does not change a struct. Since 1.37, a tag on the type declares this rule, and the error
+// message differs.
 func declaredImmutable(ctx *resource.Context, at field.Cursor, t gotext.Type, text string) {
 	if !ctx.Since(37) {
 		kind.ImmutableStruct(at, t)
@@ -129,7 +130,7 @@ func declaredImmutable(ctx *resource.Context, at field.Cursor, t gotext.Type, te
 	}
 }
 
-// validateShareID checks the UUID of a share of a device (RFC 9562), in its usual form.
+// validateShareID checks the UUID of a device share (RFC 9562), which must be in canonical form.
 func validateShareID(ctx *resource.Context, at field.Cursor) {
 	id := at.String()
 	problem, usual := uuidProblem(id), len(id) == 36 && id == strings.ToLower(id)
@@ -146,7 +147,8 @@ func validateShareID(ctx *resource.Context, at field.Cursor) {
 	}
 }
 
-// uuidProblem returns the error in a UUID, which may be without hyphens, in braces, or a URN.
+// uuidProblem returns a description of the error in a UUID, or "" if it is valid. The UUID may lack hyphens, be in braces, or be a
+// URN.
 func uuidProblem(id string) string {
 	const form = "invalid UUID format"
 	switch len(id) {

@@ -11,10 +11,10 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// maxRuleConditions is how many conditions a DeviceTaintRule may have.
+// maxRuleConditions is the maximum number of conditions of a DeviceTaintRule.
 const maxRuleConditions = 8
 
-// taintRuleKind is served by default since 1.37 (KEP-5055).
+// taintRuleKind returns the kind DeviceTaintRule, which servers of 1.36 and older do not serve by default (KEP-5055).
 func taintRuleKind() kind.Kind {
 	doc := func(name, field string) table.Column {
 		return table.Doc(name, docDevices+"DeviceTaint", field).At("spec", "taint", field)
@@ -23,7 +23,7 @@ func taintRuleKind() kind.Kind {
 		Storage: "devicetaintrules.resource.k8s.io",
 		Changed: kind.Semantically.Of("spec"),
 		Strategy: resource.Strategy{
-			HasStatus: true, CustomStatus: true, DenyUnconditionalUpdate: true,
+			HasStatus: true, CustomStatus: true, DenyUnconditionalUpdate: true, LenientUnstable: true,
 			DefaultsToNow: []string{"spec", "taint", "timeAdded"},
 			PrepareForUpdate: func(ctx *resource.Context, obj, old object.Object) {
 				taint, before := obj.At("spec", "taint"), old.At("spec", "taint")

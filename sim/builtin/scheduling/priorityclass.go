@@ -1,4 +1,4 @@
-// Package scheduling has the PriorityClass.
+// Package scheduling defines the PriorityClass.
 package scheduling
 
 import (
@@ -19,7 +19,7 @@ const (
 	maxUserPriority      = 1_000_000_000
 )
 
-// systemPriorities are the values of the PriorityClasses that the system defines.
+// systemPriorities are the values of the PriorityClasses that Kubernetes defines.
 var systemPriorities = map[string]int64{"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
 
 // Kinds returns the kinds of scheduling.k8s.io.
@@ -27,7 +27,7 @@ func Kinds() []kind.Kind {
 	return []kind.Kind{{
 		Storage: "priorityclasses.scheduling.k8s.io",
 		Strategy: resource.Strategy{
-			SpecChanged: func(_, _ object.Object) bool { return false }, // the generation is 1 for ever
+			SpecChanged: func(_, _ object.Object) bool { return false }, // the generation is always 1
 			Undeletable: undeletablePriorityClass,
 		},
 		Validate: validatePriorityClass,
@@ -40,7 +40,8 @@ func Kinds() []kind.Kind {
 	}}
 }
 
-// undeletablePriorityClass keeps the classes of the system (Delete in pkg/registry/scheduling/priorityclass/storage).
+// undeletablePriorityClass returns the reason why a PriorityClass cannot be deleted, or "" if it can be. The classes that
+// Kubernetes itself defines cannot be deleted (Delete in pkg/registry/scheduling/priorityclass/storage).
 func undeletablePriorityClass(name string) string {
 	if _, ok := systemPriorities[name]; ok {
 		return "this is a system priority class and cannot be deleted"
@@ -65,7 +66,7 @@ func validatePriorityClass(_ *resource.Context, at field.Cursor) {
 	policy.Required().OneOf("PreemptLowerPriority", "Never")
 }
 
-// notSystemPriority says why obj is none of the PriorityClasses of the system, "" if it is one.
+// notSystemPriority returns the reason why obj is not one of Kubernetes' own PriorityClasses, or "" if it is one.
 func notSystemPriority(obj object.Object) string {
 	value, ok := systemPriorities[obj.Name()]
 	switch {

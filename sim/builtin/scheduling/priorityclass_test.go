@@ -23,10 +23,10 @@ func TestPriorityClassRules(t *testing.T) {
 			Want: "value: Forbidden: may not be changed in an update.\n" + `preemptionPolicy: Invalid value: "Never": field is immutable`},
 	})
 	is := is.New(t)
-	is.Equal(rt.Cells(t, `{}`), `["p",10,false,"60s","PreemptLowerPriority"]`) // as the real server prints it
+	is.Equal(rt.Cells(t, `{}`), `["p",10,false,"60s","PreemptLowerPriority"]`) // same output as the real server
 }
 
-// TestShapesOfScheduling runs every rule on objects with something missing.
+// TestShapesOfScheduling runs every rule on objects with missing values.
 func TestShapesOfScheduling(t *testing.T) {
 	for _, rt := range []kindtest.Rules{
 		{Kinds: served, Storage: "priorityclasses.scheduling.k8s.io", Base: `{"metadata":{"name":"system-x"},"value":1}`},

@@ -63,7 +63,7 @@ func cellAudiences(obj object.Object) any {
 	return strings.Join(kind.Texts(obj.Objects("spec", "tokenRequests"), "audience"), ",")
 }
 
-// prepareCSIDriver counts generations: a driver begins without one, and its first change is generation 1.
+// prepareCSIDriver sets the generation. A new driver has no generation; the first change sets it to 1.
 func prepareCSIDriver(_ *resource.Context, obj, old object.Object) {
 	if !object.SemanticEqual(obj["spec"], old["spec"]) {
 		obj.Set(old.Generation()+1, "metadata", "generation")

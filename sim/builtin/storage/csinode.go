@@ -25,7 +25,8 @@ func csiNodeKind() kind.Kind {
 	}
 }
 
-// validateNodeDrivers checks the drivers of a node. One keeps everything but how many volumes it can attach.
+// validateNodeDrivers checks the drivers of a node. An existing driver may only change the number of volumes that it can
+// attach.
 func validateNodeDrivers(old object.Object, at field.Cursor) {
 	names := field.Seen{}
 	for driver := range at.Each() {

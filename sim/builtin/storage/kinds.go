@@ -1,4 +1,4 @@
-// Package storage has StorageClass, VolumeAttributesClass, VolumeAttachment and what CSI drivers publish.
+// Package storage defines StorageClass, VolumeAttributesClass, VolumeAttachment and the kinds that CSI drivers publish.
 package storage
 
 import (

@@ -45,7 +45,7 @@ func TestCSIDriver(t *testing.T) {
 	changed, errs := r.Update(obj, `{'spec':{'attachRequired':false,'tokenRequests':[{'audience':'a','expirationSeconds':1},{'audience':'a'}]}}`, "")
 	is.Equal(errs, "spec.tokenRequests[0].expirationSeconds: Invalid value: 1: may not specify a duration less than 10 minutes\n"+
 		"spec.tokenRequests[1].audience: Duplicate value: \"a\"\nspec.attachedRequired: Invalid value: false: field is immutable")
-	is.Equal(changed.Generation(), int64(1)) // counted from the first change on
+	is.Equal(changed.Generation(), int64(1)) // the first change sets 1
 	is.Equal(len(r.Warnings), 1)             // tokens are better kept in secrets
 }
 
@@ -57,7 +57,7 @@ func TestCSINode(t *testing.T) {
 	_, errs = r.Update(obj, `{'spec':{'drivers':[{'name':'d','nodeID':'m','topologyKeys':['a'],'allocatable':{'count':3}}]}}`, "")
 	is.Equal(errs, `spec.drivers: Invalid value: {"Name":"d","NodeID":"m","TopologyKeys":["a"],"Allocatable":null}: field is immutable`)
 	_, errs = r.Update(obj, `{'spec':{'drivers':[{'name':'d','nodeID':'n','topologyKeys':['a'],'allocatable':{'count':3}}]}}`, "")
-	is.Equal(errs, "") // the number may change
+	is.Equal(errs, "") // the count may change
 }
 
 func TestCSIStorageCapacityAndVolumeAttachment(t *testing.T) {

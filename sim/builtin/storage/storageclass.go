@@ -58,7 +58,7 @@ func validateStorageClass(ctx *resource.Context, at field.Cursor) {
 	}
 }
 
-// validateProvisioner checks the name of a driver, in which capital letters count as small ones.
+// validateProvisioner checks the name of a driver, ignoring case.
 func validateProvisioner(at field.Cursor) {
 	name := strings.ToLower(at.String())
 	if name != "" {
@@ -83,7 +83,7 @@ func validateParameters(at field.Cursor) {
 	}
 }
 
-// validateTopologies checks in which zones and the like volumes may be made.
+// validateTopologies checks the topologies, such as zones, in which volumes may be provisioned.
 func validateTopologies(at field.Cursor) {
 	var seen []map[string]string
 	for term := range at.Each() {
@@ -105,7 +105,7 @@ func validateTopologies(at field.Cursor) {
 				expressions.Duplicate("")
 			}
 		}
-		if len(values) == 0 { // the real server compares with a term that says nothing, too
+		if len(values) == 0 { // the real server also compares with an empty term
 			for range at.Each() {
 				expressions.Duplicate("")
 			}

@@ -11,8 +11,8 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// validateInlineVolume checks the volume that an attachment describes itself, as one made from the spec of a pod: a
-// PersistentVolumeSpec with a CSI source and nothing that only an object of its own can have.
+// validateInlineVolume checks the inline volume of an attachment, which is migrated from a pod spec: a
+// PersistentVolumeSpec with a CSI source and without the fields that are only allowed in a PersistentVolume.
 func validateInlineVolume(at field.Cursor) {
 	const context = " in the context of inline volumes"
 	at.Child("claimRef").ForbidIf(at.Has("claimRef"), "may not be specified"+context)
@@ -23,7 +23,7 @@ func validateInlineVolume(at field.Cursor) {
 	policy.ForbidIf(policy.String() != "" && policy.String() != "Retain", "may only be Retain"+context)
 	at.Child("nodeAffinity").ForbidIf(at.Has("nodeAffinity"), "may not be specified"+context)
 	alone := at.Object().Copy()
-	delete(alone, "nodeAffinity") // which nodes a local volume is on would have to be said there
+	delete(alone, "nodeAffinity") // a local volume would require the field
 	core.CheckVolumeSource(at.With(alone), "")
 	at.Child("storageClassName").ForbidIf(at.String("storageClassName") != "", "may not be specified"+context)
 	at.Child("volumeMode").ForbidIf(at.Has("volumeMode") && at.String("volumeMode") != "Filesystem",
@@ -65,7 +65,7 @@ func validateAttachment(ctx *resource.Context, at field.Cursor) {
 	inline, volume := source.Child("inlineVolumeSpec"), source.Child("persistentVolumeName")
 	if ctx.Since(37) && !at.Child("spec").Changed() {
 		podspec.DeclaredDriverName(attacher)
-	} else { // where the tag of the spec forbids a change, those inside are not asked
+	} else { // if the tag of the spec forbids a change, the tags of its fields are not checked
 		podspec.DriverName(attacher)
 	}
 	switch {
@@ -89,7 +89,7 @@ func validateAttachment(ctx *resource.Context, at field.Cursor) {
 	}
 	for _, name := range []string{"attachError", "detachError"} {
 		failure := at.Child("status", name)
-		if len(failure.String("message")) > longest { // the text had another limit
+		if len(failure.String("message")) > longest { // the error for a long message states a different limit before 1.37
 			limit := longest
 			if !ctx.Since(37) {
 				limit = largest

@@ -1,4 +1,4 @@
-// Package storagemigration has the StorageVersionMigration, which servers since 1.37 serve by default.
+// Package storagemigration defines the StorageVersionMigration, which servers since 1.37 serve by default.
 package storagemigration
 
 import (
@@ -17,7 +17,7 @@ func Kinds() []kind.Kind {
 	name := table.Name()
 	name.Format = ""
 	return []kind.Kind{{
-		Storage: "storageversionmigrations.storagemigration.k8s.io",
+		Storage: "storageversionmigrations.storagemigration.k8s.io", Gate: "StorageVersionMigrator",
 		Strategy: resource.Strategy{
 			Checks:    resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckKind, resource.CheckMetaUpdate}},
 			HasStatus: true, CustomStatus: true, DenyUnconditionalUpdate: true,
@@ -45,7 +45,7 @@ func cellStatus(obj object.Object) any {
 	return status
 }
 
-// validateMigration follows pkg/apis/storagemigration/validation.ValidateStorageVersionMigration.
+// validateMigration validates a migration (pkg/apis/storagemigration/validation.ValidateStorageVersionMigration).
 func validateMigration(_ *resource.Context, at field.Cursor) {
 	of := at.Child("spec", "resource")
 	of.Child("resource").Required("resource is required to be set").Check(field.Joined(field.DNS1035Label, ","))
@@ -72,7 +72,7 @@ func validateMigrationStatus(ctx *resource.Context, at field.Cursor) {
 	}
 }
 
-// conditionsType is a list of metav1.Condition.
+// conditionsType is the type of a list of metav1.Condition.
 var conditionsType = kind.ValueOf(&schema.Type{Kind: schema.List, Elem: schema.NewStruct("", "", []schema.Field{
 	{Name: "type", Type: text}, {Name: "status", Type: text},
 	{Name: "observedGeneration", Type: &schema.Type{Kind: schema.Int, Bits: 64}, OmitEmpty: true},

@@ -1,4 +1,4 @@
-// Package table has columns and cells of the Tables that kubectl prints.
+// Package table provides columns and cells for the Tables that kubectl prints.
 package table
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// The definition names of the Go types from which descriptions of columns are taken.
+// The definition names of the Go types that provide descriptions of columns.
 const (
 	DocMeta       = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 	DocCore       = "io.k8s.api.core.v1."
@@ -21,40 +21,40 @@ const (
 	DocRBAC       = "io.k8s.api.rbac.v1."
 )
 
-// Texts of cells for missing values.
+// The text of a cell whose value is missing.
 const (
 	None    = "<none>"
 	Unset   = "<unset>"
 	Unknown = "<unknown>"
 )
 
-// Name is the column of names.
+// Name returns the Name column.
 func Name() Column {
 	return Column{Name: "Name", kind: "string", Format: "name", typeName: DocMeta, field: "name"}.At("metadata", "name")
 }
 
-// Age is the column of ages.
+// Age returns the Age column.
 func Age() Column {
 	return Doc("Age", DocMeta, "creationTimestamp").CellNow(func(now time.Time, obj object.Object) any { return AgeCell(now, obj) })
 }
 
-// Doc is a column of strings that is described as a field of a Go type.
+// Doc returns a string column with the description of a field of a Go type.
 func Doc(name, typeName, field string) Column {
 	return Column{Name: name, kind: "string", typeName: typeName, field: field}
 }
 
-// Text is a column of strings with a description of its own.
+// Text returns a string column with the given description.
 func Text(name, text string) Column { return Column{Name: name, kind: "string", text: text} }
 
-// Row makes a row.
+// Row returns a row with the values as its cells.
 func Row(values ...any) resource.Row { return resource.Row{Cells: values} }
 
-// AgeCell is how long ago the object was created.
+// AgeCell returns the time since the object was created.
 func AgeCell(now time.Time, obj object.Object) string {
 	return SinceCell(now, obj.String("metadata", "creationTimestamp"))
 }
 
-// SinceCell is how long ago a timestamp, with or without a fraction of a second, was.
+// SinceCell returns the time since a timestamp, which may contain a fraction of a second.
 func SinceCell(now time.Time, stamp string) string {
 	at, err := time.Parse(time.RFC3339Nano, stamp)
 	if err != nil {
@@ -63,7 +63,8 @@ func SinceCell(now time.Time, stamp string) string {
 	return codec.Age(now, at)
 }
 
-// FirstCell joins the first texts of a list and says how many more there are.
+// FirstCell joins the first strings of a list and adds the number of the remaining ones. most is the maximum number of strings that
+// it joins.
 func FirstCell(list []string, most int, separator string) string {
 	if len(list) <= most {
 		return strings.Join(list, separator)
@@ -71,7 +72,7 @@ func FirstCell(list []string, most int, separator string) string {
 	return strings.Join(list[:most], separator) + " + " + strconv.Itoa(len(list)-most) + " more..."
 }
 
-// LabelsCell prints labels as a selector: a=b,c=d.
+// LabelsCell formats labels as a selector: a=b,c=d.
 func LabelsCell(labels map[string]string) string {
 	if len(labels) == 0 {
 		return None
@@ -83,7 +84,8 @@ func LabelsCell(labels map[string]string) string {
 	return strings.Join(parts, ",")
 }
 
-// NameOrDefault is the column of the names of classes; the default one, which has an annotation, is marked.
+// NameOrDefault returns the Name column for a kind of classes. Its cell marks the default class, which has one of the given
+// annotations.
 func NameOrDefault(annotations ...string) Column {
 	return Name().Cell(func(obj object.Object) any {
 		for _, key := range annotations {
@@ -97,7 +99,7 @@ func NameOrDefault(annotations ...string) Column {
 
 const docScale = "io.k8s.api.autoscaling.v1.Scale"
 
-// ScaleColumns are the columns of the scale of any workload.
+// ScaleColumns returns the columns of a Scale.
 func ScaleColumns() []Column {
 	name := Name()
 	name.Format = ""

@@ -13,16 +13,16 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// mapVal is a JSON object. If its schema has properties, expressions see only fields that are declared and not null, by their
-// escaped names.
+// mapVal is a JSON object. If its schema has properties, expressions can only access fields that are declared and not null.
+// Their names are escaped.
 type mapVal struct {
 	value map[string]any
 	node  *node // if nil, values have dynamic types
-	// ofStruct marks a built-in kind, or a part of one, that is read as such: see structOf.
+	// ofStruct marks a value of a built-in kind, or a part of it; see structOf.
 	ofStruct bool
 }
 
-// converted returns a list or a map, which is of type own, as a value of another type: itself, its type, or an error.
+// converted implements ref.Val.ConvertToType for a list or a map v of type own. It returns v, its type, or an error.
 func converted(v ref.Val, own *types.Type, to ref.Type) ref.Val {
 	switch to {
 	case own:
@@ -37,7 +37,7 @@ func conversionError(from, to any) ref.Val {
 	return types.NewErr("type conversion error from '%s' to '%s'", from, to)
 }
 
-// child returns the schema of a key, and whether expressions see the key.
+// child returns the schema of a key, and whether expressions can access the key.
 func (m *mapVal) child(key string) (*node, bool) {
 	switch {
 	case m.node == nil:
@@ -60,7 +60,7 @@ func (m *mapVal) ConvertToNative(to reflect.Type) (any, error) {
 
 func (m *mapVal) ConvertToType(to ref.Type) ref.Val { return converted(m, types.MapType, to) }
 
-// Equal compares the fields that expressions see. Fields that they do not see are compared as JSON.
+// Equal compares the fields that expressions can access. It compares other fields as JSON.
 func (m *mapVal) Equal(other ref.Val) ref.Val {
 	o, ok := other.(traits.Mapper)
 	hidden, _ := other.(*mapVal)
@@ -86,7 +86,7 @@ func (m *mapVal) Equal(other ref.Val) ref.Val {
 	return types.True
 }
 
-// equalAt reports whether two maps have equal values under a key, or none.
+// equalAt reports whether two maps have equal values for a key, or both lack the key.
 func (m *mapVal) equalAt(o traits.Mapper, key types.String) ref.Val {
 	mine, have := m.Find(key)
 	theirs, has := o.Find(key)
@@ -96,7 +96,7 @@ func (m *mapVal) equalAt(o traits.Mapper, key types.String) ref.Val {
 	return types.Bool(have == has)
 }
 
-// written returns a key as expressions write it.
+// written returns a key in the form that expressions use.
 func (m *mapVal) written(key string) string {
 	if m.hasFields() {
 		if name, ok := escape(key); ok {
@@ -177,14 +177,14 @@ func elements(of traits.Iterable) iter.Seq[ref.Val] {
 	}
 }
 
-// iterator counts from 0 to size.
+// iterator iterates over the indices from 0 to size-1.
 type iterator struct {
 	at         func(int) ref.Val
 	next, size int
 }
 
 func (it *iterator) ConvertToNative(reflect.Type) (any, error) {
-	return nil, fmt.Errorf("an iterator is no value")
+	return nil, fmt.Errorf("an iterator is not a value")
 }
 func (it *iterator) ConvertToType(ref.Type) ref.Val { return types.NewErr("no such overload") }
 func (it *iterator) Equal(ref.Val) ref.Val          { return types.NewErr("no such overload") }
@@ -200,7 +200,7 @@ func (it *iterator) Next() ref.Val {
 	return it.at(it.next - 1)
 }
 
-// unknownVal is a value without a schema: it can only be compared.
+// unknownVal is a value without a schema. It supports only comparison.
 type unknownVal struct{ value any }
 
 func (u *unknownVal) ConvertToNative(to reflect.Type) (any, error) {
@@ -218,7 +218,7 @@ func (u *unknownVal) Equal(other ref.Val) ref.Val {
 func (u *unknownVal) Type() ref.Type { return types.UnknownType }
 func (u *unknownVal) Value() any     { return u.value }
 
-// jsonOfAggregate returns lists and maps that an expression has made, and everything that has a text.
+// jsonOfAggregate converts a list or a map that an expression has created to JSON. It also converts values that have a string form.
 func jsonOfAggregate(v ref.Val) (any, *expr.Error) {
 	switch v := v.(type) {
 	case *types.Optional:

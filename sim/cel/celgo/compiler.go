@@ -12,24 +12,24 @@ import (
 	"github.com/kubesim/kubesim/sim/cel/expr"
 )
 
-// Compiler compiles the expressions of one policy or webhook, which share its variables.
+// Compiler compiles the expressions of one policy or webhook, which share variables.
 type Compiler struct {
 	base      *environment
 	env       *cel.Env
 	variables map[string]*Program
-	types     *decl // of the variables
+	types     *decl // the types of the variables
 }
 
 // Program is a compiled expression. It is safe for concurrent use.
 type Program struct {
 	expression string
 	program    cel.Program
-	err        *expr.Error // of compilation
+	err        *expr.Error // compilation error
 	compiler   *Compiler
 	want       expr.Result
 }
 
-// NewCompiler returns a compiler for expressions with these variables.
+// NewCompiler returns a compiler for expressions with the given variables.
 func NewCompiler(of expr.Environment, d expr.Declarations) *Compiler {
 	base := environmentOf(of)
 	c := &Compiler{base: base, variables: map[string]*Program{}}
@@ -67,7 +67,7 @@ func NewCompiler(of expr.Environment, d expr.Declarations) *Compiler {
 	return c
 }
 
-// declared returns the type that a schema describes. If the schema is nil, it is dyn.
+// declared returns the type that a schema describes. If the schema is nil, the type is dyn.
 func (t typeNames) declared(env *environment, schema map[string]any, name string) *cel.Type {
 	if schema == nil {
 		return cel.DynType
@@ -75,7 +75,7 @@ func (t typeNames) declared(env *environment, schema map[string]any, name string
 	return t.declare(newNode(env, schema, true), name).typ
 }
 
-// Problems returns the errors of an expression with any result type, or "" if it compiles.
+// Problems returns the compilation errors of an expression, which may have any result type. If it compiles, Problems returns "".
 func (c *Compiler) Problems(expression string) string {
 	if _, issues := c.env.Compile(expression); issues.Err() != nil {
 		return problems(issues, expression)
@@ -83,7 +83,8 @@ func (c *Compiler) Problems(expression string) string {
 	return ""
 }
 
-// Variable compiles an expression as variables.name for later expressions. If it does not compile, expressions that use it fail.
+// Variable compiles the expression of variables.name for later expressions. If it does not compile, expressions that use
+// the variable fail.
 func (c *Compiler) Variable(name, expression string) *expr.Error {
 	p, typ := c.compile(expression, expr.Any)
 	c.variables[name] = p
@@ -91,21 +92,21 @@ func (c *Compiler) Variable(name, expression string) *expr.Error {
 	return p.err
 }
 
-// VariableOf makes a variable of another compiler known to the expressions after it, with the type that it has there.
+// VariableOf declares a variable of another compiler for later expressions. The variable has the same type as in that compiler.
 func (c *Compiler) VariableOf(other *Compiler, name string) {
 	c.types.fields[name] = other.types.fields[name]
 }
 
-// Compile compiles an expression. If it does not compile, Err of the Program returns the error.
+// Compile compiles an expression. If it does not compile, the Err method of the Program returns the error.
 func (c *Compiler) Compile(expression string, want expr.Result) *Program {
 	p, _ := c.compile(expression, want)
 	return p
 }
 
-// Err returns why the expression does not compile, or nil.
+// Err returns the compilation error, or nil.
 func (p *Program) Err() *expr.Error { return p.err }
 
-// results are the types that a Result stands for.
+// results are the types that each Result allows.
 var results = map[expr.Result][]*cel.Type{
 	expr.Bool: {cel.BoolType}, expr.String: {cel.StringType}, expr.StringNull: {cel.StringType, cel.NullType}, expr.Any: {cel.AnyType},
 	expr.Object: {cel.ObjectType("Object")}, expr.JSONPatch: {cel.ListType(cel.ObjectType("JSONPatch"))},
@@ -136,12 +137,14 @@ func (c *Compiler) compile(expression string, want expr.Result) (*Program, *cel.
 	return p, declaredType(typ)
 }
 
-// noProgram returns the error of an expression that no program can be made of, because a call of constants in it fails.
+// noProgram returns the error for an expression that cannot be instantiated as a program, because a call with constant arguments
+// fails.
 func noProgram(err error) *expr.Error {
 	return &expr.Error{Text: "program instantiation failed: " + err.Error(), Internal: true}
 }
 
-// declaredType returns the declared type of a variable: simple types and lists and maps of them are kept, all others are dyn.
+// declaredType returns the declared type of a variable. It keeps simple types, and lists and maps of them; all other
+// types become dyn.
 func declaredType(t *cel.Type) *cel.Type {
 	switch t.Kind() {
 	case types.BoolKind, types.BytesKind, types.DoubleKind, types.DurationKind, types.IntKind, types.NullTypeKind,
@@ -155,8 +158,8 @@ func declaredType(t *cel.Type) *cel.Type {
 	return cel.DynType
 }
 
-// Eval evaluates the expression. It subtracts the cost from budget. If Budget of the Error is set, the budget is exceeded and
-// nothing else is evaluated. Any other error is about this expression only.
+// Eval evaluates the expression and subtracts its cost from budget. If the field Budget of the error is set, the budget is
+// exhausted, and the caller must not evaluate anything else. Any other error affects only this expression.
 func (p *Program) Eval(in *expr.Input, budget *int64) (any, *expr.Error) {
 	v, e := p.eval(in, budget)
 	if e != nil {
@@ -187,7 +190,7 @@ func (p *Program) eval(in *expr.Input, budget *int64) (ref.Val, *expr.Error) {
 	return result, nil
 }
 
-// mutation returns the value of a mutation: an apply configuration, or a list of operations.
+// mutation returns the result of a mutation: an apply configuration, or a list of operations.
 func (p *Program) mutation(v ref.Val) (any, *expr.Error) {
 	check := func(v ref.Val) *expr.Error {
 		if o, ok := v.(*objectVal); ok {
@@ -206,7 +209,7 @@ func (p *Program) mutation(v ref.Val) (any, *expr.Error) {
 	return jsonOfPatch(v, check)
 }
 
-// jsonOfPatch returns a list of operations without their empty fields.
+// jsonOfPatch converts a list of operations to JSON, without empty fields.
 func jsonOfPatch(v ref.Val, check func(ref.Val) *expr.Error) ([]any, *expr.Error) {
 	list, ok := v.(traits.Lister)
 	if !ok {
@@ -241,7 +244,7 @@ func jsonOfPatch(v ref.Val, check func(ref.Val) *expr.Error) ([]any, *expr.Error
 	return out, nil
 }
 
-// admissionVars are the variables of one evaluation.
+// admissionVars provides the variables of one evaluation.
 type admissionVars struct {
 	in       *expr.Input
 	compiler *Compiler
@@ -273,7 +276,7 @@ func (v *admissionVars) ResolveName(name string) (any, bool) {
 	return nil, false
 }
 
-// value returns a value, which is of a built-in kind or not, as expressions see it.
+// value converts a value to the form that expressions use. ofStruct reports whether it belongs to an object of a built-in kind.
 func (v *admissionVars) value(x any, ofStruct bool) ref.Val {
 	if ofStruct && v.compiler.base.since(37) {
 		return structOf(x)
@@ -290,7 +293,7 @@ func (v *admissionVars) ask() expr.Authorizer {
 	return v.in.Authorizer
 }
 
-// lazyVal is variables: each is evaluated when it is first asked for.
+// lazyVal is the value of variables. Each variable is evaluated on first use.
 type lazyVal struct {
 	*mapVal
 	vars *admissionVars

@@ -8,16 +8,16 @@ import (
 	"cel.dev/cel-go/common/types/ref"
 )
 
-// functionCost is the cost of one function.
+// functionCost computes the cost of one function.
 //
-//	before it runs  estimate(sizes in the schema)   ─▶ estimated cost, and the greatest size of the result
-//	after it has run actual(values)                 ─▶ actual cost
+//	before the call  estimate(sizes in the schema)  ─▶ estimated cost, and the maximum size of the result
+//	after the call   actual(values)                 ─▶ actual cost
 type functionCost struct {
-	estimate func(*plannedCall) *cost.CallEstimate // nil result: cel-go knows better
+	estimate func(*plannedCall) *cost.CallEstimate // if it returns nil, the estimate of cel-go is used
 	actual   func(*finishedCall) (n uint64, ok bool)
 }
 
-// plannedCall is a call that has not run. args begin with the receiver, if there is one.
+// plannedCall is a call that has not been evaluated yet. If the function has a receiver, it is the first of args.
 type plannedCall struct {
 	*costs
 	overload string
@@ -26,7 +26,7 @@ type plannedCall struct {
 
 func (q *plannedCall) size(i int) cost.SizeEstimate { return q.costs.size(q.args[i]) }
 
-// finishedCall is a call that has run.
+// finishedCall is a call that has been evaluated.
 type finishedCall struct {
 	overload string
 	args     []ref.Val
@@ -37,18 +37,18 @@ func (r *finishedCall) size(i int) cost.SizeEstimate {
 	return cost.FixedSizeEstimate(sizeOf(r.args[i]))
 }
 
-// call is either: how great its arguments can be, or are.
+// call is a plannedCall, with estimated sizes of arguments, or a finishedCall, with actual ones.
 type call interface {
 	size(i int) cost.SizeEstimate
 }
 
-// always is the cost of functions that cost the same always.
+// always returns the functionCost of a function whose cost is constant.
 func always(n uint64) functionCost {
 	return bySize(func(call) cost.Estimate { return cost.FixedCostEstimate(n) }, nil)
 }
 
-// bySize is the cost of a function that depends on the sizes of its arguments. result returns the greatest size of its result, and
-// is nil if that is unknown.
+// bySize returns the functionCost of a function whose cost depends on the sizes of its arguments. result returns the maximum size
+// of the function's result. If that size is unknown, result is nil.
 func bySize(of func(call) cost.Estimate, result func(*plannedCall) cost.SizeEstimate) functionCost {
 	return functionCost{
 		estimate: func(q *plannedCall) *cost.CallEstimate {
@@ -61,15 +61,16 @@ func bySize(of func(call) cost.Estimate, result func(*plannedCall) cost.SizeEsti
 	}
 }
 
-// reading is the cost of reading the first argument, factor times.
+// reading returns a function that computes the cost of traversing the first argument of a call, multiplied by factor.
 func reading(factor float64) func(call) cost.Estimate {
 	return func(c call) cost.Estimate { return c.size(0).MultiplyByCostFactor(factor) }
 }
 
-// asLong returns the size of the first argument for a result of the same length.
+// asLong returns the size of the first argument. It is for functions whose result has the same length.
 func asLong(q *plannedCall) cost.SizeEstimate { return q.size(0) }
 
-// functionCosts are those of the functions that Kubernetes adds, and of those of cel-go that it counts otherwise.
+// functionCosts are the costs of the functions that Kubernetes adds, and of those functions of cel-go for which Kubernetes computes
+// different costs.
 var functionCosts = listFunctionCosts()
 
 func listFunctionCosts() map[string]functionCost {
@@ -103,7 +104,7 @@ func listFunctionCosts() map[string]functionCost {
 	return list
 }
 
-// onCIDR is the overload of ip that takes the address out of a CIDR.
+// onCIDR is the overload of the function ip that returns the address of a CIDR.
 const onCIDR = "cidr_ip"
 
 var onCIDRCost = always(1)
@@ -116,7 +117,7 @@ func costOf(function, overload string) (functionCost, bool) {
 	return p, ok
 }
 
-// EstimateCallCost returns the greatest cost of a call, or nil to use the estimate of cel-go.
+// EstimateCallCost returns the maximum cost of a call. If it returns nil, the estimate of cel-go is used.
 func (c *costs) EstimateCallCost(function, overload string, target *cost.AstNode, args []cost.AstNode) *cost.CallEstimate {
 	p, ok := costOf(function, overload)
 	if !ok {
@@ -128,7 +129,7 @@ func (c *costs) EstimateCallCost(function, overload string, target *cost.AstNode
 	return p.estimate(&plannedCall{c, overload, args})
 }
 
-// CallCost returns the actual cost of a call, or nil to use that of cel-go.
+// CallCost returns the actual cost of a call. If it returns nil, that of cel-go is used.
 func (c *costs) CallCost(function, overload string, args []ref.Val, result ref.Val) *uint64 {
 	p, ok := costOf(function, overload)
 	if !ok {
@@ -141,10 +142,11 @@ func (c *costs) CallCost(function, overload string, args []ref.Val, result ref.V
 	return &n
 }
 
-// estimateWalk: a list is looked at as a whole, each element is compared once, strings byte by byte.
+// estimateWalk estimates the cost of traversing a list, in which each element is compared once and strings are compared
+// byte by byte.
 func estimateWalk(q *plannedCall) *cost.CallEstimate {
 	elem := element(q.args[0])
-	if elem == nil { // a string
+	if elem == nil { // a string or another value
 		return unsized(q.size(0).MultiplyByCostFactor(traversal))
 	}
 	each := cost.FixedCostEstimate(1)
@@ -154,7 +156,7 @@ func estimateWalk(q *plannedCall) *cost.CallEstimate {
 	return unsized(q.size(0).MultiplyByCost(each))
 }
 
-// estimateIncludes is estimateWalk, except for an argument that is not known to be a list, but may be one at run time.
+// estimateIncludes is like estimateWalk, except for an argument whose type is unknown, so that it may be a list at run time.
 func estimateIncludes(q *plannedCall) *cost.CallEstimate {
 	if element(q.args[0]) == nil {
 		return unsized(q.size(0).MultiplyByCost(cost.FixedCostEstimate(1)))
@@ -164,21 +166,22 @@ func estimateIncludes(q *plannedCall) *cost.CallEstimate {
 
 func actualWalk(r *finishedCall) (uint64, bool) { return walk(r.args[0]), true }
 
-// A selector is parsed, and becomes a list of requirements: the shortest is two bytes.
+// selectorCost returns the cost of parsing a selector and creating a list of requirements. The shortest requirement is
+// two bytes long.
 func selectorCost(c call) cost.Estimate {
 	parsed := c.size(1).MultiplyByCostFactor(traversal)
 	made := c.size(1).MultiplyByCostFactor(0.5).MultiplyByCostFactor(requirement)
 	return cost.FixedCostEstimate(cost.ListCreateBaseCost).Add(parsed).Add(made)
 }
 
-// A regular expression is run over a text.
+// findCost returns the cost of matching a regular expression against a string.
 func findCost(c call) cost.Estimate {
 	return matching(c.size(0)).Multiply(c.size(1).MultiplyByCostFactor(regexFactor))
 }
 
 func atMostAsLong(q *plannedCall) cost.SizeEstimate { return cost.RangedSizeEstimate(0, q.size(0).Max) }
 
-// matching returns the cost factor of a text that is matched by a regular expression.
+// matching returns the cost factor of a string that is matched against a regular expression.
 func matching(text cost.SizeEstimate) cost.Estimate {
 	return text.Add(cost.FixedSizeEstimate(1)).MultiplyByCostFactor(traversal)
 }
@@ -192,8 +195,8 @@ func actualValidate(r *finishedCall) (uint64, bool) {
 	return matching(r.size(1)).Max * ceil(f.regex, regexFactor), ok
 }
 
-// containing is the cost of checking whether an address, or a range of addresses, is in a range: both are compared byte by byte,
-// and a text is parsed first. The length of addresses does not follow from the schema.
+// containing returns the cost of checking whether a range contains an address or another range. Both are compared byte by
+// byte, and a string is parsed first. The length of addresses cannot be derived from the schema.
 func containing(cidr bool, text string) functionCost {
 	of := func(c call, address cost.SizeEstimate, overload string) cost.Estimate {
 		e := address.Add(address).MultiplyByCostFactor(traversal)
@@ -213,7 +216,8 @@ func containing(cidr bool, text string) functionCost {
 	}
 }
 
-// estimateString: nothing is known of the length of a text that a literal becomes.
+// estimateString estimates the cost of converting a literal to a string. The length of the result counts as unknown. For any other
+// argument, estimateString returns nil.
 func estimateString(q *plannedCall) *cost.CallEstimate {
 	if e := q.args[0].Expr(); e == nil || e.Kind() != ast.LiteralKind || q.overload == overloads.BytesToString {
 		return nil
@@ -221,7 +225,7 @@ func estimateString(q *plannedCall) *cost.CallEstimate {
 	return sized(cost.FixedCostEstimate(1), cost.UnknownSizeEstimate())
 }
 
-// estimateUnequal estimates types like _==_, and leaves all other values to cel-go.
+// estimateUnequal estimates the cost of != for types, which equals that of ==. For all other values it uses the estimate of cel-go.
 func estimateUnequal(q *plannedCall) *cost.CallEstimate {
 	if q.args[0].Type().Kind() != types.TypeKind {
 		return nil
@@ -234,7 +238,7 @@ func actualEqual(r *finishedCall) (uint64, bool) {
 	return 1, ours
 }
 
-// splitSize is how many parts a text has: the limit, or one for each byte.
+// splitSize returns the maximum number of parts that split returns: the limit, or one for each byte.
 func splitSize(q *plannedCall) cost.SizeEstimate {
 	most := q.size(0).Max
 	if len(q.args) > 2 {
@@ -247,7 +251,7 @@ func splitSize(q *plannedCall) cost.SizeEstimate {
 	return cost.RangedSizeEstimate(0, most)
 }
 
-// replacedSize is how long a text can get when something is replaced in it.
+// replacedSize returns the possible lengths of a string after a replacement.
 func replacedSize(q *plannedCall) cost.SizeEstimate {
 	text, old, new := q.size(0), q.size(1), q.size(2)
 	shortest := afterReplacing(text.Min, old.Max, new.Min, new.Min < old.Max)

@@ -10,8 +10,8 @@ import (
 	"github.com/matryer/is"
 )
 
-// TestEveryFunctionHasACost compares the functions that Kubernetes adds with the table of costs. Without a row cel-go would count one
-// for a call, however large its arguments, and no expression would fail for it.
+// TestEveryFunctionHasACost compares the functions that Kubernetes adds with the table of costs. For a function without
+// an entry, cel-go would count a cost of 1 regardless of the arguments, and no test of an expression would fail.
 func TestEveryFunctionHasACost(t *testing.T) {
 	is := is.New(t)
 	const newest = 1000 // every function of any minor
@@ -32,8 +32,8 @@ func TestEveryFunctionHasACost(t *testing.T) {
 	}
 }
 
-// isCountedByCELGo reports whether Kubernetes leaves the cost of a function to cel-go, which counts 1 for each call: isURL, and the
-// functions that return a named format, such as format.uuid.
+// isCountedByCELGo reports whether Kubernetes leaves the cost of a function to cel-go, which counts 1 for each call:
+// isURL, and the functions that return a named format, such as format.uuid.
 func isCountedByCELGo(function string) bool {
 	return function == "isURL" || strings.HasPrefix(function, "format.") && function != "format.named"
 }

@@ -11,18 +11,18 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// decl is the CEL type of values of a schema, and how great they can get.
+// decl is the CEL type of a schema's values, with size limits.
 type decl struct {
 	typ    *cel.Type
-	least  int64 // bytes of the JSON of the smallest value
-	most   int64 // elements of a list or map, bytes of a string
+	least  int64 // minimum size of a value as JSON, in bytes
+	most   int64 // maximum number of list or map elements, or of bytes of a string
 	key    *decl // of a map
 	elem   *decl // of a list or map
 	fields map[string]*decl
-	open   bool // each field that is not in fields is an elem
+	open   bool // fields that are not in fields have the type elem
 }
 
-// Sizes of values as JSON, in bytes (RFC 3339 for dates).
+// Sizes of JSON values in bytes (RFC 3339 for dates).
 const (
 	sizeNumber      = 1  // 0
 	sizeBool        = 4  // true
@@ -40,11 +40,11 @@ var (
 	declKey    = &decl{typ: cel.StringType, least: sizeString}
 )
 
-// typeNames gives the object types of one schema their names, by which the type provider finds them again.
+// typeNames contains the decls of a schema's object types by type name, for the type provider.
 type typeNames map[string]*decl
 
-// declare sets the decl of n and all nodes below it. A node that expressions cannot see, because its schema does not describe its
-// contents, has none. If n is an object, name is the name of its type.
+// declare sets the decl of n and of all nodes below it. If the schema does not describe the contents of a node, expressions
+// cannot access the node, and it has no decl. If n is an object, name is the name of its type.
 func (t typeNames) declare(n *node, name string) *decl {
 	n.decl = t.declaration(n, name)
 	return n.decl
@@ -103,7 +103,7 @@ func (n *node) dictionary() *decl {
 		most: bounded(n.maxProps, (requestMax-2)/(elem.least+6))}
 }
 
-// bounded returns a limit of a schema, or of requests where it has none.
+// bounded returns a limit of a schema, or most if the schema has no limit.
 func bounded(limit *int64, most int64) int64 {
 	if limit != nil {
 		return *limit
@@ -115,7 +115,7 @@ func (t typeNames) object(n *node, name string) *decl {
 	d := &decl{typ: cel.ObjectType(name), least: 2, fields: map[string]*decl{}}
 	for _, child := range object.SortedKeys(n.fields) {
 		f := n.fields[child]
-		if f.decl == nil && n.properties[child] != f { // of the metadata that every object has
+		if f.decl == nil && n.properties[child] != f { // metadata fields that every object has
 			t.declare(f, name+"."+child)
 		}
 		if f.decl == nil {
@@ -154,7 +154,8 @@ func (n *node) text() *decl {
 	return d
 }
 
-// stringMost returns how many bytes a string can have: maxLength counts characters of up to four bytes.
+// stringMost returns the maximum number of bytes in a string. maxLength counts characters, each of which has up to four
+// bytes.
 func (n *node) stringMost() int64 {
 	if n.maxLength != nil {
 		return *n.maxLength * 4
@@ -175,13 +176,13 @@ func (n *node) formatMost() int64 {
 	return requestMax - 2
 }
 
-// provider finds the object types of a schema. Everything else is left to the environment's own.
+// provider provides the object types of a schema. The environment provides all other types.
 type provider struct {
 	types.Provider
 	names typeNames
 }
 
-// FindStructType returns the type of a name.
+// FindStructType returns the object type with the given name.
 func (p *provider) FindStructType(name string) (*types.Type, bool) {
 	if d, ok := p.names[name]; ok {
 		return types.NewTypeTypeWithParam(d.typ), true
@@ -189,7 +190,7 @@ func (p *provider) FindStructType(name string) (*types.Type, bool) {
 	return p.Provider.FindStructType(name)
 }
 
-// FindStructFieldNames returns the fields of a type, sorted.
+// FindStructFieldNames returns the names of a type's fields, sorted.
 func (p *provider) FindStructFieldNames(name string) ([]string, bool) {
 	if d, ok := p.names[name]; ok {
 		return object.SortedKeys(d.fields), true
@@ -197,14 +198,14 @@ func (p *provider) FindStructFieldNames(name string) ([]string, bool) {
 	return p.Provider.FindStructFieldNames(name)
 }
 
-// FindStructFieldType returns the type of a field.
+// FindStructFieldType returns the type of a field of an object type.
 func (p *provider) FindStructFieldType(name, field string) (*types.FieldType, bool) {
 	d, ok := p.names[name]
 	if !ok {
 		return p.Provider.FindStructFieldType(name, field)
 	}
 	f, ok := d.fields[field]
-	if !ok && slices.Contains(reserved, field) { // self.namespace: the parser knows that it is no keyword there
+	if !ok && slices.Contains(reserved, field) { // as in self.namespace, where the parser recognizes that it is not a keyword
 		f, ok = d.fields["__"+field+"__"]
 	}
 	if !ok {
@@ -213,7 +214,7 @@ func (p *provider) FindStructFieldType(name, field string) (*types.FieldType, bo
 	return &types.FieldType{Type: f.typ}, true
 }
 
-// reserved are the words of the CEL grammar that cannot name a field.
+// reserved are the reserved words of the CEL grammar, which cannot be field names.
 var reserved = strings.Fields("true false null in as break const continue else for function if import let loop package namespace return var void while")
 
 var (
@@ -226,8 +227,8 @@ var escapes = map[string]string{"__": "__underscores__", ".": "__dot__", "-": "_
 
 var unescapes = map[string]string{"__underscores__": "__", "__dot__": ".", "__dash__": "-", "__slash__": "/"}
 
-// escape returns a property's name as an expression has to write it: foo__dash__bar. Names that no expression can write
-// are not ok.
+// escape returns the form of a property name in expressions: foo__dash__bar. ok is false for names that expressions
+// cannot refer to.
 func escape(name string) (string, bool) {
 	if !plain.MatchString(name) {
 		return "", false
@@ -238,7 +239,7 @@ func escape(name string) (string, bool) {
 	return escaped.ReplaceAllStringFunc(name, func(s string) string { return escapes[s] }), true
 }
 
-// unescape is the opposite of escape. It is not ok for sequences that escape does not make.
+// unescape is the inverse of escape. ok is false for sequences that escape does not produce.
 func unescape(name string) (string, bool) {
 	ok := true
 	out := unescaped.ReplaceAllStringFunc(name, func(s string) string {
@@ -252,7 +253,7 @@ func unescape(name string) (string, bool) {
 	return out, ok
 }
 
-// define adds an object type with fields.
+// define adds an object type with the given fields.
 func (t typeNames) define(name string, fields map[string]*cel.Type) *decl {
 	d := &decl{typ: cel.ObjectType(name), fields: map[string]*decl{}}
 	for f, typ := range fields {
@@ -262,7 +263,7 @@ func (t typeNames) define(name string, fields map[string]*cel.Type) *decl {
 	return d
 }
 
-// requestType is the type of request: an AdmissionRequest without its objects.
+// requestType returns the type of request: an AdmissionRequest without its objects.
 func requestType(t typeNames) *decl {
 	text := cel.StringType
 	kind := t.define("kubernetes.GroupVersionKind", map[string]*cel.Type{"group": text, "version": text, "kind": text}).typ
@@ -276,7 +277,7 @@ func requestType(t typeNames) *decl {
 	})
 }
 
-// namespaceType is the type of namespaceObject: a Namespace without some of its metadata.
+// namespaceType returns the type of namespaceObject: a Namespace without some of its metadata.
 func namespaceType(t typeNames) *decl {
 	text, stamp := cel.StringType, cel.TimestampType
 	spec := t.define("kubernetes.NamespaceSpec", map[string]*cel.Type{"finalizers": cel.ListType(text)}).typ

@@ -8,7 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/cel/expr"
 )
 
-// The limits for the attributes of a device, and for the cost of its selectors (KEP-4381).
+// The limits for the attributes of a device, and for the cost of device selectors (KEP-4381).
 const (
 	deviceCost     = 1_000_000
 	deviceNames    = 32
@@ -17,7 +17,7 @@ const (
 	deviceNameSize = 32
 )
 
-// deviceEnv is the environment of the selectors of devices, and the costs of a device. It is made once.
+// deviceEnv returns the environment of device selectors, and the cost estimator for devices. It is called once.
 func (base *environment) deviceEnv() (*cel.Env, *costs) {
 	text := func(most int64) *decl { return &decl{typ: cel.StringType, most: most} }
 	by := func(keyMost int64, elem *decl) *decl {
@@ -37,8 +37,8 @@ func (base *environment) deviceEnv() (*cel.Env, *costs) {
 	return env, &costs{self: device, root: "device"}
 }
 
-// CheckDeviceSelector returns the error of an expression that cannot select devices, or nil, and whether it is too complex: its
-// estimated cost exceeds the limit.
+// CheckDeviceSelector returns an error if an expression cannot select devices. complex reports whether the estimated cost of the
+// expression exceeds the limit.
 func CheckDeviceSelector(of expr.Environment, expression string) (problem *expr.Error, complex bool) {
 	base := environmentOf(of)
 	env, c := base.device()

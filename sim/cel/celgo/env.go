@@ -18,22 +18,22 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// environment is shared by the expressions of one kind of server.
+// environment is shared by all expressions with the same expr.Environment.
 type environment struct {
 	*cel.Env
 	minor int // 36 is Kubernetes 1.36
-	celgo int // the version of cel-go that such a server has: 26 is v0.26
+	celgo int // version of cel-go in such a server: 26 is v0.26
 
 	device func() (*cel.Env, *costs) // see deviceEnv
 }
 
-// since reports whether the expressions are those of a server of a minor or a later one.
+// since reports whether the server has the given minor version or a later one.
 func (e *environment) since(minor int) bool { return e.minor >= minor }
 
-// environments has the environments that have been made: each takes milliseconds.
-var environments sync.Map // *environment, by expr.Environment
+// environments caches the environments, because creating one takes milliseconds.
+var environments sync.Map // expr.Environment → *environment
 
-// environmentOf returns the environment of expressions, without variables.
+// environmentOf returns the environment for expressions, without variables.
 func environmentOf(of expr.Environment) *environment {
 	if e, ok := environments.Load(of); ok {
 		return e.(*environment)
@@ -61,10 +61,11 @@ func newEnvironment(of expr.Environment) *environment {
 	return e
 }
 
-// oldCELGo is the last version of cel-go whose ways are another's: v0.26, of Kubernetes 1.34 to 1.36.
+// oldCELGo is the last version of cel-go whose behaviour differs: v0.26, which Kubernetes 1.34 to 1.36 use.
 const oldCELGo = 26
 
-// options are the language and its libraries. If stored is set, expressions may use features that only servers of this minor have.
+// options returns the options for the language and its libraries. If stored is true, expressions may use features that servers of
+// the previous minor version lack.
 func (e *environment) options(stored bool) []cel.EnvOption {
 	known := e.minor
 	if !stored {
@@ -81,7 +82,7 @@ func (e *environment) options(stored bool) []cel.EnvOption {
 		ext.Strings(ext.StringsVersion(2)),
 		ext.Sets(),
 		ext.TwoVarComprehensions(),
-		// The rules of estimation that these servers have: later ones would accept and refuse other expressions.
+		// The cost estimation of these servers. Later versions would accept and reject different expressions.
 		cel.CostModelVersion(0),
 		cel.CostEstimatorOptions(cost.PresenceTestHasCost(false)),
 	}
@@ -94,19 +95,19 @@ func (e *environment) options(stored bool) []cel.EnvOption {
 	return slices.Concat(e.standardLibrary(), options, kubernetesFunctions(known))
 }
 
-// kubernetesFunctions declares the functions that Kubernetes adds to CEL. cost_table.go has their costs.
+// kubernetesFunctions returns the functions that Kubernetes adds to CEL. cost_table.go contains their costs.
 func kubernetesFunctions(known int) []cel.EnvOption {
 	return slices.Concat(urlFunctions(), regexFunctions(), listFunctions(known >= 37), authorizerFunctions(), quantityFunctions(),
 		ipFunctions(), cidrFunctions(), formatFunctions(), semverFunctions())
 }
 
-// jsonPatchFunctions declares the function that only expressions of JSON patches may call.
+// jsonPatchFunctions returns the function that is available only in JSON patch expressions.
 func jsonPatchFunctions() []cel.EnvOption {
 	return []cel.EnvOption{cel.Function("jsonpatch.escapeKey", overload("string_jsonpatch_escapeKey_string", cel.StringType,
 		unary(func(s string) ref.Val { return types.String(strings.NewReplacer("~", "~0", "/", "~1").Replace(s)) }), cel.StringType))}
 }
 
-// plan makes a program of a checked expression.
+// plan creates the program of a checked expression.
 func plan(env *cel.Env, ast *cel.Ast, c *costs) (cel.Program, error) {
 	return env.Program(ast,
 		cel.EvalOptions(cel.OptOptimize, cel.OptTrackCost),
@@ -117,8 +118,8 @@ func plan(env *cel.Env, ast *cel.Ast, c *costs) (cel.Program, error) {
 		cel.CustomDecoratorV2(inOrder))
 }
 
-// inOrder makes map literals in expressions iterate in the order of their keys. The maps of cel-go are Go maps, so that an
-// expression might have another result each time it runs.
+// inOrder makes map literals in expressions iterate in key order. cel-go uses Go maps, whose random order would change the
+// results of some expressions from one evaluation to the next.
 func inOrder(i interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
 	switch i := i.(type) {
 	case interpreter.InterpretableConst, interpreter.InterpretableAttribute, interpreter.InterpretableCall:
@@ -154,7 +155,7 @@ func (o *orderedConstructor) Eval(vars interpreter.Activation) ref.Val {
 	return order(o.InterpretableConstructor.Eval(vars))
 }
 
-// order returns a map of cel-go as one that is read in order, and everything else as it is.
+// order wraps a map of cel-go so that it is iterated in key order. It returns all other values unchanged.
 func order(v ref.Val) ref.Val {
 	m, ok := v.(traits.Mapper)
 	if !ok || m.Size() == types.IntZero || m.Size() == types.IntOne {
@@ -167,7 +168,7 @@ func order(v ref.Val) ref.Val {
 	return &orderedMap{Mapper: m, keys: slices.SortedFunc(elements(m), compareKeys)}
 }
 
-// orderedMap is a map of cel-go that is read in the order of its keys.
+// orderedMap is a map of cel-go that is iterated in key order.
 type orderedMap struct {
 	traits.Mapper
 	keys []ref.Val
@@ -177,7 +178,7 @@ func (o *orderedMap) Iterator() traits.Iterator {
 	return &iterator{at: func(i int) ref.Val { return o.keys[i] }, size: len(o.keys)}
 }
 
-// compareKeys orders keys of one type by their value, and the types by their names.
+// compareKeys compares keys of the same type by value, and keys of different types by type name.
 func compareKeys(a, b ref.Val) int {
 	if c, ok := a.(traits.Comparer); ok {
 		if n, ok := c.Compare(b).(types.Int); ok {

@@ -29,8 +29,9 @@ func estimateJoin(q *plannedCall) *cost.CallEstimate {
 	return sized(result.MultiplyByCostFactor(traversal), result)
 }
 
-// afterReplacing returns the length of a text when as much of it as possible is replaced, if that changes the length in
-// the direction that is asked for. An empty old stands between all characters, and at both ends.
+// afterReplacing returns the length of a text after replacing a string with another one as often as possible. The arguments are the
+// lengths of the three. If helps is false, the replacement does not change the length in the desired direction, and the text is
+// unchanged. An empty old occurs between all characters and at both ends.
 func afterReplacing(text, old, new uint64, helps bool) uint64 {
 	switch {
 	case old == 0:
@@ -41,7 +42,8 @@ func afterReplacing(text, old, new uint64, helps bool) uint64 {
 	return cost.SafeMultiply(uint64(math.Ceil(float64(text)/float64(old))), new)
 }
 
-// estimateEqual: the types of Kubernetes compare at once, except formats and URLs.
+// estimateEqual estimates the cost of a comparison. The types of Kubernetes have constant cost, except formats and URLs. For all
+// other types, estimateEqual returns nil.
 func estimateEqual(q *plannedCall) *cost.CallEstimate {
 	a, b := q.args[0], q.args[1]
 	if a.Type().Kind() == types.TypeKind && b.Type().Kind() == types.TypeKind {
@@ -66,7 +68,8 @@ func estimateEqual(q *plannedCall) *cost.CallEstimate {
 	return nil
 }
 
-// typesCost is the cost of comparing two types: their sizes are unknown, except that the name of a type counts as the whole value.
+// typesCost returns the cost of comparing two types. Their sizes are unknown, but the size of a type's name is estimated
+// as that of the whole value.
 func (c *costs) typesCost(a, b cost.AstNode) *cost.CallEstimate {
 	most := uint64(math.MaxUint64)
 	for _, n := range []cost.AstNode{a, b} {
@@ -87,7 +90,7 @@ func (c *costs) size(n cost.AstNode) cost.SizeEstimate {
 	return cost.UnknownSizeEstimate()
 }
 
-// element returns the elements of a list as a node of their own, nil for anything but a list.
+// element returns a node for the elements of a list, or nil for other values.
 func element(list cost.AstNode) cost.AstNode {
 	params := list.Type().Parameters()
 	if len(params) == 0 {
@@ -110,21 +113,21 @@ func (n *itemNode) Type() *types.Type                { return n.typ }
 func (n *itemNode) Expr() ast.Expr                   { return nil }
 func (n *itemNode) ComputedSize() *cost.SizeEstimate { return nil }
 
-// costs estimates the costs of Kubernetes' functions, before and while they run, and the greatest sizes of values of a schema:
-// cost_table.go has them, function by function. cel-go estimates everything else. The numbers decide which rules a server accepts;
-// they are the real server's.
+// costs estimates the costs of Kubernetes' functions, and computes their actual costs (cost_table.go). It also provides
+// the maximum sizes of a schema's values. cel-go estimates everything else. The costs are those of the real server,
+// because they determine which rules a server accepts.
 type costs struct {
-	self *decl  // If nil, there is no schema.
-	root string // the only variable that self describes; "" for every name, as in the real server's rules of custom resources
+	self *decl  // if nil, there is no schema
+	root string // the only variable that self describes; if "", it describes every variable, as for the real server's custom resource rules
 }
 
 const (
 	traversal   = cost.StringTraversalCostFactor
 	regexFactor = cost.RegexStringLengthCostFactor
 	requirement = cost.ListCreateBaseCost + cost.StructCreateBaseCost // of a selector
-	formatRegex = 128                                                 // longest regular expression of a format
-	formatSize  = 64                                                  // longest name of a format
-	checkCost   = 350_000                                             // of an authorization: two per expression are allowed
+	formatRegex = 128                                                 // maximum length of a format's regular expression
+	formatSize  = 64                                                  // maximum length of a format's name
+	checkCost   = 350_000                                             // of an authorization check: two per expression are possible
 )
 
 func ceil(size uint64, factor float64) uint64 { return uint64(math.Ceil(float64(size) * factor)) }
@@ -138,7 +141,7 @@ func sizeOf(v ref.Val) uint64 {
 	return 1
 }
 
-// walk returns the cost of visiting everything in a value.
+// walk returns the cost of traversing a value.
 func walk(v ref.Val) uint64 {
 	switch v := v.(type) {
 	case types.String:
@@ -161,8 +164,8 @@ func walk(v ref.Val) uint64 {
 	return 1
 }
 
-// EstimateSize returns how great a value of the schema can be. has(self.x) is no such value, though cel-go gives it the path
-// of x.
+// EstimateSize returns the maximum size of a value according to the schema. It ignores has(self.x), although cel-go gives it the
+// path of x. If the size is unknown, it returns nil.
 func (c *costs) EstimateSize(element cost.AstNode) *cost.SizeEstimate {
 	path := element.Path()
 	if c.self == nil || len(path) == 0 || isPresenceTest(element.Expr()) || c.root != "" && path[0] != c.root {

@@ -54,7 +54,7 @@ func TestExpressions(t *testing.T) {
 		budget := int64(expr.RuleBudget)
 		got, err := c.Compile(tt.expression, tt.want).Eval(in(), &budget)
 		if tt.err != "" {
-			is.True(err != nil) // fails
+			is.True(err != nil) // the evaluation fails
 			if !strings.HasPrefix(err.Text, tt.err) {
 				is.Equal(err.Text, tt.err) // with this text
 			}
@@ -64,7 +64,7 @@ func TestExpressions(t *testing.T) {
 			t.Fatal(tt.expression, err)
 		}
 		is.Equal(got, tt.value)
-		is.True(budget < expr.RuleBudget) // it was paid for
+		is.True(budget < expr.RuleBudget) // the cost was charged
 	}
 }
 

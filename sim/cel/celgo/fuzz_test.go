@@ -14,7 +14,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// FuzzRules: no schema and no rule makes the package panic or take long.
+// FuzzRules checks that no schema and no rule makes the package panic or run for a long time.
 func FuzzRules(f *testing.F) {
 	f.Add(`{"type":"object","properties":{"spec":{"type":"object","x-kubernetes-validations":[{"rule":"self == oldSelf"}]}}}`, `{"spec":{"a":1}}`, `self.spec == self.spec`)
 	f.Add(`{"type":"object","additionalProperties":{"type":"array","items":{"x-kubernetes-int-or-string":true}}}`, `{"a":[1,"x"]}`, `self.all(k, self[k].exists(x, type(x) == int))`)
@@ -44,15 +44,15 @@ func FuzzRules(f *testing.F) {
 	})
 }
 
-// tolerate recovers from the one mistake of cel-go that a real server has, too: the check of list and map literals panics at an
-// optional entry whose type is not known.
+// tolerate recovers from a bug of cel-go that a real server has, too: checking list and map literals panics at an
+// optional entry whose type is unknown.
 func tolerate() {
 	if p := recover(); p != nil && !strings.Contains(string(debug.Stack()), "homogeneousAggregateLiteralValidator") {
 		panic(p)
 	}
 }
 
-// TestHostileRules: rules that are made to cost much are refused or stopped soon.
+// TestHostileRules checks that expensive rules are rejected or stopped quickly.
 func TestHostileRules(t *testing.T) {
 	deep := strings.Repeat(`{"type":"object","properties":{"a":`, 200) + `{"type":"string","x-kubernetes-validations":[{"rule":"self != ''"}]}` + strings.Repeat(`}}`, 200)
 	text := func(s string) string { return string(object.AppendString(nil, s)) }
@@ -80,12 +80,12 @@ func TestHostileRules(t *testing.T) {
 			rules, _ := CompileVersion(expr.Environment{}, parse(t, schema), expr.Known{}, field.Path{}, nil)
 			budget := int64(expr.RuleBudget)
 			rules.Validate(value, nil, field.Path{}, &budget)
-			is.True(time.Since(start) < 5*time.Second) // bounded
+			is.True(time.Since(start) < 5*time.Second) // fast enough
 		})
 	}
 }
 
-// TestSameCost checks that the cost and the message of a rule that reads maps are deterministic.
+// TestSameCost checks that the cost and the message of a rule that iterates over maps are deterministic.
 func TestSameCost(t *testing.T) {
 	is := is.New(t)
 	rules, errs := CompileVersion(expr.Environment{}, parse(t, spec(`"m":{"type":"object","maxProperties":9,"additionalProperties":{"type":"integer"}}`,
@@ -99,7 +99,7 @@ func TestSameCost(t *testing.T) {
 		if first == "" {
 			first = text
 		}
-		is.Equal(text, first) // no map order shows
+		is.Equal(text, first) // independent of the map order
 	}
 }
 

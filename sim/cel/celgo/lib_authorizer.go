@@ -19,7 +19,7 @@ var (
 	typeDecision      = cel.ObjectType("kubernetes.authorization.Decision")
 )
 
-// question is an authorizer with the arguments so far: authorizer.group("").resource("pods").
+// question is an authorizer with the arguments of the query so far: authorizer.group("").resource("pods").
 type question struct {
 	ask expr.Authorizer
 	expr.Access
@@ -34,7 +34,7 @@ func questionVal(typ *cel.Type, q question) ref.Val {
 	return &special{typ: typ, value: q, equal: func(other any) bool { return other.(question).Access == q.Access }}
 }
 
-// narrowing declares a function that adds one thing to a question: id is that of its overload, without the function's name.
+// narrowing declares a function that adds one argument to a question. The name of its overload is id followed by name.
 func narrowing(name, id string, of, result *cel.Type, set func(*expr.Access, string)) cel.EnvOption {
 	return cel.Function(name, member(id+name, result, binary(func(q question, s string) ref.Val {
 		if (name == "path" || name == "resource") && strings.TrimSpace(s) == "" {
@@ -45,7 +45,7 @@ func narrowing(name, id string, of, result *cel.Type, set func(*expr.Access, str
 	}), of, cel.StringType))
 }
 
-// authorizerFunctions returns the functions that query an authorizer.
+// authorizerFunctions returns the functions by which expressions query an authorizer.
 func authorizerFunctions() []cel.EnvOption {
 	ofResource := func(name string, set func(*expr.Access, string)) cel.EnvOption {
 		return narrowing(name, "resourcecheck_", typeResourceCheck, typeResourceCheck, set)
@@ -59,7 +59,7 @@ func authorizerFunctions() []cel.EnvOption {
 		ofResource("subresource", func(a *expr.Access, s string) { a.Subresource = s }),
 		ofResource("namespace", func(a *expr.Access, s string) { a.Namespace = s }),
 		ofResource("name", func(a *expr.Access, s string) { a.Name = s }),
-		// Selectors narrow the question; nothing that answers looks at them.
+		// Selectors restrict a query, but no Authorizer evaluates them.
 		ofResource("fieldSelector", func(*expr.Access, string) {}),
 		ofResource("labelSelector", func(*expr.Access, string) {}))
 }

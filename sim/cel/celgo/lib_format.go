@@ -15,7 +15,7 @@ import (
 
 var typeFormat = cel.ObjectType("kubernetes.NamedFormat")
 
-// namedFormat is a format that strings can be checked against.
+// namedFormat is a string format that can be validated.
 type namedFormat struct {
 	name  string
 	check func(string) []string
@@ -61,7 +61,7 @@ func checkURI(s string) []string {
 
 var base64Format = regexp.MustCompile(`^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})$`)
 
-// openAPI returns the check of a format that schemas can name.
+// openAPI returns the check of an OpenAPI format.
 func openAPI(format string) func(string) bool {
 	return func(s string) bool { return structural.Matches(format, s) }
 }
@@ -70,7 +70,7 @@ func formatVal(f namedFormat) ref.Val {
 	return &special{typ: typeFormat, value: f, text: f.name, equal: func(other any) bool { return other.(namedFormat).name == f.name }}
 }
 
-// formatFunctions are format.named, one function for each format, and validate.
+// formatFunctions returns format.named, one function for each format, and validate.
 func formatFunctions() []cel.EnvOption {
 	options := []cel.EnvOption{
 		cel.Function("format.named", overload("format-named", cel.OptionalType(typeFormat), unary(func(name string) ref.Val {

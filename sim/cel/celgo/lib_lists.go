@@ -9,13 +9,13 @@ import (
 	"cel.dev/cel-go/interpreter"
 )
 
-// listFunctions are isSorted, sum, min, max, indexOf and lastIndexOf, and since 1.37 includes.
+// listFunctions returns isSorted, sum, min, max, indexOf and lastIndexOf, and since 1.37 includes.
 func listFunctions(withIncludes bool) []cel.EnvOption {
 	var sorted, sum, least, greatest []cel.FunctionOpt
 	element := []struct {
 		name string
 		typ  *cel.Type
-		zero ref.Val // nil if the type has no sums
+		zero ref.Val // nil if the type does not support sums
 	}{
 		{"int", cel.IntType, types.Int(0)}, {"uint", cel.UintType, types.Uint(0)}, {"double", cel.DoubleType, types.Double(0)},
 		{"bool", cel.BoolType, nil}, {"duration", cel.DurationType, types.Duration{}}, {"timestamp", cel.TimestampType, nil},
@@ -44,7 +44,8 @@ func listFunctions(withIncludes bool) []cel.EnvOption {
 	return options
 }
 
-// listLibrary is that of cel-go. Old ones make a list of any length, and none of a negative one.
+// listLibrary returns the list library of cel-go. In old versions, lists.range does not limit the length, and returns an
+// empty list for a negative one.
 func (e *environment) listLibrary() []cel.EnvOption {
 	options := []cel.EnvOption{ext.Lists(ext.ListsVersion(3))}
 	if e.celgo <= oldCELGo {
@@ -54,7 +55,8 @@ func (e *environment) listLibrary() []cel.EnvOption {
 	return options
 }
 
-// countTo is lists.range. A list of more elements than an expression may cost ends the evaluation before it is made.
+// countTo implements lists.range. If the list has more elements than the cost limit allows, it cancels the evaluation
+// before it creates the list.
 func countTo(v ref.Val) ref.Val {
 	n, ok := v.(types.Int)
 	if !ok {
@@ -70,7 +72,7 @@ func countTo(v ref.Val) ref.Val {
 	return types.NewRefValList(types.DefaultTypeAdapter, list)
 }
 
-// ofList is a binding of a function of a list.
+// ofList returns the binding of a function that takes a list.
 func ofList(f func(traits.Lister) ref.Val) cel.OverloadOpt {
 	return cel.UnaryBinding(func(v ref.Val) ref.Val {
 		list, ok := v.(traits.Lister)
@@ -100,7 +102,8 @@ func isSorted(list traits.Lister) ref.Val {
 	return types.True
 }
 
-// extreme returns the function that finds the value which others compare to as worse: min, max.
+// extreme returns a function that finds the minimum or maximum of a list. worse is the result of comparing any other element with
+// it.
 func extreme(name string, worse ref.Val) func(traits.Lister) ref.Val {
 	return func(list traits.Lister) ref.Val {
 		var best ref.Val
@@ -145,7 +148,7 @@ func sumFrom(zero ref.Val) func(traits.Lister) ref.Val {
 func indexOf(v, want ref.Val) ref.Val     { return position(v, want, false) }
 func lastIndexOf(v, want ref.Val) ref.Val { return position(v, want, true) }
 
-// includes reports whether a list has a value, or anything else is that value.
+// includes reports whether a list contains want. If v is not a list, it reports whether v equals want.
 func includes(v, want ref.Val) ref.Val {
 	list, ok := v.(traits.Lister)
 	if !ok {
@@ -154,7 +157,8 @@ func includes(v, want ref.Val) ref.Val {
 	return types.Bool(position(list, want, false) != types.IntNegOne)
 }
 
-// position returns where a value stands in a list, the first time or the last, -1 for nowhere.
+// position returns the first or last index of a value in a list, or -1 if the list does not contain it. If v is not a list, it
+// returns an error.
 func position(v, want ref.Val, last bool) ref.Val {
 	list, ok := v.(traits.Lister)
 	if !ok {

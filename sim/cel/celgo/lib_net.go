@@ -23,7 +23,7 @@ func urlVal(u *url.URL) ref.Val {
 		equal: func(other any) bool { return other.(*url.URL).String() == u.String() }}
 }
 
-// urlFunctions are url, isURL and the accessors of a URL.
+// urlFunctions returns url, isURL and the accessors of a URL.
 func urlFunctions() []cel.EnvOption {
 	part := func(name, id string, f func(*url.URL) string) cel.EnvOption {
 		return property(name, id, typeURL, cel.StringType, func(u *url.URL) ref.Val { return types.String(f(u)) })
@@ -46,7 +46,7 @@ func urlFunctions() []cel.EnvOption {
 	}
 }
 
-// parseURL accepts absolute URLs and absolute paths only.
+// parseURL parses an absolute URL or an absolute path. It rejects anything else.
 func parseURL(s string) (*url.URL, error) {
 	u, err := url.ParseRequestURI(s)
 	if err == nil {
@@ -63,7 +63,7 @@ func ipVal(a netip.Addr) ref.Val {
 		equal: func(other any) bool { return other.(netip.Addr) == a }}
 }
 
-// parseIP accepts no zones and no IPv4 addresses in IPv6 form.
+// parseIP parses an IP address. It rejects zones and IPv4-mapped IPv6 addresses.
 func parseIP(s string) (netip.Addr, error) {
 	a, err := netip.ParseAddr(s)
 	switch {
@@ -77,7 +77,7 @@ func parseIP(s string) (netip.Addr, error) {
 	return a, nil
 }
 
-// ipFunctions are ip, isIP, ip.isCanonical and the methods of an address.
+// ipFunctions returns ip, isIP, ip.isCanonical and the methods of an address.
 func ipFunctions() []cel.EnvOption {
 	is := func(name, id string, f func(netip.Addr) bool) cel.EnvOption {
 		return property(name, id, typeIP, cel.BoolType, func(a netip.Addr) ref.Val { return types.Bool(f(a)) })
@@ -114,7 +114,7 @@ func cidrVal(p netip.Prefix) ref.Val {
 		equal: func(other any) bool { return other.(netip.Prefix) == p }}
 }
 
-// parseCIDR accepts no IPv4 addresses in IPv6 form. Like those of the real server, its errors contain their reason twice.
+// parseCIDR parses a CIDR. It rejects IPv4-mapped IPv6 addresses. As in the real server, its errors contain the reason twice.
 func parseCIDR(s string) (netip.Prefix, error) {
 	const failed = "network address parse error during conversion from string: "
 	p, err := netip.ParsePrefix(s)
@@ -127,7 +127,7 @@ func parseCIDR(s string) (netip.Prefix, error) {
 	return p, nil
 }
 
-// cidrFunctions are cidr, isCIDR and the methods of a range.
+// cidrFunctions returns cidr, isCIDR and the methods of a range.
 func cidrFunctions() []cel.EnvOption {
 	containsIP := func(p netip.Prefix, a netip.Addr) ref.Val { return types.Bool(p.Contains(a)) }
 	containsCIDR := func(p, q netip.Prefix) ref.Val {

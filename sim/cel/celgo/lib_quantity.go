@@ -17,13 +17,13 @@ func quantityVal(q quantity.Quantity) ref.Val {
 		equal: func(other any) bool { return other.(quantity.Quantity).Cmp(q) == 0 }}
 }
 
-// whole returns q as an integer, if it is one.
+// whole returns the value of q, and whether q is an integer.
 func whole(q quantity.Quantity) (int64, bool) {
 	n := q.Value()
 	return n, q.CmpInt64(n) == 0
 }
 
-// quantityFunctions are quantity, isQuantity and the arithmetic of quantities.
+// quantityFunctions returns quantity, isQuantity and the arithmetic functions of quantities.
 func quantityFunctions() []cel.EnvOption {
 	number := func(n int64) quantity.Quantity { return quantity.New(n, quantity.DecimalSI) }
 	compute := func(name string, f func(q, r quantity.Quantity) quantity.Quantity) cel.EnvOption {
@@ -56,7 +56,7 @@ func quantityFunctions() []cel.EnvOption {
 		compute("sub", quantity.Quantity.Sub))
 }
 
-// approximate returns q as a floating point number, from its whole units or its thousandths.
+// approximate returns q as a double, computed from its integer value or its thousandths.
 func approximate(q quantity.Quantity) ref.Val {
 	if n, ok := whole(q); ok {
 		return types.Double(n)

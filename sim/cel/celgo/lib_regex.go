@@ -9,7 +9,7 @@ import (
 	"cel.dev/cel-go/interpreter"
 )
 
-// regexFunctions are find and findAll (RE2).
+// regexFunctions returns find and findAll (RE2).
 func regexFunctions() []cel.EnvOption {
 	one := func(s, expr ref.Val) ref.Val { return compiling(find, s, expr) }
 	all := func(s, expr ref.Val) ref.Val { return compiling(findAll, s, expr) }
@@ -23,7 +23,7 @@ func regexFunctions() []cel.EnvOption {
 	}
 }
 
-// compiling runs find or findAll with the regular expression that is the second of args.
+// compiling compiles the regular expression in args[1] and calls run with the result.
 func compiling(run func(*regexp.Regexp, []ref.Val) ref.Val, args ...ref.Val) ref.Val {
 	expr, ok := args[1].Value().(string)
 	if !ok {
@@ -36,7 +36,7 @@ func compiling(run func(*regexp.Regexp, []ref.Val) ref.Val, args ...ref.Val) ref
 	return run(re, args)
 }
 
-// find and findAll are the functions, with their regular expression; args has its text, too.
+// find implements the function find. args includes the uncompiled regular expression.
 func find(re *regexp.Regexp, args []ref.Val) ref.Val {
 	s, ok := args[0].Value().(string)
 	if !ok {
@@ -59,8 +59,8 @@ func findAll(re *regexp.Regexp, args []ref.Val) ref.Val {
 	return types.NewStringList(types.DefaultTypeAdapter, re.FindAllString(s, int(max(n, -1))))
 }
 
-// findRegex and findAllRegex compile a literal regular expression when the program is made, so that an invalid one is an error
-// then.
+// findRegex and findAllRegex compile a literal regular expression when the program is created. An invalid expression is therefore
+// reported at that time.
 var findRegex, findAllRegex = compiledOnce("find", find), compiledOnce("findAll", findAll)
 
 func compiledOnce(function string, run func(*regexp.Regexp, []ref.Val) ref.Val) *interpreter.RegexOptimization {

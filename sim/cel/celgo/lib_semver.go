@@ -15,7 +15,7 @@ import (
 
 var typeSemver = cel.ObjectType("kubernetes.Semver")
 
-// semver is a version by Semantic Versioning 2.0.0.
+// semver is a version of Semantic Versioning 2.0.0.
 type semver struct {
 	parts [3]uint64
 	pre   []string
@@ -92,7 +92,8 @@ func checkPrerelease(id string) error {
 	return nil
 }
 
-// normalizeSemver normalizes common spellings of versions: v1.2, 01.2.3.
+// normalizeSemver parses a version in a common spelling, such as v1.2 or 01.2.3. Missing numbers become 0. It returns
+// an error if a version with missing numbers has a prerelease or build metadata.
 func normalizeSemver(s string) (semver, error) {
 	parts := strings.SplitN(strings.TrimPrefix(s, "v"), ".", 3)
 	for i, p := range parts {
@@ -112,7 +113,7 @@ func normalizeSemver(s string) (semver, error) {
 	return parseSemver(strings.Join(parts, "."))
 }
 
-// compare orders versions by their precedence; build metadata does not count.
+// compare compares versions by precedence. It ignores build metadata.
 func (v semver) compare(w semver) int {
 	if c := slices.Compare(v.parts[:], w.parts[:]); c != 0 {
 		return c
@@ -123,7 +124,7 @@ func (v semver) compare(w semver) int {
 	return slices.CompareFunc(v.pre, w.pre, comparePrerelease)
 }
 
-// comparePrerelease orders parts of a prerelease: numbers by their value, and before everything else.
+// comparePrerelease compares prerelease identifiers: numbers by value, and before all other identifiers.
 func comparePrerelease(a, b string) int {
 	switch numberA, numberB := only(a, digits), only(b, digits); {
 	case numberA && numberB && len(a) != len(b):
@@ -136,7 +137,7 @@ func comparePrerelease(a, b string) int {
 	return cmp.Compare(a, b)
 }
 
-// semverFunctions are semver, isSemver and the methods of a version.
+// semverFunctions returns semver, isSemver and the methods of a version.
 func semverFunctions() []cel.EnvOption {
 	parse := func(s string, normalize bool) (semver, error) {
 		if normalize {

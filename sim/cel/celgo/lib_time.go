@@ -13,18 +13,18 @@ import (
 	"cel.dev/cel-go/common/types/traits"
 )
 
-// intToDuration is an overload that cel-go has until v0.26.
+// intToDuration is an overload that cel-go contains up to v0.26.
 const intToDuration = "int64_to_duration"
 
-// The times that CEL has, in seconds: the years 1 to 9999.
+// The range of CEL timestamps in seconds: the years 1 to 9999.
 const (
 	firstSecond = -62135596800
 	lastSecond  = 253402300799
 )
 
-// standardLibrary is the standard library of CEL in the cel-go version of real servers, with its own conversion of times:
-// timestamp(string) accepts the formats of Go's time package, the accessors of a time accept any offset from UTC, and in old
-// versions duration(int) fails only when it is evaluated.
+// standardLibrary returns the standard library in the cel-go version of the real server, with modified functions for
+// times: timestamp(string) accepts the formats of Go's time package, and the accessors of a timestamp accept any UTC
+// offset. In old versions duration(int) fails only at evaluation.
 func (e *environment) standardLibrary() []cel.EnvOption {
 	changed := &env.Function{Name: overloads.TypeConvertTimestamp, Overloads: []*env.Overload{{ID: overloads.StringToTimestamp}}}
 	options := []cel.EnvOption{
@@ -43,7 +43,7 @@ func (e *environment) standardLibrary() []cel.EnvOption {
 	return options
 }
 
-// timeParts are the functions that return a part of a time, with their overloads for a time zone and for none.
+// timeParts are the functions that return a component of a timestamp, each with two overloads: with and without a time zone.
 var timeParts = []struct{ function, overload, local string }{
 	{overloads.TimeGetFullYear, overloads.TimestampToYearWithTz, overloads.TimestampToYear},
 	{overloads.TimeGetMonth, overloads.TimestampToMonthWithTz, overloads.TimestampToMonth},
@@ -57,7 +57,7 @@ var timeParts = []struct{ function, overload, local string }{
 	{overloads.TimeGetMilliseconds, overloads.TimestampToMillisecondsWithTz, overloads.TimestampToMilliseconds},
 }
 
-// partInZone is the binding of a function that returns a part of a time in a time zone.
+// partInZone returns the binding of a function that returns a component of a timestamp in a given time zone.
 func partInZone(function, local string) cel.OverloadOpt {
 	return cel.BinaryBinding(func(v, zone ref.Val) ref.Val {
 		t, ok := v.(types.Timestamp)
@@ -73,7 +73,7 @@ func partInZone(function, local string) cel.OverloadOpt {
 	})
 }
 
-// zoneOf returns the time zone of a name, "Europe/Berlin", or at an offset, "+01:30".
+// zoneOf returns the time zone with a name ("Europe/Berlin") or an offset ("+01:30").
 func zoneOf(name string) (*time.Location, error) {
 	hours, minutes, offset := strings.Cut(name, ":")
 	if !offset {

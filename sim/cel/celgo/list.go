@@ -12,12 +12,12 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// listVal is a JSON array. x-kubernetes-list-type determines equality and sums: the sum of sets is their union, the sum of maps is
-// a merge by their keys.
+// listVal is a JSON array. x-kubernetes-list-type determines equality and sums: the sum of two sets is their union, and
+// the sum of two maps is merged by key.
 type listVal struct {
 	value []any
 	node  *node // of the array; if nil, values have dynamic types
-	// ofStruct marks a part of a built-in kind that is read as such: see structOf.
+	// ofStruct marks a part of a built-in kind; see structOf.
 	ofStruct bool
 }
 
@@ -94,8 +94,8 @@ func (l *listVal) Add(other ref.Val) ref.Val {
 	return types.NewRefValList(types.DefaultTypeAdapter, sum)
 }
 
-// appendNative returns the list with the values of another behind it as Go has them: a server before 1.37 reads a sum by the
-// schema of the list, which some of them do not keep to then.
+// appendNative returns the list with the Go values of another list appended. Before 1.37, servers apply the schema of the list
+// to the sum, even if some of its elements do not match the schema.
 func (l *listVal) appendNative(o traits.Lister) []any {
 	sum := slices.Clone(l.value)
 	for v := range elements(o) {

@@ -10,18 +10,19 @@ import (
 	"cel.dev/cel-go/common/types/traits"
 )
 
-// unordered reports whether the list is a set or a list of type map. The elements of a set are identified by their values, those of
-// a list of type map by their keys. The order does not count: two lists are equal if they have the same elements, and their sum is
-// a union.
+// unordered reports whether the list is a set or a list of type map. Elements of a set are identified by value, and those
+// of a list of type map by their keys. The order is irrelevant: two lists are equal if they have the same elements, and
+// their sum is a union.
 func (l *listVal) unordered() bool {
 	return l.node != nil && (l.node.listType == "set" || l.node.listType == "map")
 }
 
-// identity returns the identity of an element as a key of a Go map. v is the element as an expression sees it, raw as it is stored.
+// identity returns the identity of an element as a Go map key. v is the element in the form that expressions use, and raw
+// is the stored value.
 //
-// Before 1.37 elements are compared as Go values, and the values that an expression creates differ from those of JSON: a duration
-// is not a string. A value that cannot be a key ends the evaluation, as in the real server (apiserver/pkg/cel/common:
-// unstructuredSetList, setElementKey, unstructuredMapList.toMapKey).
+// Before 1.37 elements are compared as Go values, and values that an expression creates differ from those of JSON: a
+// duration is not a string. A value that cannot be a map key aborts the evaluation, as in the real server
+// (apiserver/pkg/cel/common: unstructuredSetList, setElementKey, unstructuredMapList.toMapKey).
 func (l *listVal) identity(v ref.Val, raw any) (key any, err ref.Val) {
 	typed := l.node.env.since(37)
 	if l.node.listType == "map" {
@@ -41,7 +42,7 @@ func (l *listVal) identity(v ref.Val, raw any) (key any, err ref.Val) {
 	return native, nil
 }
 
-// positions returns where elements are, by their identity.
+// positions returns the indices of the elements by identity.
 func (l *listVal) positions() (map[any]int, ref.Val) {
 	at := make(map[any]int, len(l.value))
 	for i := range l.value {
@@ -54,7 +55,7 @@ func (l *listVal) positions() (map[any]int, ref.Val) {
 	return at, nil
 }
 
-// equalUnordered compares with a list that is as long.
+// equalUnordered compares the list with another list of the same length, ignoring the order of elements.
 func (l *listVal) equalUnordered(o traits.Lister) ref.Val {
 	mine, err := l.positions()
 	if err != nil {
@@ -80,8 +81,8 @@ func (l *listVal) equalUnordered(o traits.Lister) ref.Val {
 	return types.Bool(len(seen) == len(mine) || !l.node.env.since(37))
 }
 
-// merge returns the union. An element of o with the identity of an existing one replaces it in a list of type map, and is left out
-// of a set.
+// merge returns the union of two lists. If an element of o has the identity of an existing element, it replaces that element in a
+// list of type map, and is ignored in a set.
 func (l *listVal) merge(o traits.Lister) ref.Val {
 	at, err := l.positions()
 	if err != nil {
@@ -109,9 +110,9 @@ func (l *listVal) merge(o traits.Lister) ref.Val {
 	return &listVal{value: sum, node: l.node}
 }
 
-// itemKey returns the identity of an element of a list of type map: the values of its keys. If the name of a key is escaped in
-// expressions, itemKey looks for the escaped name and does not find it, as the real server does. Four or more keys are joined to a
-// text. Before 1.37 this text does not show where a value ends.
+// itemKey returns the identity of an element in a list of type map: the values of its keys. If expressions use an escaped
+// form of a key's name, itemKey looks up that form, which it does not find. This is also so in the real server. Four or
+// more keys are joined into a string. Before 1.37 the string is ambiguous, because it does not delimit the values.
 func (n *node) itemKey(item any, typed bool) any {
 	m, ok := item.(map[string]any)
 	if !ok {

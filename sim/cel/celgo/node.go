@@ -7,18 +7,18 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// node is one schema of a structural schema, as far as rules and their types need it.
+// node is the subset of a structural schema that rules and their types need.
 type node struct {
 	env          *environment
 	kind, format string
 	nullable     bool
 	intOrString  bool
 	preserve     bool // x-kubernetes-preserve-unknown-fields
-	root         bool // the object itself, or an embedded one: it has kind, apiVersion and metadata
+	root         bool // the object itself or an embedded object, which has kind, apiVersion and metadata
 
 	properties map[string]*node // as declared
 	names      []string         // of properties, sorted
-	fields     map[string]*node // as expressions see them: properties, and those every object has
+	fields     map[string]*node // as expressions see them: properties, and the fields that every object has
 	additional *node
 	items      *node
 
@@ -32,15 +32,15 @@ type node struct {
 	listKeys   []string
 
 	rules   []expr.Rule
-	ruled   bool // it has rules, or a schema below it
-	untyped bool // its rules cannot be compiled (lose)
+	ruled   bool // the node, or a node below it, has rules
+	untyped bool // its rules cannot be compiled; see lose
 	schema  map[string]any
 	decl    *decl
-	checked []checkedRule // of rules, once they are compiled
-	usesOld bool          // one of them uses oldSelf
+	checked []checkedRule // the compiled rules
+	usesOld bool          // one of the rules uses oldSelf
 }
 
-// newNode parses a schema. root is set if it is that of a whole object.
+// newNode converts a schema. root reports whether it is the schema of a whole object.
 func newNode(env *environment, schema map[string]any, root bool) *node {
 	o := object.Object(schema)
 	n := &node{env: env, kind: o.String("type"), format: o.String("format"), schema: schema,
@@ -82,9 +82,9 @@ func (n *node) readChildren(o object.Object) {
 	}
 }
 
-// lose removes the type of a node that stands for the items of a value which is not an array any more, for example after an array
-// has become an object. A definition may still have rules there, and older objects may have such items: rules of the node do not
-// compile, and rules of its properties are not evaluated.
+// lose removes the type of a node that describes the items of a value which is no longer an array, for example because it
+// has become an object. The definition may still contain rules for such items, and older objects may still contain the
+// items. The rules of the node do not compile, and the rules of its properties are not evaluated.
 func (n *node) lose() {
 	n.untyped = true
 	for _, below := range []*node{n.items, n.additional} {
@@ -100,7 +100,7 @@ func (n *node) child(schema map[string]any) *node {
 	return child
 }
 
-// limit reads a limit of a schema; a negative one is 0.
+// limit returns a limit of a schema, or nil if it is not set. A negative limit becomes 0.
 func limit(o object.Object, name string) *int64 {
 	n, ok := o.Int(name)
 	if !ok {
@@ -110,7 +110,7 @@ func limit(o object.Object, name string) *int64 {
 	return &n
 }
 
-// addMetadata adds apiVersion, kind and the names in metadata, which expressions see in every object regardless of its schema.
+// addMetadata adds apiVersion, kind and the names in metadata. Expressions can access these in every object, whatever its schema.
 func (n *node) addMetadata() {
 	text := func() *node { return &node{env: n.env, kind: "string"} }
 	m := n.properties["metadata"]
@@ -128,10 +128,10 @@ func (n *node) addMetadata() {
 	n.fields = fields
 }
 
-// nameMax is the length of the longest name: generateName is shorter, because something is put behind it.
+// nameMax is the maximum length of a name. The maximum for generateName is lower, because a suffix is appended to it.
 const nameMax = 253
 
-// atMost returns the greatest length of a text property: most, or less if its schema has a lower limit. n may be nil.
+// atMost returns the maximum length of a string property: the limit in its schema or most, whichever is lower. n may be nil.
 func (n *node) atMost(property string, most int64) *int64 {
 	if n != nil && n.properties[property] != nil && n.properties[property].maxLength != nil {
 		most = min(most, *n.properties[property].maxLength)

@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// objectVal is an object that a mutation writes: Object{spec: Object.spec{…}}, JSONPatch{op: "add", …}.
+// objectVal is an object that a mutation creates: Object{spec: Object.spec{…}}, JSONPatch{op: "add", …}.
 type objectVal struct {
 	name   string
 	fields map[string]ref.Val
@@ -52,7 +52,7 @@ func (o *objectVal) Type() ref.Type    { return o.typ() }
 func (o *objectVal) Value() any        { return o.fields }
 func (o *objectVal) IsZeroValue() bool { return len(o.fields) == 0 }
 
-// Get returns a field, as the selection of one does.
+// Get implements traits.Indexer. It returns the field name, as the expression o.name does.
 func (o *objectVal) Get(name ref.Val) ref.Val {
 	if s, ok := name.(types.String); ok {
 		if v := o.fields[string(s)]; v != nil {
@@ -74,8 +74,8 @@ func (o *objectVal) json() (any, *expr.Error) {
 	return m, nil
 }
 
-// checkNames refuses an object whose types do not match their places in the root object: Object.spec is the type of the field spec
-// only.
+// checkNames returns an error if the type of an object, or of an object in it, does not match its position. For example,
+// Object.spec is the type of only the field spec.
 func checkNames(v ref.Val, name string) *expr.Error {
 	o, ok := v.(*objectVal)
 	if !ok {
@@ -92,14 +92,14 @@ func checkNames(v ref.Val, name string) *expr.Error {
 	return nil
 }
 
-// patchProvider knows the types of mutations: Object and everything below may have any field.
+// patchProvider provides the types of mutations. Object and all types below it may have any field.
 type patchProvider struct{ types.Provider }
 
 var patchFields = map[string]*types.Type{"op": cel.StringType, "path": cel.StringType, "from": cel.StringType, "value": cel.DynType}
 
 func isObjectName(name string) bool { return name == "Object" || strings.HasPrefix(name, "Object.") }
 
-// FindStructType returns the type of a name.
+// FindStructType returns the type with the given name.
 func (p *patchProvider) FindStructType(name string) (*types.Type, bool) {
 	if name == "JSONPatch" || isObjectName(name) {
 		return types.NewTypeTypeWithParam(types.NewObjectType(name)), true
@@ -116,12 +116,12 @@ func (p *patchProvider) FindStructFieldType(name, field string) (*types.FieldTyp
 		if t, ok := patchFields[field]; ok {
 			return &types.FieldType{Type: t}, true
 		}
-		return &types.FieldType{Type: types.NewObjectType("")}, true // which nothing can be assigned to
+		return &types.FieldType{Type: types.NewObjectType("")}, true // a type to which nothing can be assigned
 	}
 	return p.Provider.FindStructFieldType(name, field)
 }
 
-// NewValue makes an object.
+// NewValue implements types.Provider. For JSONPatch, Object and the types below Object, it creates an objectVal.
 func (p *patchProvider) NewValue(name string, fields map[string]ref.Val) ref.Val {
 	if name == "JSONPatch" || isObjectName(name) {
 		return &objectVal{name: name, fields: fields}

@@ -14,7 +14,7 @@ var (
 	qualified  = regexp.MustCompile(`^undeclared reference to '(([^'.]+)\.(?:[^']*\.)?([^'.]+))'`)
 )
 
-// compile parses and checks an expression with an environment that was derived from e. problem is the error text, if any.
+// compile parses and checks an expression in an environment that is derived from e. If that fails, problem is the error text.
 func (e *environment) compile(env *cel.Env, expression string) (ast *cel.Ast, problem string) {
 	if e.celgo <= oldCELGo && strings.Contains(expression, "`") {
 		if _, issues := env.Parse(expression); issues.Err() == nil {
@@ -30,10 +30,10 @@ func (e *environment) compile(env *cel.Env, expression string) (ast *cel.Ast, pr
 	return ast, ""
 }
 
-// texts matches literals and comments, which may contain a backquote that does not begin a name.
+// texts matches string literals and comments, in which backquotes are allowed, and quoted names.
 var texts = regexp.MustCompile(`(?s)[rR]""".*?"""|[rR]'''.*?'''|"""(?:\\.|.)*?"""|'''(?:\\.|.)*?'''|[rR]"[^"]*"|[rR]'[^']*'|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|//[^\n]*|` + "`[^`]*`")
 
-// quotedNames refuses names between backquotes, which a cel-go before v0.29 does not take.
+// quotedNames reports names in backquotes, which cel-go versions before v0.29 do not support.
 func quotedNames(expression string) string {
 	source := celcommon.NewTextSource(expression)
 	errs := celcommon.NewErrors(source)
@@ -50,8 +50,8 @@ func quotedNames(expression string) string {
 	return errs.ToDisplayString()
 }
 
-// problems formats the errors of an expression as the cel-go version of a real server does. It leaves out suggestions of later
-// versions. If the first part of a qualified name is undeclared, that error comes first.
+// problems formats the errors in an expression like the cel-go version of a real server. It omits the suggestions of later
+// versions. If the first part of a qualified name is undeclared, that error is listed first.
 func problems(issues *cel.Issues, expression string) string {
 	errs := celcommon.NewErrors(celcommon.NewTextSource(expression))
 	for _, e := range issues.Errors() {
@@ -70,8 +70,9 @@ func problems(issues *cel.Issues, expression string) string {
 	return noType.ReplaceAllString(text, "$1")
 }
 
-// beginning returns where a name begins that is found missing at a place: a.b.c(…) at the bracket, which is a call, a.b.c at the
-// last point. names are the whole name, and its first and last part, or nil if there is no such name.
+// beginning returns the location where an undeclared name begins. The given location, which cel-go reports, is the
+// parenthesis of a call a.b.c(…), or else the last dot of a.b.c. names contains the complete name and its first and last
+// part. If there is no undeclared name, names is nil.
 func beginning(at celcommon.Location, expression string, names []string) (begin celcommon.Location, called bool) {
 	lines := strings.Split(expression, "\n")
 	if names == nil || at.Line() < 1 || at.Line() > len(lines) {

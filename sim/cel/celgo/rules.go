@@ -17,27 +17,28 @@ import (
 // Rules are the compiled rules of a schema and of all schemas below it. They are safe for concurrent use.
 type Rules struct{ node *node }
 
-// checkedRule is one rule, compiled.
+// checkedRule is one compiled rule.
 type checkedRule struct {
 	checkedExpression
 	source  *expr.Rule
 	usesOld bool
 	message checkedExpression // messageExpression
-	path    field.Path        // fieldPath as errors print it
+	path    field.Path        // fieldPath, as printed in errors
 }
 
-// checkedExpression is a compiled expression. program is nil if there is no expression, or if it does not compile; err is the
-// error.
+// checkedExpression is a compiled expression. If there is no expression, or if it does not compile, program is nil. err is the
+// compilation error.
 type checkedExpression struct {
 	program cel.Program
 	err     string
 	cost    uint64
 }
 
-// CompileVersion compiles the rules (x-kubernetes-validations) in the structural schema of a version of a custom resource, whose
-// path in the definition is p. It returns nil if there are none. The schemas at the paths in wrong have errors of their own, so
-// that the errors of their rules are left out. The errors are about rules that do not compile or may cost too much, each at the
-// rule, those of the innermost schemas first. Validate, too, reports rules that do not compile.
+// CompileVersion compiles the rules (x-kubernetes-validations) in the structural schema of a custom resource version. p is
+// the path of the schema in the definition. If there are no rules, CompileVersion returns nil. It returns errors for rules
+// that do not compile or whose estimated cost is too high, starting with those in the innermost schemas. It does not compile
+// the rules of schemas whose path is in wrong, because these already have other errors. Validate also reports rules that do
+// not compile.
 func CompileVersion(of expr.Environment, schema map[string]any, known expr.Known, p field.Path, wrong map[string]bool) (*Rules, field.ErrorList) {
 	if !expr.HasRules(schema) {
 		return nil, nil
@@ -60,7 +61,8 @@ func CompileVersion(of expr.Environment, schema map[string]any, known expr.Known
 	return &Rules{node: n}, c.errs
 }
 
-// At returns the rules of the schema that steps lead to: names of properties, and 0 for items. If nil, it has none.
+// At returns the rules of a schema within that of r. steps contains property names, and 0 for items. If the schema has no rules, At
+// may return nil.
 func (r *Rules) At(steps []any) *Rules {
 	if r == nil {
 		return nil
@@ -80,13 +82,13 @@ func (r *Rules) At(steps []any) *Rules {
 	return &Rules{node: n}
 }
 
-// ruleCompiler compiles the rules of one schema and adds up their costs.
+// ruleCompiler compiles the rules of one schema and sums up their costs.
 type ruleCompiler struct {
 	env       *environment
-	of        expr.Environment // of env
+	of        expr.Environment // corresponds to env
 	known     expr.Known
 	names     typeNames
-	wrong     map[string]bool // paths of schemas whose rules are left out
+	wrong     map[string]bool // paths of schemas whose rules are skipped
 	errs      field.ErrorList
 	total     uint64
 	expensive []expense // the four most expensive rules
@@ -97,9 +99,9 @@ type expense struct {
 	cost uint64
 }
 
-// compile compiles the rules of n and below. times is how often a value of the schema can occur in one object, nil if that is
-// unbounded. uncorrelated is the path of the innermost list whose elements cannot be correlated across an update, or empty if there
-// is none.
+// compile compiles the rules of n and of the nodes below it. times is the maximum number of values of the schema in one object,
+// or nil if there is no maximum. uncorrelated is the path of the innermost list whose elements cannot be correlated across an
+// update, or empty if there is none.
 func (c *ruleCompiler) compile(n *node, p field.Path, times *uint64, uncorrelated field.Path) {
 	below := n.multiply(times)
 	if n.additional != nil {
@@ -118,7 +120,8 @@ func (c *ruleCompiler) compile(n *node, p field.Path, times *uint64, uncorrelate
 	c.compileOwn(n, p, times, uncorrelated)
 }
 
-// multiply returns how often the values inside a value of the schema can occur.
+// multiply returns the maximum number of times that the values within a value of the schema can occur in one object, or nil if
+// there is no maximum.
 func (n *node) multiply(times *uint64) *uint64 {
 	var most *int64
 	switch {
@@ -146,7 +149,7 @@ func (c *ruleCompiler) compileOwn(n *node, p field.Path, times *uint64, uncorrel
 			fmt.Errorf("internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations")))
 		return
 	}
-	repeat := uint64(requestMax / (n.decl.least + 1)) // with a comma between two
+	repeat := uint64(requestMax / (n.decl.least + 1)) // two values are separated by a comma
 	if times != nil {
 		repeat = *times
 	}
@@ -181,7 +184,8 @@ func (c *ruleCompiler) report(r *checkedRule, p field.Path, repeat uint64, uncor
 	}
 }
 
-// count adds a cost to the total, reports one above the limit of a rule, and keeps the four greatest that matter.
+// count adds a cost to the total, reports it if it exceeds the limit of a rule, and keeps the four highest costs that are
+// significant.
 func (c *ruleCompiler) count(p field.Path, n uint64, what string) {
 	if n > staticRuleLimit && !c.known.Unchanged {
 		c.errs = append(c.errs, field.Forbidden(p, tooExpensive(what, n, staticRuleLimit)))
@@ -195,7 +199,7 @@ func (c *ruleCompiler) count(p field.Path, n uint64, what string) {
 	c.expensive = c.expensive[:min(len(c.expensive), 4)]
 }
 
-// tooExpensive formats by how much a cost exceeds its limit.
+// tooExpensive returns an error text that includes the factor by which a cost exceeds its limit.
 func tooExpensive(what string, cost, limit uint64) string {
 	factor := float64(cost) / float64(limit)
 	text := fmt.Sprintf("%.1fx", factor)
@@ -209,10 +213,10 @@ func tooExpensive(what string, cost, limit uint64) string {
 		" (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)"
 }
 
-// ruleEnvs are the environments of the rules of one schema: for new and for stored expressions.
+// ruleEnvs are the environments for the rules of one schema: one for new and one for stored expressions.
 type ruleEnvs struct {
 	known       expr.Known
-	new, stored func() *ruleEnv // made when they are asked for: few schemas need both
+	new, stored func() *ruleEnv // created on first use, because few schemas need both
 }
 
 func (c *ruleCompiler) envs(self *decl) *ruleEnvs {
@@ -226,7 +230,7 @@ func (c *ruleCompiler) envs(self *decl) *ruleEnvs {
 	return e
 }
 
-// of returns the environment of an expression.
+// of returns the environment in which an expression is compiled.
 func (e *ruleEnvs) of(expression string, known map[string]bool) *ruleEnv {
 	if known[expression] {
 		return e.stored()
@@ -234,7 +238,7 @@ func (e *ruleEnvs) of(expression string, known map[string]bool) *ruleEnv {
 	return e.new()
 }
 
-// ruleEnv is an environment with self and oldSelf, and with an oldSelf that may be missing.
+// ruleEnv contains the environments for rules with self and oldSelf. In one of them, oldSelf is optional.
 type ruleEnv struct {
 	base            *environment
 	costs           *costs
@@ -252,7 +256,7 @@ func newRuleEnv(base *environment, self *decl, names typeNames) *ruleEnv {
 	return e
 }
 
-// env returns the environment of a rule and its message.
+// env returns the environment for a rule and for its messageExpression.
 func (e *ruleEnv) env(r *expr.Rule) *cel.Env {
 	if r.OptionalOldSelf != nil && *r.OptionalOldSelf {
 		return e.optional
@@ -266,7 +270,7 @@ func (all *ruleEnvs) compile(n *node, r *expr.Rule) (out checkedRule) {
 	}
 	var ast *cel.Ast
 	if out.checkedExpression, ast = all.of(r.Rule, all.known.Rules).compile(r, r.Rule, ofRule); ast != nil {
-		for _, ref := range ast.NativeRep().ReferenceMap() { // order does not matter: any will do
+		for _, ref := range ast.NativeRep().ReferenceMap() { // order does not matter: one match suffices
 			out.usesOld = out.usesOld || ref.Name == "oldSelf"
 		}
 	}
@@ -282,7 +286,7 @@ func (all *ruleEnvs) compile(n *node, r *expr.Rule) (out checkedRule) {
 	return out
 }
 
-// purpose is the required result type of an expression of a rule, and the texts of its errors.
+// purpose is the result type that an expression of a rule must have, with error texts.
 type purpose struct {
 	result                                    *cel.Type
 	compilation, wrongType, program, estimate string
@@ -295,7 +299,7 @@ var (
 		"messageExpression instantiation failed: ", "cost estimation failed for messageExpression: "}
 )
 
-// compile makes a program of an expression of a rule and estimates its cost. ast is nil if it does not compile.
+// compile compiles an expression of a rule and estimates its cost. If the expression does not compile, ast is nil.
 func (e *ruleEnv) compile(r *expr.Rule, expression string, of purpose) (out checkedExpression, ast *cel.Ast) {
 	env := e.env(r)
 	if e.err != nil {

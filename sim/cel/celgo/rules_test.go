@@ -21,7 +21,7 @@ func parse(t testing.TB, text string) map[string]any {
 	return o
 }
 
-// check compiles schema and validates self (and old, "" for none) with it.
+// check compiles a schema and validates self with it, as an update of old if that is not "".
 func check(t testing.TB, schema, self, old string) (compile, validate, warnings []string) {
 	t.Helper()
 	rules, bad := CompileVersion(expr.Environment{}, parse(t, schema), expr.Known{}, field.Root("schema"), nil)
@@ -47,7 +47,7 @@ func check(t testing.TB, schema, self, old string) (compile, validate, warnings 
 	return compile, validate, warnings
 }
 
-// spec is a schema whose spec has these properties and rules.
+// spec returns a schema whose spec has the given properties and rules.
 func spec(properties, rules string) string {
 	return `{"type":"object","properties":{"spec":{"type":"object","properties":{` + properties + `},"x-kubernetes-validations":[` + rules + `]}}}`
 }
@@ -194,7 +194,7 @@ func TestRatcheting(t *testing.T) {
 	is.Equal(got, nil)                                                   // the value was as wrong before
 	is.Equal(warnings, []string{`spec.a: Invalid value: "bad": not ok`}) // a warning reports it
 	_, got, warnings = check(t, schema, `{"spec":{"a":"worse"}}`, `{"spec":{"a":"bad"}}`)
-	is.Equal(got, []string{`spec.a: Invalid value: "worse": not ok`}) // a change is no excuse
+	is.Equal(got, []string{`spec.a: Invalid value: "worse": not ok`}) // a changed value is an error
 	is.Equal(warnings, nil)
 	_, got, warnings = check(t, schema, `{"spec":{"a":"bad"},"kind":"K"}`, `{"spec":{"a":"bad"},"kind":"L"}`)
 	is.Equal(got, nil)
@@ -205,7 +205,7 @@ func TestOptionalOldSelf(t *testing.T) {
 	is := is.New(t)
 	schema := spec(`"a":{"type":"string"}`, `{"rule":"oldSelf.hasValue() || self.a == 'first'","optionalOldSelf":true}`)
 	_, got, _ := check(t, schema, `{"spec":{"a":"x"}}`, "")
-	is.Equal(len(got), 1) // a create is asked, too
+	is.Equal(len(got), 1) // a create evaluates the rule
 	_, got, _ = check(t, schema, `{"spec":{"a":"x"}}`, `{"spec":{"a":"y"}}`)
 	is.Equal(len(got), 0) // an update has an old value
 }
@@ -215,7 +215,7 @@ func TestOldItemsByKey(t *testing.T) {
 	schema := spec(`"m":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["k"],"maxItems":5,"items":{"type":"object","required":["k"],
 		"properties":{"k":{"type":"string"},"v":{"type":"integer"}},"x-kubernetes-validations":[{"rule":"self.v >= oldSelf.v","message":"grow"}]}}`, `{"rule":"true"}`)
 	_, got, _ := check(t, schema, `{"spec":{"m":[{"k":"b","v":1},{"k":"a","v":5},{"k":"c","v":0}]}}`, `{"spec":{"m":[{"k":"a","v":4},{"k":"b","v":2}]}}`)
-	is.Equal(got, []string{"spec.m[0]: Invalid value: grow"}) // elements meet by key, new ones have no past
+	is.Equal(got, []string{"spec.m[0]: Invalid value: grow"}) // elements are correlated by key; new ones have no old value
 }
 
 func TestBudget(t *testing.T) {
@@ -229,7 +229,7 @@ func TestBudget(t *testing.T) {
 	budget := int64(expr.RuleBudget)
 	errs, _ := rules.Validate(map[string]any{"spec": map[string]any{"l": items}}, nil, field.Root("x"), &budget)
 	is.Equal(len(errs), 1)                                                                                               // one error
-	is.True(strings.Contains(errs[0].Error(), "no further validation rules will be run due to call cost exceeds limit")) // and a stop
+	is.True(strings.Contains(errs[0].Error(), "no further validation rules will be run due to call cost exceeds limit")) // and validation stops
 	is.Equal(budget, int64(-1))                                                                                          // the budget is gone
 }
 
@@ -263,18 +263,18 @@ func TestEscape(t *testing.T) {
 		is.Equal(got, want)
 		back, ok := unescape(got)
 		is.True(ok)
-		is.Equal(back, name) // the way back
+		is.Equal(back, name) // the inverse
 	}
 	_, ok := escape("1a")
-	is.True(!ok) // no identifier
+	is.True(!ok) // not an identifier
 	_, ok = escape("a b")
 	is.True(!ok)
 	_, ok = unescape("a__what__b")
 	is.True(!ok) // not an escape
 }
 
-// TestKnownRules checks that stored rules may use functions that are available to stored expressions only, and may exceed the cost
-// limit, but that other errors of theirs are reported again (apiextensions validation: preexistingExpressions,
+// TestKnownRules checks that stored rules may use functions that are available only to stored expressions, and may exceed
+// the cost limit, but that their other errors are reported again (apiextensions validation: preexistingExpressions,
 // suppressPerExpressionCost).
 func TestKnownRules(t *testing.T) {
 	const own, dear = "self.l.includes(1)", "self.l.all(x, self.l.all(y, self.l.all(z, x + y > z)))"
@@ -303,7 +303,7 @@ func TestKnownRules(t *testing.T) {
 			_, errs := CompileVersion(expr.Environment{Minor: 37}, parse(t, spec(list, tt.rule)), tt.known, field.Root("p"), nil)
 			is.Equal(len(errs), len(tt.want))
 			for i, want := range tt.want {
-				is.True(strings.Contains(errs[i].Error(), want)) // which one
+				is.True(strings.Contains(errs[i].Error(), want)) // the expected error
 			}
 		})
 	}

@@ -9,7 +9,7 @@ import (
 	"cel.dev/cel-go/common/types/ref"
 )
 
-// special is a value of a type that Kubernetes adds: a quantity, a URL, an address.
+// special is a value of a type that Kubernetes adds, such as a quantity, a URL or an IP address.
 type special struct {
 	typ   *cel.Type
 	value any
@@ -55,7 +55,7 @@ func (s *special) Type() ref.Type { return s.typ }
 func (s *special) Value() any     { return s.value }
 func (s *special) Size() ref.Val  { return types.Int(max(s.size, 1)) }
 
-// unary is a binding of a function of one argument of the Go type T.
+// unary returns the binding of a function with one argument of Go type T.
 func unary[T any](f func(T) ref.Val) cel.OverloadOpt {
 	return cel.UnaryBinding(func(v ref.Val) ref.Val {
 		x, ok := v.Value().(T)
@@ -66,7 +66,7 @@ func unary[T any](f func(T) ref.Val) cel.OverloadOpt {
 	})
 }
 
-// binary is a binding of a function of two arguments of the Go types T and U.
+// binary returns the binding of a function with two arguments of Go types T and U.
 func binary[T, U any](f func(T, U) ref.Val) cel.OverloadOpt {
 	return cel.BinaryBinding(func(v, w ref.Val) ref.Val {
 		x, ok := v.Value().(T)
@@ -81,7 +81,7 @@ func binary[T, U any](f func(T, U) ref.Val) cel.OverloadOpt {
 	})
 }
 
-// parsing returns an overload that parses a text: parse parses it, and value converts the result.
+// parsing returns an overload that converts a string. parse parses the string, and value converts the result to a CEL value.
 func parsing[T any](id string, typ *cel.Type, parse func(string) (T, error), value func(T) ref.Val) cel.FunctionOpt {
 	return overload(id, typ, unary(func(s string) ref.Val {
 		x, err := parse(s)
@@ -92,7 +92,7 @@ func parsing[T any](id string, typ *cel.Type, parse func(string) (T, error), val
 	}), cel.StringType)
 }
 
-// parses declares the function that reports whether parse can read a text.
+// parses declares a function that reports whether parse accepts a string.
 func parses[T any](function, id string, parse func(string) (T, error)) cel.EnvOption {
 	return cel.Function(function, overload(id, cel.BoolType, unary(func(s string) ref.Val {
 		_, err := parse(s)
@@ -100,7 +100,7 @@ func parses[T any](function, id string, parse func(string) (T, error)) cel.EnvOp
 	}), cel.StringType))
 }
 
-// comparing declares isLessThan, isGreaterThan and compareTo of a type.
+// comparing declares isLessThan, isGreaterThan and compareTo for a type.
 func comparing[T any](prefix string, typ *cel.Type, compare func(a, b T) int) []cel.EnvOption {
 	function := func(name, id string, result *cel.Type, f func(order int) ref.Val) cel.EnvOption {
 		return cel.Function(name, member(prefix+id, result, binary(func(a, b T) ref.Val { return f(compare(a, b)) }), typ, typ))
@@ -112,12 +112,12 @@ func comparing[T any](prefix string, typ *cel.Type, compare func(a, b T) int) []
 	}
 }
 
-// property declares a function of a value of one type, which the function is called on.
+// property declares a method without arguments for a type.
 func property[T any](name, id string, of, result *cel.Type, f func(T) ref.Val) cel.EnvOption {
 	return cel.Function(name, member(id, result, unary(f), of))
 }
 
-// overload, member: shorter names for the declarations of the libraries.
+// overload and member are shorter forms of the declarations in cel-go.
 func overload(id string, result *cel.Type, binding cel.OverloadOpt, args ...*cel.Type) cel.FunctionOpt {
 	return cel.Overload(id, args, result, binding)
 }

@@ -13,16 +13,17 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// subject is a value that rules are about.
+// subject is a value to which rules apply.
 type subject struct {
 	node *node
 	self any
 	path field.Path
-	was  *structural.Correlation // with its value before an update; nil if it is new or cannot be correlated
-	kept *structural.Correlation // was, or that of the innermost value around that has one; nil if nothing is ratcheted
+	was  *structural.Correlation // correlates the value with the old one; nil if it is new or cannot be correlated
+	kept *structural.Correlation // was, or that of the innermost enclosing value that has one; nil if nothing is ratcheted
 }
 
-// all returns the value and everything in it that has rules: a value before its parts, these in the order of their keys.
+// all returns the value and all values within it that have rules. A value precedes the values within it, which are sorted
+// by key.
 func (s subject) all() iter.Seq[subject] {
 	return func(yield func(subject) bool) { s.walk(true, yield) }
 }
@@ -38,7 +39,7 @@ func (s subject) walk(whole bool, yield func(subject) bool) bool {
 	case map[string]any:
 		for _, key := range object.SortedKeys(self) {
 			part := s.field(key, self[key])
-			if whole && (key == "apiVersion" || key == "kind") { // conversion sets both, so that a change cannot be detected
+			if whole && (key == "apiVersion" || key == "kind") { // conversion sets both, so changes cannot be detected
 				part.kept = nil
 			}
 			if !part.walk(false, yield) {
@@ -73,8 +74,8 @@ func (s subject) part(n *node, v any, p field.Path, was *structural.Correlation)
 	return part
 }
 
-// variables returns the variables of rules. In always, oldSelf is the old value, if there is one. In optional, it is an optional
-// value.
+// variables returns the variables of rules. In always, oldSelf is the old value; it is missing if there is no old value. In
+// optional, oldSelf is an optional value.
 func (s subject) variables() (always, optional *variables) {
 	always = &variables{self: valueOf(s.self, s.node)}
 	optional = &variables{self: always.self, old: types.OptionalNone}
@@ -85,12 +86,12 @@ func (s subject) variables() (always, optional *variables) {
 	return always, optional
 }
 
-// invalid returns an error about a rule that could not be applied.
+// invalid returns the error for a rule that cannot be evaluated.
 func (s subject) invalid(format string, args ...any) *field.Error {
 	return field.Invalid(s.path, s.node.kind, fmt.Sprintf(format, args...))
 }
 
-// broken returns the error of a broken rule.
+// broken returns the error for a rule that the value violates.
 func (s subject) broken(text string, reason *string) *field.Error {
 	value := s.self
 	if s.node.kind == "object" || s.node.kind == "array" {
@@ -109,10 +110,10 @@ func (s subject) broken(text string, reason *string) *field.Error {
 	return field.Invalid(s.path, value, text)
 }
 
-// variables are self and oldSelf of a rule.
+// variables contains self and oldSelf of a rule.
 type variables struct{ self, old ref.Val }
 
-// ResolveName returns the value of a variable.
+// ResolveName implements interpreter.Activation. It returns the value of self or oldSelf.
 func (v *variables) ResolveName(name string) (any, bool) {
 	switch name {
 	case "self":

@@ -15,9 +15,9 @@ import (
 	"github.com/kubesim/kubesim/sim/field"
 )
 
-// Validate applies the rules to a value at path p. was correlates the value with that before an update, and is nil if it is new. A
-// rule without oldSelf that is broken by a part which the update does not change is ratcheted instead of an error (KEP-4008).
-// budget is the cost limit. Validate sets it to the rest, or to -1 if the limit was exceeded.
+// Validate applies the rules to a value at path p. was correlates the value with the old one; it is nil for a new value. If a
+// value that the update does not change violates a rule without oldSelf, the error is in ratcheted instead of errs
+// (KEP-4008). budget is the cost limit. Validate subtracts the cost from it, and sets it to -1 if the limit is exceeded.
 func (r *Rules) Validate(self any, was *structural.Correlation, p field.Path, budget *int64) (errs, ratcheted field.ErrorList) {
 	if r == nil {
 		return nil, nil
@@ -31,14 +31,14 @@ func (r *Rules) Validate(self any, was *structural.Correlation, p field.Path, bu
 	return v.errs, v.ratcheted
 }
 
-// validation applies rules to one subject after the other.
+// validation is the state of one call of Rules.Validate: the errors so far and the cost budget that is left.
 type validation struct {
 	errs, ratcheted field.ErrorList
 	budget          *int64
-	ended           bool // the budget is used up
+	ended           bool // the budget is exhausted
 }
 
-// check applies the rules of a schema to a value.
+// check applies the rules in the schema of a subject to its value.
 func (v *validation) check(s subject) {
 	n := s.node
 	switch {
@@ -60,7 +60,7 @@ func (v *validation) check(s subject) {
 		case r.program == nil: // an empty rule
 		case r.source.OptionalOldSelf != nil && *r.source.OptionalOldSelf:
 			v.apply(r, s, optional)
-		case !r.usesOld || s.was.Old() != nil: // a transition rule needs something to compare with
+		case !r.usesOld || s.was.Old() != nil: // a transition rule requires an old value
 			v.apply(r, s, always)
 		}
 		if v.ended {
@@ -87,7 +87,7 @@ func (v *validation) apply(r *checkedRule, s subject, vars *variables) {
 	}
 }
 
-// report records that the value breaks a rule, as ratcheted if the value is unchanged by the update.
+// report records a violation, which is ratcheted if the update does not change the value.
 func (v *validation) report(r *checkedRule, s subject, vars *variables) {
 	if !r.path.IsRoot() {
 		s.path = s.path.Child(r.path.String())
@@ -108,8 +108,8 @@ func (v *validation) report(r *checkedRule, s subject, vars *variables) {
 	}
 }
 
-// message returns the message of a broken rule: its messageExpression or, if that has no valid result, its message. tooMuch is set
-// if the expression exceeded the cost limit; then text is the error.
+// message returns the message of a violated rule: the result of its messageExpression or, if that is not valid, its
+// message. If the expression exceeds the cost limit, tooMuch is true and text is the error.
 func (v *validation) message(r *checkedRule, vars *variables) (text string, tooMuch bool) {
 	if r.message.program == nil {
 		return r.source.Failed(), false
@@ -136,10 +136,10 @@ func (v *validation) end(e *field.Error) {
 	*v.budget, v.ended = -1, true
 }
 
-// outOfBudget is the text of the last error when rules cost too much.
+// outOfBudget is the text of the error that is added if the rules exceed the cost budget.
 const outOfBudget = "validation failed due to running out of cost budget, no further validation rules will be run"
 
-// charge takes a cost off a budget. It is false, and leaves -1, when the budget does not reach for it.
+// charge subtracts a cost from a budget. If the budget is insufficient, it sets the budget to -1 and returns false.
 func charge(budget *int64, cost uint64) bool {
 	if cost > math.MaxInt64 || int64(cost) > *budget {
 		*budget = -1
@@ -149,7 +149,7 @@ func charge(budget *int64, cost uint64) bool {
 	return true
 }
 
-// run evaluates a program and returns its cost, too.
+// run evaluates a program. It returns the result and the cost.
 func run(program cel.Program, vars interpreter.Activation) (result ref.Val, cost uint64, err error) {
 	result, details, err := program.Eval(vars)
 	if details != nil && details.ActualCost() != nil {
@@ -158,7 +158,7 @@ func run(program cel.Program, vars interpreter.Activation) (result ref.Val, cost
 	return result, cost, err
 }
 
-// stopped reports whether an evaluation was stopped because it alone cost more than callLimit.
+// stopped reports whether an evaluation was cancelled because it alone exceeded callLimit.
 func stopped(err error) bool {
 	return err != nil && strings.HasPrefix(err.Error(), "operation cancelled: actual cost limit exceeded")
 }

@@ -16,13 +16,13 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// valueOf returns a JSON value as an expression sees it. n is its schema; without one the value decides its own type, as
-// objects of policies do.
+// valueOf converts a JSON value to the form that expressions use. n is its schema. If n is nil, the type is derived from the
+// value, as for the objects in policies.
 func valueOf(v any, n *node) ref.Val {
 	if n == nil {
 		return untyped(v)
 	}
-	if made, ok := v.(ref.Val); ok { // in a sum of lists
+	if made, ok := v.(ref.Val); ok { // an element of a sum of lists
 		return made
 	}
 	if v == nil {
@@ -63,8 +63,8 @@ func valueOf(v any, n *node) ref.Val {
 	return scalar(v, n)
 }
 
-// structOf returns a part of a built-in kind as a server sees it since 1.37, which does not turn it into JSON first
-// (apiserver/pkg/cel/common.SchemalessTypedToVal).
+// structOf converts a value of a built-in kind to the form that expressions use since 1.37, because servers no longer convert
+// it to JSON first (apiserver/pkg/cel/common.SchemalessTypedToVal).
 func structOf(v any) ref.Val {
 	switch v := untyped(v).(type) {
 	case *mapVal:
@@ -135,7 +135,7 @@ func scalar(v any, n *node) ref.Val {
 		"x-kubernetes-int-or-string or x-kubernetes-preserve-unknown-fields is true, got %s", n.kind)
 }
 
-// formatted returns a string of the formats that are types of their own.
+// formatted converts a string in a format that has a separate CEL type.
 func formatted(s, format string) ref.Val {
 	var v ref.Val
 	var err error
@@ -166,8 +166,8 @@ func formatted(s, format string) ref.Val {
 	return v
 }
 
-// jsonOf returns the result of an expression as a JSON value. Durations, timestamps and the Kubernetes types become
-// text.
+// jsonOf converts the result of an expression to a JSON value. Durations, timestamps and the Kubernetes types become
+// strings.
 func jsonOf(v ref.Val) (any, *expr.Error) {
 	switch v := v.(type) {
 	case *mapVal, *listVal, *unknownVal, types.Bool, types.Int, types.Double, types.String:
@@ -184,10 +184,10 @@ func jsonOf(v ref.Val) (any, *expr.Error) {
 	return jsonOfAggregate(v)
 }
 
-// durationPart is a number with a unit, as formats of OpenAPI allow beside those of Go: "3 days".
+// durationPart matches a number with a unit. OpenAPI formats allow it in addition to Go durations: "3 days".
 var durationPart = regexp.MustCompile(`(\d+)\s*([A-Za-zµ]+)`)
 
-// units are the names of a duration's unit: exact ones, then one that may go on.
+// units are the names of duration units: names that must match exactly, and a prefix that more letters may follow.
 var units = []struct {
 	names  []string
 	prefix string
@@ -234,7 +234,7 @@ func unitOf(name string) (time.Duration, bool) {
 	return 0, false
 }
 
-// parseTime reads a timestamp; one without a zone is in UTC, and an empty one is 1970.
+// parseTime parses a timestamp. If it has no time zone, it is in UTC. An empty string is 1970-01-01.
 func parseTime(s string) (time.Time, error) {
 	if s == "" {
 		return time.Unix(0, 0).UTC(), nil

@@ -1,6 +1,6 @@
-// Package expr has everything about rules and expressions that does not need evaluation: the form of a custom resource's rule
-// (x-kubernetes-validations), the variables and result types of admission expressions, and the cost limits. Package celgo evaluates
-// them; a build without it has this package only.
+// Package expr implements those parts of rules and expressions that do not require evaluation: the format of custom
+// resource rules (x-kubernetes-validations), the variables and result types of admission expressions, and the cost
+// limits. Package celgo evaluates rules and expressions; a build without it contains only this package.
 package expr
 
 import (
@@ -8,29 +8,29 @@ import (
 	"strings"
 )
 
-// The limits of the real server, in cost units where they limit cost.
+// The limits of the real server. Cost limits are in cost units.
 const (
-	RuleBudget  = 10_000_000 // all rules of one object, or all expressions of one policy, when they run
+	RuleBudget  = 10_000_000 // all rules of one object, or all expressions of one policy, at run time
 	MatchBudget = 2_500_000  // the match conditions of one webhook or policy
-	messageMax  = 5 << 10    // bytes of a message that an expression makes
+	messageMax  = 5 << 10    // bytes of the result of a messageExpression
 )
 
-// Error is the error of an expression that does not compile or cannot be evaluated.
+// Error describes why an expression does not compile or cannot be evaluated.
 type Error struct {
 	Text string
-	// Budget is set if the expression exceeded its cost limit; nothing else is evaluated then.
+	// Budget is set if the expression exceeded its cost limit. Nothing else is then evaluated.
 	Budget bool
-	// Internal is set if the expression compiles, but no program can be made of it. The real server reports that as an error of its
-	// own, not as an invalid value.
+	// Internal is set if the expression compiles but the program cannot be instantiated. The real server reports this as
+	// a separate error, not as an invalid value.
 	Internal bool
 }
 
 func (e *Error) Error() string { return e.Text }
 
-// Errorf returns an Error with a text.
+// Errorf returns an Error with a formatted text.
 func Errorf(format string, args ...any) *Error { return &Error{Text: fmt.Sprintf(format, args...)} }
 
-// MessageText returns the message that an expression made, or why it cannot be one.
+// MessageText returns the result of a messageExpression as a message, or an error if it is not a valid message.
 func MessageText(v any) (string, *Error) {
 	s, ok := v.(string)
 	if !ok {

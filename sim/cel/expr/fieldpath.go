@@ -14,9 +14,9 @@ var (
 	errEnd     = errors.New("unexpected end of JSON path")
 )
 
-// FieldPath parses a path such as .spec.ports['http'] and follows it through a schema. It returns the path as errors print it and
-// the schema at its end, or nil if the values are unknown. brackets is set if brackets are allowed. The errors are those of
-// schema/cel.ValidFieldPath.
+// FieldPath parses a path such as .spec.ports['http'] and follows it in a schema. It returns the path in the form that errors
+// use, and the schema of the field. If the schema does not describe the field, that result is nil. brackets reports whether
+// brackets are allowed. The errors are those of schema/cel.ValidFieldPath.
 func FieldPath(text string, schema object.Object, brackets bool) (p field.Path, at object.Object, err error) {
 	for text != "" {
 		var name string
@@ -27,7 +27,7 @@ func FieldPath(text string, schema object.Object, brackets bool) (p field.Path, 
 		switch next, known := properties[name].(map[string]any); {
 		case known:
 			p, schema = p.Child(name), next
-		case len(properties) == 0 && more != nil: // a boolean, too
+		case len(properties) == 0 && more != nil: // even if it is a boolean
 			schema, _ = more.(map[string]any)
 			p = p.Key(name)
 		default:
@@ -37,7 +37,7 @@ func FieldPath(text string, schema object.Object, brackets bool) (p field.Path, 
 	return p, schema, nil
 }
 
-// nextName cuts .name or ['name'] off a path.
+// nextName splits .name or ['name'] off the beginning of a path. Without brackets, only .name is allowed.
 func nextName(s string, brackets bool) (name, rest string, err error) {
 	begin, rest := nextToken(s)
 	switch {
@@ -68,7 +68,8 @@ func nextName(s string, brackets bool) (name, rest string, err error) {
 	return "", "", errors.New("expected ] but got " + end)
 }
 
-// nextToken cuts off a delimiter, a quoted text with its quotes, or the text before the next delimiter.
+// nextToken returns the first token of a path and the rest. A token is a delimiter, a quoted string with its quotes, or the text
+// before the next delimiter.
 func nextToken(s string) (token, rest string) {
 	if strings.HasPrefix(s, "'") {
 		for i := 1; i < len(s); i++ {

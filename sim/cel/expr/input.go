@@ -3,7 +3,7 @@ package expr
 // Result is the required result type of an expression.
 type Result string
 
-// The results that expressions of admission have.
+// The result types of admission expressions.
 const (
 	Bool       Result = "bool"
 	String     Result = "string"
@@ -13,80 +13,84 @@ const (
 	JSONPatch  Result = "JSONPatch"      // a list of operations
 )
 
-// Environment determines the functions of expressions and their semantics.
+// Environment determines the available functions and the semantics of expressions.
 type Environment struct {
-	// Minor is the minor version of the server: 36 is Kubernetes 1.36. 0 means the default.
+	// Minor is the minor version of the server: 36 is Kubernetes 1.36. The default is the default version of the simulator.
 	Minor int
-	// Stored allows all features of the server's version. A new expression can use only features that a server of the previous
-	// minor has, too, so that an upgrade of the cluster can be rolled back (apiserver/pkg/cel/environment: NewExpressions,
-	// StoredExpressions).
+	// Stored allows all features of the server's version. New expressions may use only features that servers of the
+	// previous minor version also have, so that an upgrade of the cluster can be rolled back
+	// (apiserver/pkg/cel/environment: NewExpressions, StoredExpressions).
 	Stored bool
 }
 
-// Known are the stored parts of a schema's rules: an update may keep parts that would be refused in a new definition. The zero
-// value is for a new definition.
+// Known contains the expressions of a stored definition. An update may keep expressions that would be rejected in a
+// new definition. The zero value is for a new definition.
 type Known struct {
-	// Rules and Messages are expressions of the stored definition: they are compiled as Environment.Stored.
+	// Rules and Messages are the expressions of the stored definition. They are compiled with Environment.Stored.
 	Rules, Messages map[string]bool
-	// Unchanged is set if the whole schema is the stored one: the cost of each rule is unlimited then, but not that of all
-	// together.
+	// Unchanged is set if the entire schema equals the stored one. The cost of single rules is then unlimited, but not
+	// their total.
 	Unchanged bool
 }
 
-// Declarations are the variables of expressions beside object, oldObject, request and namespaceObject.
+// Declarations selects the variables of expressions, in addition to object, oldObject, request and namespaceObject.
 type Declarations struct {
 	Params     bool
 	Authorizer bool
 	Patch      bool // the types Object and JSONPatch of mutations
-	Alone      bool // there are no variables of a policy: conditions are looked at before them
+	Alone      bool // there are no policy variables, because conditions are evaluated before them
 
-	// Types are the types of object, oldObject and params. If nil, they are dynamic, as in expressions that run.
+	// Types are the types of object, oldObject and params. If nil, these have dynamic types, which are those of expressions that
+	// are evaluated.
 	Types *Types
 }
 
-// Types are OpenAPI schemas, nil for any type, and the names of these types in error messages.
+// Types contains the OpenAPI schemas of variables, and the names of their types in error messages. If a schema is nil, the variable
+// may have any type.
 type Types struct {
 	Object, Params         map[string]any
 	ObjectName, ParamsName string
 }
 
-// Input has the values of expressions for one request. Values are JSON; nil is null.
+// Input contains the values of variables for one request. Values are JSON; nil is null.
 type Input struct {
 	Object, OldObject, Request, NamespaceObject, Params any
-	// Structs and ParamsStructs are set if Object and OldObject, and Params, are of built-in kinds. Since 1.37 such values are not
-	// converted to JSON first, and a comparison with another type is an error.
+	// Structs reports whether Object and OldObject are of a built-in kind, and ParamsStructs whether Params is. Since 1.37
+	// such values are not converted to JSON first, and a comparison with another type is an error.
 	Structs, ParamsStructs bool
-	// Authorizer answers for the user of the request. If nil, everything is allowed.
+	// Authorizer authorizes the user of the request. If nil, everything is allowed.
 	Authorizer Authorizer
-	// Resource is the resource of the request itself: requestResource of the authorizer.
+	// Resource is the resource of the request, which is authorizer.requestResource in expressions.
 	Resource Access
 
-	// WithoutAuthorizer is set if authorizer is not bound: an expression that uses it, or a variable that does, fails.
+	// WithoutAuthorizer reports whether authorizer is undefined. An expression that uses it, directly or through a variable, then
+	// fails.
 	WithoutAuthorizer bool
 
-	// Evaluated are the evaluated variables, by name, and Spent is their cost that was not charged to an expression yet. Only the
-	// evaluator uses them.
+	// Evaluated are the variables that have been evaluated, by name. Spent is their cost that has not been charged to an
+	// expression yet. Only the evaluator uses them.
 	Evaluated map[string]any
 	Spent     uint64
 }
 
-// Afresh returns the input for another group of expressions, which evaluates variables again.
-func (in *Input) Afresh(authorizer bool) *Input {
+// ForNewGroup returns the input for the next group of expressions. Variables are evaluated again in each group.
+func (in *Input) ForNewGroup(authorizer bool) *Input {
 	other := *in
 	other.Evaluated, other.Spent, other.WithoutAuthorizer = nil, 0, !authorizer
 	return &other
 }
 
-// Access is a query of an expression to an authorizer.
+// Access is an authorization query from an expression.
 type Access struct {
-	// ServiceAccount is the service account to check, as namespace and name. If both are empty, it is the user of the request.
+	// ServiceAccountNamespace and ServiceAccountName select the service account to check. If both are empty, the user of
+	// the request is checked.
 	ServiceAccountNamespace, ServiceAccountName string
 
 	Verb string
-	Path string // "" for a resource
+	Path string // "" for a resource request
 
 	Group, Resource, Subresource, Namespace, Name string
 }
 
-// Authorizer answers the questions of expressions.
+// Authorizer decides the authorization queries of expressions.
 type Authorizer func(Access) (allowed bool, reason string)

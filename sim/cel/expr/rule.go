@@ -8,10 +8,10 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// reasons are the values of reason.
+// reasons are the valid values of the field reason.
 var reasons = []string{"FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"}
 
-// Rule is one element of x-kubernetes-validations. It is printed in errors as the real server prints its own struct.
+// Rule is one element of x-kubernetes-validations. Errors print it in the format of the real server's struct.
 type Rule struct {
 	Rule              string
 	Message           string
@@ -39,7 +39,7 @@ func RulesOf(schema map[string]any) []Rule {
 	return rules
 }
 
-// Text names the rule in errors of its evaluation.
+// Text returns the text that identifies the rule in evaluation errors.
 func (r *Rule) Text() string {
 	if r.Message != "" {
 		return strings.TrimSpace(r.Message)
@@ -47,7 +47,7 @@ func (r *Rule) Text() string {
 	return strings.TrimSpace(r.Rule)
 }
 
-// Failed returns the message of a failed rule without a messageExpression.
+// Failed returns the message for a violated rule that has no messageExpression.
 func (r *Rule) Failed() string {
 	if r.Message == "" {
 		return "failed rule: " + r.Text()
@@ -55,10 +55,9 @@ func (r *Rule) Failed() string {
 	return strings.TrimSpace(r.Message)
 }
 
-// CheckRules returns the errors in the form of the rules of one schema node, whose x-kubernetes-validations is at path p. It does
-// not compile the expressions. readable reports whether the node is a structural schema. It is called only for a fieldPath that
-// does not exist in the schema: in a schema that is not structural that is no error
-// (apiextensions/validation.ValidateCustomResourceDefinitionOpenAPISchema).
+// CheckRules validates the rules of a schema node without compiling their expressions. p is the path of the node. A fieldPath that
+// does not exist in the schema is an error only if the schema is structural. readable reports that; it is called only for such a
+// fieldPath (apiextensions/validation.ValidateCustomResourceDefinitionOpenAPISchema).
 func CheckRules(schema map[string]any, p field.Path, readable func() bool) field.ErrorList {
 	var errs field.ErrorList
 	for i, r := range RulesOf(schema) {
@@ -71,7 +70,7 @@ func CheckRules(schema map[string]any, p field.Path, readable func() bool) field
 	return errs
 }
 
-// check returns the errors in a rule at path p that do not depend on its schema.
+// check returns those errors in a rule that do not depend on the schema. p is the path of the rule.
 func (r *Rule) check(p field.Path) (errs field.ErrorList) {
 	text, message := strings.TrimSpace(r.Rule), strings.TrimSpace(r.Message)
 	switch {
@@ -99,12 +98,13 @@ func (r *Rule) check(p field.Path) (errs field.ErrorList) {
 	return errs
 }
 
-// blank reports whether a text is there and has nothing but white space.
+// blank reports whether a string is not empty but consists only of whitespace.
 func blank(s string) bool { return s != "" && strings.TrimSpace(s) == "" }
 
 func breaksLine(s string) bool { return strings.ContainsAny(s, "\n\r") }
 
-// HasRules reports whether a structural schema or one below it has rules. There are none in allOf, anyOf, oneOf and not.
+// HasRules reports whether a structural schema, or a schema below it, has rules. It ignores allOf, anyOf, oneOf and not,
+// which cannot have rules.
 func HasRules(schema map[string]any) bool {
 	if len(object.Object(schema).List("x-kubernetes-validations")) > 0 {
 		return true
@@ -114,7 +114,7 @@ func HasRules(schema map[string]any) bool {
 			return true
 		}
 	}
-	for _, child := range object.Object(schema).Map("properties") { // order does not matter: any will do
+	for _, child := range object.Object(schema).Map("properties") { // order does not matter: one match suffices
 		if child, ok := child.(map[string]any); ok && HasRules(child) {
 			return true
 		}

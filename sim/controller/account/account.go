@@ -1,9 +1,9 @@
-// Package account holds the controllers of what a namespace has for its pods to speak to the API server: an account, the
-// certificate to trust, and tokens that are kept in Secrets (pkg/controller/serviceaccount, certificates/rootcacertpublisher).
+// Package account implements the controllers that provide the pods of a namespace with access to the API server: a service
+// account, the CA certificate, and tokens in Secrets (pkg/controller/serviceaccount, certificates/rootcacertpublisher).
 //
 //	Namespace web ─┬─▶ ServiceAccount web/default
 //	               └─▶ ConfigMap web/kube-root-ca.crt
-//	Secret of type kubernetes.io/service-account-token ─▶ its token, as long as its account is there
+//	Secret of type kubernetes.io/service-account-token ─▶ its token, as long as its account exists
 package account
 
 import (
@@ -23,13 +23,13 @@ const (
 	secrets    = "secrets"
 )
 
-// Default gives each namespace a ServiceAccount default (pkg/controller/serviceaccount.ServiceAccountsController).
+// Default creates the ServiceAccount default in each namespace (pkg/controller/serviceaccount.ServiceAccountsController).
 func Default() controller.Controller {
 	return controller.Account("serviceaccount-controller", "service-account-controller", controller.Func(ensureDefault),
 		controller.Watch{Resource: namespaces, Keys: written}, controller.Watch{Resource: accounts, Keys: deleted})
 }
 
-// written returns the key of a namespace that is there.
+// written returns the key of a namespace that was created or updated.
 func written(_ *controller.Client, c *commit.Commit) []controller.Key {
 	if c.Deleted() {
 		return nil
@@ -37,7 +37,7 @@ func written(_ *controller.Client, c *commit.Commit) []controller.Key {
 	return []controller.Key{{Name: c.Name}}
 }
 
-// deleted returns the key of the namespace of something that is gone.
+// deleted returns the key of the namespace of a deleted object.
 func deleted(_ *controller.Client, c *commit.Commit) []controller.Key {
 	if !c.Deleted() {
 		return nil
@@ -68,8 +68,8 @@ const (
 		"internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters."
 )
 
-// RootCA gives each namespace a ConfigMap with the certificates, PEM, that clients of the API server have to trust
-// (pkg/controller/certificates/rootcacertpublisher). "" are the none that a client over HTTP needs.
+// RootCA creates a ConfigMap in each namespace with the PEM certificates that clients of the API server must trust
+// (pkg/controller/certificates/rootcacertpublisher). ca is empty if clients use HTTP and need no certificates.
 func RootCA(ca *string) controller.Controller {
 	return controller.Account(Publisher, "root-ca-cert-publisher", publisher{ca},
 		controller.Watch{Resource: namespaces, Keys: func(api *controller.Client, c *commit.Commit) []controller.Key {

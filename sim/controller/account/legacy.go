@@ -25,7 +25,7 @@ const (
 //
 //	in use ─ a year ─▶ marked invalid: API servers refuse it ─ a year ─▶ deleted
 //
-// It looks once a day, as long as there are tokens in Secrets.
+// It checks once a day while there are tokens in Secrets.
 func LegacyTokens() controller.Controller {
 	c := controller.Account("legacy-serviceaccount-token-cleaner-controller", "legacy-service-account-token-cleaner", &legacyTokens{},
 		controller.Watch{Resource: secrets, Keys: func(_ *controller.Client, c *commit.Commit) []controller.Key {
@@ -38,7 +38,7 @@ func LegacyTokens() controller.Controller {
 	return c
 }
 
-// legacyTokens remembers when it has looked last.
+// legacyTokens contains the time of its last check.
 type legacyTokens struct {
 	memory struct {
 		Looked time.Time `json:",omitzero"`
@@ -72,13 +72,13 @@ func (l *legacyTokens) Reconcile(api *controller.Client, _ controller.Key) (agai
 	return cleanEvery, nil
 }
 
-// trackedLongEnough reports whether API servers have noted for long enough which tokens are used.
+// trackedLongEnough reports whether API servers have recorded the use of tokens for long enough.
 func trackedLongEnough(api *controller.Client, now time.Time) bool {
 	since, err := time.Parse(dateFormat, api.Live(configMaps, systemNamespace, trackingMap).String("data", "since"))
 	return err == nil && !now.Before(since.AddDate(0, 0, 1).Add(unusedFor))
 }
 
-// outOfUse reports whether a token was made for its account by itself and is used neither by clients nor by pods.
+// outOfUse reports whether a token was generated automatically for its account and is not used by clients or pods.
 func outOfUse(api *controller.Client, secret object.Object, now time.Time) bool {
 	limit := now.Add(-unusedFor)
 	created, err := time.Parse(time.RFC3339, secret.String("metadata", "creationTimestamp"))
@@ -101,13 +101,13 @@ func outOfUse(api *controller.Client, secret object.Object, now time.Time) bool 
 	})
 }
 
-// names reports whether a part of the spec of a pod refers to a Secret (podutil.VisitPodSecretNames).
+// names reports whether a pod's spec, or a part of it, refers to a Secret (podutil.VisitPodSecretNames).
 func names(part any, secret string) bool {
 	switch part := part.(type) {
 	case []any:
 		return slices.ContainsFunc(part, func(v any) bool { return names(v, secret) })
 	case map[string]any:
-		for key, v := range part { // order does not matter: any
+		for key, v := range part { // order does not matter: any match suffices
 			switch key {
 			case "secretName":
 				if v == secret {
@@ -131,12 +131,12 @@ func names(part any, secret string) bool {
 	return false
 }
 
-// clean marks a token as invalid, or deletes it if that is long ago.
+// clean marks a token as invalid, or deletes it if it was marked long ago.
 func clean(api *controller.Client, secret object.Object, now time.Time) {
 	since := secret.Labels()[token.InvalidSinceLabel]
 	key := controller.Key{Namespace: secret.Namespace(), Name: secret.Name()}
 	if _, err := time.Parse(dateFormat, since); err != nil {
-		_ = api.Patch(secrets, "", key, func(live object.Object) { // what fails is tried again tomorrow
+		_ = api.Patch(secrets, "", key, func(live object.Object) { // a failed write is retried the next day
 			if live.UID() == secret.UID() {
 				live.Set(now.Format(dateFormat), "metadata", "labels", token.InvalidSinceLabel)
 			}
@@ -144,6 +144,6 @@ func clean(api *controller.Client, secret object.Object, now time.Time) {
 		return
 	}
 	if since < now.Add(-unusedFor).Format(dateFormat) {
-		_ = api.Delete(secrets, key, controller.Preconditions{UID: secret.UID(), ResourceVersion: secret.ResourceVersion()}) // likewise
+		_ = api.Delete(secrets, key, controller.Preconditions{UID: secret.UID(), ResourceVersion: secret.ResourceVersion()}) // a failed deletion is retried the next day
 	}
 }

@@ -21,11 +21,11 @@ const (
 	accountUID  = "kubernetes.io/service-account.uid"
 )
 
-// Tokens puts tokens into Secrets that are to have them, and deletes those whose account is gone
+// Tokens adds tokens to Secrets of the token type, and deletes such Secrets when their account no longer exists
 // (pkg/controller/serviceaccount.TokensController).
 //
 //	account web/bot        ─▶ key account/bot/UID
-//	secret  web/bot-token  ─▶ key secret/bot-token/UID/bot/UID   the account that it names, and its uid, if that is known
+//	secret  web/bot-token  ─▶ key secret/bot-token/UID/bot/UID   the account that it names, and the account's UID if known
 func Tokens(ca *string, by *token.Authority) controller.Controller {
 	t := &tokens{ca, by}
 	return controller.Controller{Name: "serviceaccount-token-controller", FieldManager: "kube-controller-manager", Retries: 10, Reconciler: t,
@@ -77,7 +77,7 @@ func (t *tokens) Reconcile(api *controller.Client, key controller.Key) (time.Dur
 	return 0, t.fill(api, account, secret)
 }
 
-// withUID returns an object, if it has a uid; "" is any.
+// withUID returns obj if it has the given UID, or nil. The UID "" matches any object.
 func withUID(obj object.Object, uid string) object.Object {
 	if obj == nil || uid != "" && obj.UID() != uid {
 		return nil
@@ -85,7 +85,7 @@ func withUID(obj object.Object, uid string) object.Object {
 	return obj
 }
 
-// deleteTokens deletes the tokens of an account that is gone.
+// deleteTokens deletes the tokens of an account that no longer exists.
 func deleteTokens(api *controller.Client, namespace, name, uid string) (failed *status.Status) {
 	if withUID(api.Get(accounts, namespace, name), uid) != nil {
 		return nil
@@ -106,7 +106,7 @@ func deleteToken(api *controller.Client, secret object.Object) *status.Status {
 	return settled(api.Delete(secrets, key, controller.Preconditions{UID: secret.UID()}))
 }
 
-// settled returns nil for a conflict or a missing object: the controller is notified of the change.
+// settled returns nil if s is a conflict or NotFound, because the controller will be notified of the change, and s otherwise.
 func settled(s *status.Status) *status.Status {
 	if s != nil && s.Reason == status.ReasonConflict {
 		return nil
@@ -114,7 +114,7 @@ func settled(s *status.Status) *status.Status {
 	return workload.Found(s)
 }
 
-// removeReference takes a Secret that is gone out of an account.
+// removeReference removes the reference to a deleted Secret from an account.
 func removeReference(api *controller.Client, namespace, name, uid, secret string) {
 	account := withUID(api.Live(accounts, namespace, name), uid)
 	if account == nil {
@@ -128,19 +128,19 @@ func removeReference(api *controller.Client, namespace, name, uid, secret string
 	if delete(account, "secrets"); len(left) > 0 {
 		account["secrets"] = left
 	}
-	_, _ = api.Update(accounts, "", account) // a conflict is ignored
+	_, _ = api.Update(accounts, "", account) // conflicts are ignored
 }
 
-// fill gives a Secret what it does not have: a token, the certificate, the namespace.
+// fill adds missing data to a Secret: a token, the CA certificate, the namespace.
 func (t *tokens) fill(api *controller.Client, account, cached object.Object) *status.Status {
 	if len(t.missing(account, cached)) == 0 {
 		return nil
 	}
 	live := api.Live(secrets, cached.Namespace(), cached.Name())
 	if live == nil || live.ResourceVersion() != cached.ResourceVersion() {
-		return nil // another client has written it, and the controller is notified
+		return nil // another client has written the Secret, of which the controller will be notified
 	}
-	for name, value := range t.missing(account, live) { // a map again
+	for name, value := range t.missing(account, live) { // order does not matter: the result is a map
 		live.Set(base64.StdEncoding.EncodeToString([]byte(value)), "data", name)
 	}
 	live.Set(account.Name(), "metadata", "annotations", accountName)
@@ -149,7 +149,7 @@ func (t *tokens) fill(api *controller.Client, account, cached object.Object) *st
 	return settled(failed)
 }
 
-// missing returns what a Secret should have and does not.
+// missing returns the data that a Secret lacks.
 func (t *tokens) missing(account, secret object.Object) map[string]string {
 	missing := map[string]string{}
 	if ca := *t.ca; ca != "" && secret.String("data", "ca.crt") != base64.StdEncoding.EncodeToString([]byte(ca)) {

@@ -31,7 +31,7 @@ func TestParentAndOrdinal(t *testing.T) {
 		{"web-x", "", -1},
 		{"web-1x", "", -1},
 		{"7", "", -1},
-		{"web-99999999999", "web", -1}, // no int32
+		{"web-99999999999", "web", -1}, // exceeds int32
 	} {
 		is := is.New(t)
 		parent, ordinal := parentAndOrdinal(test.name)
@@ -39,7 +39,7 @@ func TestParentAndOrdinal(t *testing.T) {
 	}
 }
 
-// The name that kube-controller-manager 1.36.3 gave to the revision of this template.
+// TestRevisionName compares a revision's name with that from kube-controller-manager 1.36.3 for the same template.
 func TestRevisionName(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -50,13 +50,13 @@ func TestRevisionName(t *testing.T) {
 	is.NoErr(err)
 	data := snapshot(set.Map("spec", "template"))
 	is.Equal(revisionName("db", hashOfData(data, 0)), "db-784947b667")
-	is.True(hashOfData(data, 1) != "784947b667") // a name that is taken is avoided
+	is.True(hashOfData(data, 1) != "784947b667") // the name differs after a collision
 	is.Equal(len(revisionName(strings.Repeat("x", 253), "784947b667")), 234)
 
 	revision := object.Object{"data": data}
 	is.True(keeps(revision, snapshot(set.Map("spec", "template"))))
-	is.True(object.Equal(map[string]any(templateOf(revision)), set.Map("spec", "template"))) // and back
-	is.True(!set.Has("spec", "template", "$patch"))                                          // the set is as it was
+	is.True(object.Equal(map[string]any(templateOf(revision)), set.Map("spec", "template"))) // the template is restored
+	is.True(!set.Has("spec", "template", "$patch"))                                          // the set is unchanged
 }
 
 // claimOwnedBy returns a claim with references to its owners.
@@ -64,7 +64,7 @@ func claimOwnedBy(refs ...string) object.Object {
 	claim := object.Object{"metadata": map[string]any{"name": "data-web-0"}}
 	var list []any
 	for _, text := range refs {
-		f := strings.Fields(text) // kind, name, uid, and whether it is a controller
+		f := strings.Fields(text) // kind, name, UID, and whether it is a controller
 		list = append(list, map[string]any{"apiVersion": map[string]string{"Pod": "v1"}[f[0]], "kind": f[0], "name": f[1], "uid": f[2], "controller": len(f) > 3})
 		if f[0] != "Pod" {
 			list[len(list)-1].(map[string]any)["apiVersion"] = "apps/v1"
@@ -95,7 +95,7 @@ func TestRetention(t *testing.T) {
 		to      retention
 		refs    []string
 		matches bool
-		after   string // what apply makes of it
+		after   string // the owners after apply
 	}{
 		{"nobody's", retain, nil, true, ""},
 		{"no longer the set's", retain, []string{"StatefulSet web s controller"}, false, ""},
@@ -120,7 +120,7 @@ func TestRetention(t *testing.T) {
 	}
 }
 
-// Whatever owns a claim, after two steps at most nothing is left to do.
+// TestRetentionSettles checks that a claim has its final owners after at most two steps, for any initial owners.
 func TestRetentionSettles(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -155,20 +155,20 @@ func TestFailuresPause(t *testing.T) {
 	var f failures
 	now := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 	_, ok := f.next("a", now)
-	is.True(ok) // the first is mended at once
+	is.True(ok) // the first failed pod is deleted immediately
 	wait, ok := f.next("a", now)
 	is.Equal(fmt.Sprint(wait, ok), "1s false")
 	for _, pause := range []time.Duration{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900} {
 		wait, ok = f.next("a", now.Add(pause*time.Second-1))
-		is.Equal(fmt.Sprint(wait, ok), fmt.Sprint(pause*time.Second, " false")) // too early
+		is.Equal(fmt.Sprint(wait, ok), fmt.Sprint(pause*time.Second, " false")) // before the end of the pause
 		now = now.Add(pause * time.Second)
 		_, ok = f.next("a", now)
 		is.True(ok)
 	}
 	now = now.Add(31 * time.Minute)
 	_, ok = f.next("b", now)
-	is.True(ok)         // another's pause is its own
-	is.Equal(len(f), 1) // the first is long ago
+	is.True(ok)         // the pauses of different keys are independent
+	is.Equal(len(f), 1) // the old failure has been dropped
 }
 
 var plain = func() *resource.Definition {
@@ -177,7 +177,7 @@ var plain = func() *resource.Definition {
 	return d
 }()
 
-// podOf returns a pod of a revision on a node.
+// podOf returns a pod with a revision on a node.
 func podOf(name, revision, node string, ready, deleting bool) *workload.Pod {
 	meta := map[string]any{"name": name, "labels": map[string]any{revisionHash: revision}}
 	if deleting {
@@ -190,8 +190,8 @@ func podOf(name, revision, node string, ready, deleting bool) *workload.Pod {
 	return workload.PodOf(resource.NewItem(plain, obj, 1, object.JSON(obj)))
 }
 
-// For any set of pods, no more are deleted than maxUnavailable allows, and no new pod is deleted. Pods that are not available do not
-// count.
+// TestRollInstead checks random sets of pods: no more pods are deleted than maxUnavailable allows, and no updated pod is deleted.
+// Pods that are already unavailable do not count.
 func TestRollInstead(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -224,7 +224,7 @@ func TestRollInstead(t *testing.T) {
 	}
 }
 
-// In the middle of a rollout the ReplicaSets of a Deployment get their shares, which add up to the allowed number.
+// TestProportion checks that the shares of a Deployment's ReplicaSets during a rollout add up to the allowed number.
 func TestProportion(t *testing.T) {
 	t.Parallel()
 	draw := rand.New(rand.NewPCG(5, 6))
@@ -249,7 +249,7 @@ func TestProportion(t *testing.T) {
 		given := int64(0)
 		for _, s := range sets {
 			part := r.proportion(s, add, given, surge)
-			is.True(part == 0 || (part > 0) == (add > 0)) // all grow, or all shrink
+			is.True(part == 0 || (part > 0) == (add > 0)) // all are scaled up, or all are scaled down
 			is.True(s.replicas()+part >= 0)
 			exact := float64(s.replicas()) * float64(want+surge) / float64(before+surge)
 			if got := float64(s.replicas() + part); want > 0 && part != 0 && given+part != add {
@@ -257,6 +257,6 @@ func TestProportion(t *testing.T) {
 			}
 			given += part
 		}
-		is.True(given == add || (given < add) == (add > 0)) // the rest goes to the largest
+		is.True(given == add || (given < add) == (add > 0)) // the largest gets the rest
 	}
 }

@@ -17,15 +17,15 @@ import (
 const (
 	daemonSets = "daemonsets.apps"
 
-	// daemonBurst is how many pods are made or deleted in one go.
+	// daemonBurst is the maximum number of pods that are created or deleted at once.
 	daemonBurst = 250
 )
 
-// DaemonSet keeps a pod on each node that the template of a DaemonSet fits (pkg/controller/daemon):
+// DaemonSet maintains a pod on each node that the template of a DaemonSet fits (pkg/controller/daemon):
 //
-//	node a   fits                 a pod, which the scheduler binds to it because its affinity names it
-//	node b   tainted, NoSchedule  none is made; one that is there stays
-//	node c   other labels         one that is there is deleted
+//	node a   fits                   gets a pod, which the scheduler binds to it because the pod's affinity names it
+//	node b   taint, NoSchedule      gets no pod; an existing one stays
+//	node c   labels do not match    an existing pod is deleted
 func DaemonSet() controller.Controller {
 	d := &daemons{Owner: workload.Owner{Resource: daemonSets}}
 	c := controller.Account("daemonset-controller", "daemon-set-controller", d, controller.Watch{Resource: daemonSets},
@@ -34,7 +34,7 @@ func DaemonSet() controller.Controller {
 	return c
 }
 
-// ofRevisions watches revisions, except for a new one that a DaemonSet owns (DaemonSetsController.addHistory).
+// ofRevisions watches revisions, except for the creation of one that a DaemonSet owns (DaemonSetsController.addHistory).
 func (d *daemons) ofRevisions() controller.Watch {
 	w := d.Watch(controllerRevisions, nil)
 	all := w.Keys
@@ -49,7 +49,7 @@ func (d *daemons) ofRevisions() controller.Watch {
 	return w
 }
 
-// daemons remembers what it has done to the pods of its objects and not seen yet, and which failed.
+// daemons remembers the creations and deletions of pods that its cache does not show yet, and the failures of pods.
 type daemons struct {
 	workload.Owner
 	memory struct {
@@ -61,11 +61,11 @@ type daemons struct {
 // Memory implements controller.Rememberer.
 func (d *daemons) Memory() any { return &d.memory }
 
-// daemonFacts are the values that are cached with the item of a DaemonSet.
+// daemonFacts contains values that are cached with the item of a DaemonSet.
 type daemonFacts struct {
 	uid       string
 	placement *workload.Placement
-	strays    bool // pods are where they are not to be
+	strays    bool // some of its pods are on nodes where they should not run
 }
 
 func daemonOf(obj object.Object) *daemonFacts {
@@ -74,7 +74,7 @@ func daemonOf(obj object.Object) *daemonFacts {
 	return &daemonFacts{obj.UID(), workload.PlacementOf(spec), obj.Int64("status", "numberMisscheduled") > 0}
 }
 
-// shouldRun reports whether a node gets a pod, and whether it keeps one that it has (daemon.NodeShouldRunDaemonPod).
+// shouldRun reports whether a node should get a pod, and whether it may keep an existing one (daemon.NodeShouldRunDaemonPod).
 func shouldRun(p *workload.Placement, n *workload.Node) (run, stay bool) {
 	switch {
 	case !p.Fits(n):
@@ -85,10 +85,10 @@ func shouldRun(p *workload.Placement, n *workload.Node) (run, stay bool) {
 	return true, true
 }
 
-// ofNode returns the DaemonSets for which a new node, or one with other labels or taints, means other pods.
+// ofNode returns the keys of the DaemonSets whose pods are affected by a new node, or by a change of its labels or taints.
 func (d *daemons) ofNode(api *controller.Client, c *commit.Commit) (keys []controller.Key) {
 	if c.Deleted() {
-		return nil // what ran on it is not ours to delete
+		return nil // the controller does not delete the pods of a deleted node
 	}
 	n := workload.NodeOf(c.Item())
 	if before := c.Before(); before != nil {
@@ -149,23 +149,23 @@ func (d *daemons) Reconcile(api *controller.Client, key controller.Key) (again t
 	return again, nil
 }
 
-// daemonSet is a DaemonSet, its pods and its revisions.
+// daemonSet is a DaemonSet with its pods and revisions.
 type daemonSet struct {
 	workload.Workload
 	now          time.Time
 	expectations *workload.Expectations
 	failed       *failures
-	hash         string  // of the newest revision: the label of its pods
+	hash         string  // hash of the newest revision, which is a label of its pods
 	old          history // the other revisions
 	pods         []*workload.Pod
-	places       []*place      // the nodes by name, then nodes that do not exist any more
-	backoff      time.Duration // until failed pods are looked at again
+	places       []*place      // existing nodes, sorted by name, and then nodes that no longer exist
+	backoff      time.Duration // the delay until failed pods are checked again
 }
 
-// place is a node and the pods of the set that are there, or are to be.
+// place is a node with the pods of the set that are on it or will be bound to it.
 type place struct {
 	name      string
-	there     bool // there is such a node
+	there     bool // the node exists
 	run, stay bool // see shouldRun
 	pods      []*workload.Pod
 }
@@ -176,7 +176,7 @@ func (s *daemonSet) minReady() time.Duration {
 
 func (s *daemonSet) available(p *workload.Pod) bool { return p.Available(s.minReady(), s.now) }
 
-// arrange puts each pod in its place: pods on their nodes, the oldest first.
+// arrange assigns the pods to their nodes. The pods of each node are sorted by age, with the oldest first.
 func (s *daemonSet) arrange() *status.Status {
 	mine, failed := s.Claim(workload.Pods, s.Candidates(workload.Pods))
 	if failed != nil {
@@ -213,7 +213,7 @@ func (s *daemonSet) arrange() *status.Status {
 	return nil
 }
 
-// oldest sorts pods: first those with a node, then by age.
+// oldest compares pods: those bound to a node come first, then older ones.
 func oldest(a, b *workload.Pod) int {
 	switch {
 	case a.Node != "" && b.Node == "":
@@ -224,7 +224,7 @@ func oldest(a, b *workload.Pod) int {
 	return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.Name, b.Name))
 }
 
-// update makes and deletes pods, and when nothing is left to see of that replaces those of old revisions.
+// update creates and deletes pods. If none are missing or surplus, it performs a step of the rolling update.
 func (s *daemonSet) update() *status.Status {
 	wrong, missing := s.manage()
 	if failed := s.sync(wrong, missing); failed != nil {
@@ -242,7 +242,7 @@ func (s *daemonSet) update() *status.Status {
 	return s.truncate()
 }
 
-// sync deletes pods, and makes some on nodes.
+// sync deletes the pods in wrong, and creates pods on the nodes in missing.
 func (s *daemonSet) sync(wrong []*workload.Pod, missing []string) (failed *status.Status) {
 	wrong, missing = wrong[:min(len(wrong), daemonBurst)], missing[:min(len(missing), daemonBurst)]
 	var names []string
@@ -252,7 +252,7 @@ func (s *daemonSet) sync(wrong []*workload.Pod, missing []string) (failed *statu
 	key := s.Key().String()
 	s.expectations.Expect(key, len(missing), names, s.API.Now())
 	i := -1
-	made, failed := workload.Slowly(len(missing), func() *status.Status {
+	made, failed := workload.SlowStartBatch(len(missing), func() *status.Status {
 		i++
 		if failed := s.CreatePod(s.daemonPod(missing[i])); failed != nil && !workload.Terminating(failed) {
 			return failed
@@ -271,7 +271,7 @@ func (s *daemonSet) sync(wrong []*workload.Pod, missing []string) (failed *statu
 	return failed
 }
 
-// report writes the status of the set where it is not what there is.
+// report updates the status of the set if it has changed.
 func (s *daemonSet) report(observed bool) *status.Status {
 	var desired, current, strays, ready, updated, available int64
 	for _, at := range s.places {

@@ -11,7 +11,8 @@ import (
 )
 
 const (
-	// templateGeneration is the annotation in which apps/v1 keeps a field of older versions, and its label of pods.
+	// templateGeneration is an annotation that stores a field of older API versions. The corresponding label of pods is
+	// templateGenerationLabel.
 	templateGeneration      = "deprecated.daemonset.template.generation"
 	templateGenerationLabel = "pod-template-generation"
 
@@ -19,7 +20,7 @@ const (
 	failedBackoffMax = 15 * time.Minute
 )
 
-// tolerateDaemon adds to the spec of a pod what pods of DaemonSets tolerate (daemon/util.AddOrUpdateDaemonPodTolerations).
+// tolerateDaemon adds the tolerations of DaemonSet pods to a pod spec (daemon/util.AddOrUpdateDaemonPodTolerations).
 func tolerateDaemon(spec object.Object) {
 	tolerate := func(taint, effect string) {
 		all := slices.Clone(spec.List("tolerations"))
@@ -45,7 +46,8 @@ func tolerateDaemon(spec object.Object) {
 	}
 }
 
-// daemonPod makes of a pod of the template that of a node: the scheduler binds it to what its affinity names.
+// daemonPod returns a function that prepares a pod of the template for a node. The pod's affinity makes the scheduler bind it to
+// that node.
 func (s *daemonSet) daemonPod(node string) func(pod object.Object) {
 	return func(pod object.Object) {
 		pod.Set(s.hash, "metadata", "labels", revisionHash)
@@ -59,13 +61,14 @@ func (s *daemonSet) daemonPod(node string) func(pod object.Object) {
 	}
 }
 
-// generation is the number of the template that the annotation of older versions has.
+// generation returns the template's number in the annotation for older API versions. It returns false if the annotation is missing
+// or is not a number.
 func (s *daemonSet) generation() (string, bool) {
 	n, err := strconv.ParseInt(s.Object.Annotations()[templateGeneration], 10, 64)
 	return strconv.FormatInt(n, 10), err == nil
 }
 
-// isUpdated reports whether a pod is of the newest template.
+// isUpdated reports whether a pod has the newest template.
 func (s *daemonSet) isUpdated(p *workload.Pod) bool {
 	if revisionLabel(p) == s.hash {
 		return true
@@ -75,7 +78,7 @@ func (s *daemonSet) isUpdated(p *workload.Pod) bool {
 	return ok && has == generation
 }
 
-// manage returns which pods are to go, and which nodes need one.
+// manage returns the pods to delete, and the nodes that need a pod.
 func (s *daemonSet) manage() (wrong []*workload.Pod, missing []string) {
 	for _, at := range s.places {
 		switch {
@@ -94,15 +97,15 @@ func (s *daemonSet) manage() (wrong []*workload.Pod, missing []string) {
 		}
 	}
 	for _, at := range s.places {
-		if !at.there { // pods that have yet to be bound to a node that is gone
+		if !at.there { // the pods that are not bound yet and whose node no longer exists
 			wrong = append(wrong, slices.DeleteFunc(slices.Clone(at.pods), func(p *workload.Pod) bool { return p.Node != "" })...)
 		}
 	}
 	return wrong, missing
 }
 
-// manageNode returns which pods of a node that keeps one are to go, and whether it needs another: there is one of each
-// template at most, and two only while the strategy lets the new one come before the old one goes.
+// manageNode returns the pods to delete on a node that keeps its pod, and reports whether the node needs another pod. A node has
+// at most one pod of each template. It has two only if the strategy allows a new pod to start before the old one is deleted.
 func (s *daemonSet) manageNode(at *place) (wrong []*workload.Pod, needed bool) {
 	wrong, running := s.ended(at)
 	switch {
@@ -129,8 +132,8 @@ func (s *daemonSet) manageNode(at *place) (wrong []*workload.Pod, needed bool) {
 	return wrong, false
 }
 
-// ended returns the pods of a node that have ended and are to be deleted, and the others. Failed pods are deleted with a growing
-// backoff.
+// ended returns the pods of a node that have ended and should be deleted, and the remaining pods. Failed pods are deleted with an
+// exponential backoff.
 func (s *daemonSet) ended(at *place) (gone, running []*workload.Pod) {
 	for _, p := range at.pods {
 		switch {
@@ -153,7 +156,7 @@ func (s *daemonSet) ended(at *place) (gone, running []*workload.Pod) {
 	return gone, running
 }
 
-// failures are when pods failed: by DaemonSet, generation and node (flowcontrol.Backoff).
+// failures records the failures of pods by DaemonSet, generation and node (flowcontrol.Backoff).
 type failures map[string]failure
 
 type failure struct {
@@ -161,8 +164,8 @@ type failure struct {
 	Wait time.Duration
 }
 
-// next reports whether a failure may be mended now: the pause since the last one doubles each time, until there was none
-// for long. Otherwise it returns the pause.
+// next reports whether a failed pod may be deleted now. If not, it returns the backoff, which doubles with each failure and is
+// reset after a long time without one.
 func (f *failures) next(key string, now time.Time) (wait time.Duration, ok bool) {
 	last, known := (*f)[key]
 	since := now.Sub(last.At)

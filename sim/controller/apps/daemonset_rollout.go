@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// revise finds or makes the revision of the template, and gives it the highest number.
+// revise finds or creates the revision of the current template, and makes it the newest one.
 func (s *daemonSet) revise() *status.Status {
 	h, failed := historyOf(&s.Workload, s.Candidates(controllerRevisions))
 	if failed != nil {
@@ -45,7 +45,8 @@ func (s *daemonSet) revise() *status.Status {
 	return failed
 }
 
-// only returns the newest of the revisions that keep the same, and deletes the others when their pods have its label.
+// only returns the newest of the revisions in alike, which have the same template. It changes the revision label of all pods to
+// that revision, and deletes the other revisions.
 func (s *daemonSet) only(alike history) (object.Object, *status.Status) {
 	if len(alike) <= 1 {
 		return append(alike, nil)[0], nil
@@ -72,7 +73,7 @@ func (s *daemonSet) only(alike history) (object.Object, *status.Status) {
 	return newest, nil
 }
 
-// newRevision makes a revision; where its name is taken by another, the next attempt has another name.
+// newRevision creates a revision. If its name is already taken by a different revision, the next attempt uses another name.
 func (s *daemonSet) newRevision(data map[string]any) (object.Object, *status.Status) {
 	hash := hashOf(s.Object.Map("spec", "template"), s.Object)
 	name := s.Object.Name() + "-" + hash
@@ -96,7 +97,7 @@ func (s *daemonSet) newRevision(data map[string]any) (object.Object, *status.Sta
 	return nil, failed
 }
 
-// truncate deletes the oldest revisions that no pod has and revisionHistoryLimit does not keep.
+// truncate deletes the oldest revisions that are not in use and exceed revisionHistoryLimit.
 func (s *daemonSet) truncate() *status.Status {
 	live := map[string]bool{}
 	for _, p := range s.pods {
@@ -120,7 +121,7 @@ func (s *daemonSet) truncate() *status.Status {
 	return nil
 }
 
-// rolling returns a number of the strategy RollingUpdate of so many nodes; another strategy has 0.
+// rolling returns a parameter of the strategy RollingUpdate, for the given number of nodes. For other strategies it returns 0.
 func (s *daemonSet) rolling(name string, nodes int) int {
 	if s.Object.String("spec", "updateStrategy", "type") != "RollingUpdate" {
 		return 0
@@ -128,12 +129,12 @@ func (s *daemonSet) rolling(name string, nodes int) int {
 	return int(workload.Share(object.Object(s.Object.Map("spec", "updateStrategy", "rollingUpdate"))[name], int64(nodes), math.Ceil))
 }
 
-// surge is on how many of so many nodes a new pod may come before the old one goes.
+// surge returns the number of nodes on which a new pod may start before the old pod is deleted.
 func (s *daemonSet) surge(nodes int) int { return s.rolling("maxSurge", nodes) }
 
-// roll returns which pods of old templates are to go now, and which nodes get a new one beside the old one.
+// roll returns the old pods to delete now, and the nodes that need a new pod in addition to the old one.
 func (s *daemonSet) roll() (wrong []*workload.Pod, missing []string, failed *status.Status) {
-	var used []*place // nodes that have a pod or are to have one
+	var used []*place // nodes that have a pod or need one
 	desired := 0
 	for _, at := range s.places {
 		if at.run {
@@ -150,7 +151,8 @@ func (s *daemonSet) roll() (wrong []*workload.Pod, missing []string, failed *sta
 	return s.rollInstead(used, max(unavailable, min(desired, 1))), nil, nil
 }
 
-// onNode returns the pods of the new and of an old template on a node, and false if there are several of one.
+// onNode returns the updated and the old pod on a node, either of which may be nil. ok is false if the node has several updated or
+// several old pods.
 func (s *daemonSet) onNode(at *place) (newer, older *workload.Pod, ok bool) {
 	for _, p := range at.pods {
 		if p.Deleting {
@@ -168,7 +170,8 @@ func (s *daemonSet) onNode(at *place) (newer, older *workload.Pod, ok bool) {
 	return newer, older, true
 }
 
-// rollInstead returns the old pods to delete: all that are not available, and as many others as may be missing.
+// rollInstead returns the old pods to delete: all unavailable ones, and as many available ones as maxUnavailable, which is most,
+// allows.
 func (s *daemonSet) rollInstead(used []*place, most int) []*workload.Pod {
 	missing := 0
 	var sick, healthy []*workload.Pod
@@ -191,11 +194,11 @@ func (s *daemonSet) rollInstead(used []*place, most int) []*workload.Pod {
 	return append(sick, healthy[:min(max(most-missing, 0), len(healthy))]...)
 }
 
-// rollBeside returns the old pods that a new one has replaced, and the nodes to make new ones on: all whose old pod is not
-// available, and as many others as may have two (KEP-1591).
+// rollBeside returns the old pods that a new pod has replaced, and the nodes that need a new pod: all nodes whose old pod is
+// unavailable, and as many others as maxSurge, which is most, allows (KEP-1591).
 func (s *daemonSet) rollBeside(used []*place, desired, most int) (wrong []*workload.Pod, missing []string, failed *status.Status) {
-	var more []string          // nodes that could have two
-	var strays []*workload.Pod // available pods on nodes that are not to have one
+	var more []string          // nodes that could have two pods
+	var strays []*workload.Pod // available pods on nodes that should not have one
 	available, doubled := 0, 0
 	for _, at := range used {
 		newer, older, ok := s.onNode(at)

@@ -16,14 +16,14 @@ import (
 const (
 	deployments = "deployments.apps"
 
-	unlimited = 1<<31 - 1 // of progressDeadlineSeconds and revisionHistoryLimit
+	unlimited = 1<<31 - 1 // the value of progressDeadlineSeconds and revisionHistoryLimit that means no limit
 )
 
-// Deployment keeps a ReplicaSet for each template that a Deployment had, and moves the pods from the old ones to the
-// newest as its strategy says (pkg/controller/deployment):
+// Deployment maintains a ReplicaSet for each of a Deployment's templates, and moves the pods from the old ReplicaSets to the newest
+// according to the strategy (pkg/controller/deployment):
 //
-//	Deployment ─template─▶ ReplicaSet web-7d4 (revision 2) ▲ scaled up, as far as maxSurge lets it
-//	           └─had────▶ ReplicaSet web-5f9 (revision 1) ▼ scaled down, as far as maxUnavailable lets it
+//	Deployment ─ current template ─▶ ReplicaSet web-7d4 (revision 2) ▲ scaled up, as far as maxSurge allows
+//	           └ old template ─────▶ ReplicaSet web-5f9 (revision 1) ▼ scaled down, as far as maxUnavailable allows
 func Deployment() controller.Controller {
 	d := workload.Owner{Resource: deployments}
 	return controller.Account("deployment-controller", "deployment-controller", controller.Func(func(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
@@ -36,7 +36,7 @@ func Deployment() controller.Controller {
 	}), controller.Watch{Resource: deployments}, d.Watch(replicaSets, nil), podsOfDeployments())
 }
 
-// podsOfDeployments watches pods that go: a Deployment that recreates its pods waits for them.
+// podsOfDeployments watches deletions of pods, because a Deployment with the strategy Recreate waits for them.
 func podsOfDeployments() controller.Watch {
 	ofSet, ofDeployment := workload.Owner{Resource: replicaSets}, workload.Owner{Resource: deployments}
 	return controller.Watch{Resource: workload.Pods, Keys: func(api *controller.Client, c *commit.Commit) (keys []controller.Key) {
@@ -53,12 +53,12 @@ func podsOfDeployments() controller.Watch {
 	}}
 }
 
-// rollout is a Deployment and its ReplicaSets.
+// rollout is a Deployment with its ReplicaSets.
 type rollout struct {
 	workload.Workload
-	newest *replicaSetOf   // of its template, nil if there is none yet
-	old    []*replicaSetOf // the oldest first
-	failed *status.Status  // the first thing that went wrong
+	newest *replicaSetOf   // the ReplicaSet for the current template, or nil if it does not exist yet
+	old    []*replicaSetOf // sorted by age, with the oldest first
+	failed *status.Status  // the first error
 }
 
 // replicaSetOf is a ReplicaSet of a Deployment.
@@ -71,7 +71,7 @@ func (s *replicaSetOf) replicas() int64 {
 	return s.Int64("spec", "replicas")
 }
 
-// count returns a number of the status.
+// count returns the named counter in the ReplicaSet's status.
 func (s *replicaSetOf) count(name string) int64 {
 	if s == nil {
 		return 0
@@ -79,7 +79,7 @@ func (s *replicaSetOf) count(name string) int64 {
 	return s.Int64("status", name)
 }
 
-// sum adds up what ReplicaSets have.
+// sum returns the sum of a value over ReplicaSets.
 func sum(sets []*replicaSetOf, of func(*replicaSetOf) int64) (n int64) {
 	for _, s := range sets {
 		n += of(s)
@@ -87,14 +87,14 @@ func sum(sets []*replicaSetOf, of func(*replicaSetOf) int64) (n int64) {
 	return n
 }
 
-// active returns the ReplicaSets that ought to have pods.
+// active returns the ReplicaSets with at least one desired replica.
 func active(sets []*replicaSetOf) []*replicaSetOf {
 	return slices.DeleteFunc(slices.Clone(sets), func(s *replicaSetOf) bool { return s.replicas() == 0 })
 }
 
 func (r *rollout) want() int64 { return r.Object.Int64("spec", "replicas") }
 
-// all returns the ReplicaSets, the newest last.
+// all returns all ReplicaSets, with the newest last.
 func (r *rollout) all() []*replicaSetOf {
 	if r.newest == nil {
 		return r.old
@@ -102,7 +102,7 @@ func (r *rollout) all() []*replicaSetOf {
 	return append(slices.Clone(r.old), r.newest)
 }
 
-// sync does one step.
+// sync performs one step of the rollout.
 func (r *rollout) sync() (again time.Duration, failed *status.Status) {
 	if r.Selector.Empty() {
 		_ = r.API.Event(r.Object, "Warning", "SelectingAll", "This deployment is selecting all pods. A non-empty selector is required.")
@@ -117,7 +117,7 @@ func (r *rollout) sync() (again time.Duration, failed *status.Status) {
 		r.revise(false)
 		return 0, r.reportCounts()
 	case r.notePause(paused) || r.failed != nil:
-		return 0, r.failed // its own write queues it again
+		return 0, r.failed // its own write causes another reconcile
 	case !paused && r.rollbackTo() != nil:
 		r.rollBack()
 		return 0, r.failed
@@ -139,7 +139,7 @@ func (r *rollout) sync() (again time.Duration, failed *status.Status) {
 	return r.report()
 }
 
-// find claims the ReplicaSets of the Deployment and separates the one of its template from the others.
+// find claims the ReplicaSets of the Deployment and separates the newest, which has the current template, from the others.
 func (r *rollout) find() *status.Status {
 	mine, failed := r.Claim(replicaSets, r.Candidates(replicaSets))
 	if failed != nil {
@@ -162,7 +162,7 @@ func (r *rollout) find() *status.Status {
 	return nil
 }
 
-// template is the Deployment's template.
+// template returns the Deployment's template.
 func (r *rollout) template() map[string]any { return withoutHash(r.Object.Map("spec", "template")) }
 
 // withoutHash returns a copy of a template without the label pod-template-hash.
@@ -175,7 +175,7 @@ func withoutHash(template map[string]any) map[string]any {
 	return t
 }
 
-// observe says that the Deployment was seen.
+// observe sets observedGeneration in the status to the current generation, if it is lower.
 func (r *rollout) observe() *status.Status {
 	if r.Object.Int64("status", "observedGeneration") >= r.Object.Generation() {
 		return nil
@@ -185,7 +185,7 @@ func (r *rollout) observe() *status.Status {
 	return s
 }
 
-// notePause says in the condition Progressing that the Deployment was paused or resumed, and reports whether it did.
+// notePause records in the condition Progressing that the Deployment was paused or resumed, and reports whether it did.
 func (r *rollout) notePause(paused bool) bool {
 	before := r.Object.Condition("Progressing")
 	if !r.hasDeadline() || before.String("reason") == "ProgressDeadlineExceeded" || paused == (before.String("reason") == "DeploymentPaused") {
@@ -200,7 +200,7 @@ func (r *rollout) notePause(paused bool) bool {
 	return true
 }
 
-// resized reports whether the Deployment's replicas were changed since its ReplicaSets were scaled.
+// resized reports whether the Deployment's replicas have changed since its ReplicaSets were scaled.
 func (r *rollout) resized() bool {
 	for _, s := range active(r.all()) {
 		if desired, ok := number(s.Annotations()[desiredReplicas]); ok && desired != r.want() {
@@ -210,7 +210,7 @@ func (r *rollout) resized() bool {
 	return false
 }
 
-// scaleTo gives a ReplicaSet as many replicas, and says so in an event.
+// scaleTo scales a ReplicaSet and records an event.
 func (r *rollout) scaleTo(s *replicaSetOf, n int64) {
 	from := s.replicas()
 	annotated := r.annotateSize(s)
@@ -236,7 +236,7 @@ func (r *rollout) recordScaled(name string, from, to int64) {
 	_ = r.API.Event(r.Object, "Normal", "ScalingReplicaSet", fmt.Sprintf("Scaled %s replica set %s from %d to %d", direction, name, from, to))
 }
 
-// cleanUp deletes the oldest ReplicaSets without pods that revisionHistoryLimit does not keep.
+// cleanUp deletes the oldest ReplicaSets without pods that exceed revisionHistoryLimit.
 func (r *rollout) cleanUp() {
 	limit, limited := r.Object.Int("spec", "revisionHistoryLimit")
 	if !limited || limit == unlimited {

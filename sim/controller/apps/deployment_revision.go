@@ -12,7 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// The annotations that a Deployment writes to its ReplicaSets (deployment/util).
+// These are the annotations that a Deployment writes to its ReplicaSets (deployment/util), and related constants.
 const (
 	templateHash     = "pod-template-hash"
 	revisionKey      = "deployment.kubernetes.io/revision"
@@ -21,24 +21,24 @@ const (
 	maxReplicas      = "deployment.kubernetes.io/max-replicas"
 	rollbackKey      = "deprecated.deployment.rollback.to"
 	lastApplied      = "kubectl.kubernetes.io/last-applied-configuration"
-	revisionChars    = 2000 // of revision-history
+	revisionChars    = 2000 // the maximum length of revision-history
 	safeCharacters   = "bcdfghjklmnpqrstvwxz2456789"
-	collisionsToSeed = 4 // bytes
+	collisionsToSeed = 4 // in bytes of the encoded count
 )
 
-// revisionOf returns the revision of an object, 0 if it has none.
+// revisionOf returns the revision of an object, or 0 if it has none.
 func revisionOf(obj object.Object) int64 {
 	n, _ := strconv.ParseInt(obj.Annotations()[revisionKey], 10, 64)
 	return n
 }
 
-// number reads a number that is not negative.
+// number parses a non-negative number. It returns false if text is not one.
 func number(text string) (int64, bool) {
 	n, err := strconv.ParseInt(text, 10, 32)
 	return n, err == nil && n >= 0
 }
 
-// revise gives the newest ReplicaSet the next revision, and makes it where there is none and make says so.
+// revise sets the next revision on the newest ReplicaSet. If that ReplicaSet does not exist and make is set, revise creates it.
 func (r *rollout) revise(make bool) {
 	highest := int64(0)
 	for _, s := range r.old {
@@ -53,7 +53,7 @@ func (r *rollout) revise(make bool) {
 	}
 }
 
-// reuse gives a ReplicaSet that is there the annotations of the Deployment and a revision.
+// reuse sets a revision and the annotations of the Deployment on the existing newest ReplicaSet.
 func (r *rollout) reuse(revision string) {
 	changed := r.annotate(r.newest.Object, revision)
 	if ready := r.Object.Int64("spec", "minReadySeconds"); r.newest.Int64("spec", "minReadySeconds") != ready {
@@ -77,7 +77,7 @@ func (r *rollout) reuse(revision string) {
 	}
 }
 
-// make makes the ReplicaSet of the Deployment's template.
+// make creates the ReplicaSet for the Deployment's template.
 func (r *rollout) make(revision string) {
 	template := object.Object(r.Object.Map("spec", "template")).Copy()
 	hash := hashOf(r.template(), r.Object)
@@ -111,7 +111,7 @@ func (r *rollout) make(revision string) {
 		message := fmt.Sprintf("Failed to create new replica set %q: %s", set.Name(), s.Message)
 		if r.hasDeadline() {
 			r.progress("False", "ReplicaSetCreateError", message)
-			r.update() // the failure to make it counts
+			r.update() // the write is needed because the status counts collisions
 		}
 		_ = r.API.Event(r.Object, "Warning", "ReplicaSetCreateError", message)
 		r.failed = s
@@ -130,18 +130,19 @@ func (r *rollout) make(revision string) {
 	}
 }
 
-// nameOf is the name of a ReplicaSet; that of its Deployment is cut where it is too long.
+// nameOf returns the name of a ReplicaSet. It truncates the Deployment's name if necessary.
 func nameOf(deployment, hash string) string {
 	return deployment[:min(len(deployment), 253-len("-")-len(hash))] + "-" + hash
 }
 
-// there returns the ReplicaSet that has a name already, if it is the Deployment's and of its template: one that the cache did not
-// know. That another has it is counted, so that the next attempt tries another name.
+// there returns the ReplicaSet with the given name if it exists, belongs to the Deployment and has its template; it was then not in
+// the cache yet. Otherwise it increments collisionCount, so that the next attempt uses another name, and returns nil. taken is the
+// error of the attempt to create it.
 func (r *rollout) there(name string, taken *status.Status) *replicaSetOf {
 	r.failed = taken
 	set := r.API.Get(replicaSets, r.Object.Namespace(), name)
 	if set == nil {
-		return nil // the cache has yet to know it
+		return nil // the cache does not contain the ReplicaSet yet
 	}
 	if workload.ControllerOf(set).String("uid") == r.Object.UID() && object.SemanticEqual(r.template(), withoutHash(set.Map("spec", "template"))) {
 		r.failed = nil
@@ -153,7 +154,7 @@ func (r *rollout) there(name string, taken *status.Status) *replicaSetOf {
 	return nil
 }
 
-// update writes the status of the Deployment, with its annotations.
+// update writes the status and the annotations of the Deployment.
 func (r *rollout) update() {
 	live, s := r.API.Update(deployments, "status", r.Object)
 	if s != nil {
@@ -163,7 +164,7 @@ func (r *rollout) update() {
 	r.Object = live
 }
 
-// takeRevision gives the Deployment the revision of its ReplicaSet, and reports whether it had another.
+// takeRevision sets the Deployment's revision to that of its ReplicaSet, and reports whether it changed.
 func (r *rollout) takeRevision(revision string) bool {
 	if r.Object.Annotations()[revisionKey] == revision {
 		return false
@@ -172,8 +173,8 @@ func (r *rollout) takeRevision(revision string) bool {
 	return true
 }
 
-// annotate gives a ReplicaSet the annotations of the Deployment and a revision, where its own is not higher. It reports
-// whether anything changed.
+// annotate copies the annotations of the Deployment to a ReplicaSet. It also sets the ReplicaSet's revision, unless that is
+// already at least as high. It reports whether anything changed.
 func (r *rollout) annotate(set object.Object, revision string) (changed bool) {
 	have := set.Annotations()
 	for name, value := range r.Object.Annotations() { // order does not matter
@@ -209,7 +210,8 @@ func (r *rollout) annotate(set object.Object, revision string) (changed bool) {
 	return true
 }
 
-// annotateSize notes on a ReplicaSet how many pods the Deployment wants and may have, and reports whether that changed.
+// annotateSize records the desired and maximum number of the Deployment's pods on a ReplicaSet, and reports whether either
+// changed.
 func (r *rollout) annotateSize(s *replicaSetOf) (changed bool) {
 	surge, _ := r.fenceposts()
 	for name, n := range map[string]int64{desiredReplicas: r.want(), maxReplicas: r.want() + surge} { // order does not matter
@@ -221,8 +223,8 @@ func (r *rollout) annotateSize(s *replicaSetOf) (changed bool) {
 	return changed
 }
 
-// hashOf is the value of the label pod-template-hash: FNV-1a of the template's JSON, and of how often that was taken, in
-// characters that make no words. The real one hashes how Go prints the template, and so has other values.
+// hashOf returns the value of the label pod-template-hash: the FNV-1a hash of the template's JSON and the collision count, in
+// characters that cannot form words. The real controller hashes the Go representation of the template, so its values differ.
 func hashOf(template map[string]any, d object.Object) string {
 	h := fnv.New32a()
 	h.Write(object.JSON(template))
@@ -236,7 +238,7 @@ func hashOf(template map[string]any, d object.Object) string {
 	return safe(h.Sum32())
 }
 
-// rollbackTo returns the revision to roll back to, as the annotation of extensions/v1beta1 names it, or nil if there is none.
+// rollbackTo returns the revision to roll back to from the annotation of extensions/v1beta1, or nil if there is none.
 func (r *rollout) rollbackTo() *int64 {
 	text, ok := r.Object.Annotations()[rollbackKey]
 	if n, err := strconv.ParseInt(text, 10, 64); ok && err == nil {
@@ -245,7 +247,7 @@ func (r *rollout) rollbackTo() *int64 {
 	return nil
 }
 
-// rollBack gives the Deployment the template of a revision; 0 is the one before the newest.
+// rollBack restores the template of a revision. Revision 0 means the previous one.
 func (r *rollout) rollBack() {
 	r.revise(true)
 	if r.failed != nil {
@@ -278,7 +280,7 @@ func (r *rollout) rollBack() {
 	_, r.failed = r.API.Update(deployments, "", r.Object)
 }
 
-// previousRevision is the highest but one.
+// previousRevision returns the second-highest revision, or 0 if there is none.
 func (r *rollout) previousRevision() int64 {
 	var all []int64
 	for _, s := range r.all() {

@@ -9,7 +9,8 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// fenceposts returns how many pods a rolling update may have too many and too few; one of them is not 0.
+// fenceposts returns the maximum number of surplus pods and of unavailable pods during a rolling update. At least one of them is
+// not 0.
 func (r *rollout) fenceposts() (surge, unavailable int64) {
 	if r.Object.String("spec", "strategy", "type") != "RollingUpdate" {
 		return 0, 0
@@ -22,7 +23,7 @@ func (r *rollout) fenceposts() (surge, unavailable int64) {
 	return surge, min(unavailable, r.want())
 }
 
-// room is how many replicas the newest ReplicaSet may have now.
+// room returns the number of replicas that the newest ReplicaSet may have now.
 func (r *rollout) room(newest *replicaSetOf) int64 {
 	if r.Object.String("spec", "strategy", "type") == "Recreate" {
 		return r.want()
@@ -39,8 +40,8 @@ func (r *rollout) room(newest *replicaSetOf) int64 {
 	return newest.replicas() + min(free, r.want()-newest.replicas())
 }
 
-// scale gives the ReplicaSets the replicas that the Deployment wants: to the only one that has workload.Pods, or, in the middle of a
-// rollout, to each its share.
+// scale distributes the Deployment's replicas. If a single ReplicaSet has pods, it gets all replicas. During a rollout, each gets
+// its share.
 func (r *rollout) scale() {
 	running := active(r.all())
 	if only := r.activeOrLatest(running); only != nil {
@@ -60,7 +61,7 @@ func (r *rollout) scale() {
 	}
 }
 
-// activeOrLatest returns the only ReplicaSet with pods, or the newest one if none has pods. It returns nil if several have.
+// activeOrLatest returns the only ReplicaSet with replicas, or the newest if none has replicas. It returns nil if several have.
 func (r *rollout) activeOrLatest(running []*replicaSetOf) *replicaSetOf {
 	switch {
 	case len(running) == 1:
@@ -75,7 +76,7 @@ func (r *rollout) activeOrLatest(running []*replicaSetOf) *replicaSetOf {
 	return nil
 }
 
-// saturated reports whether the newest ReplicaSet has all the workload.Pods, and they are available.
+// saturated reports whether the newest ReplicaSet has all of the Deployment's pods, and all of them are available.
 func (r *rollout) saturated() bool {
 	if r.newest == nil {
 		return false
@@ -90,7 +91,7 @@ func (r *rollout) scaleInProportion(running []*replicaSetOf) {
 	if r.want() > 0 {
 		add += r.want() + surge
 	}
-	slices.SortStableFunc(running, func(a, b *replicaSetOf) int { // the largest first; of alike ones the newer when it grows
+	slices.SortStableFunc(running, func(a, b *replicaSetOf) int { // the largest first; of equal ones, the newest when scaling up, the oldest when scaling down
 		age := workload.TimeOf(b.String("metadata", "creationTimestamp")).Compare(workload.TimeOf(a.String("metadata", "creationTimestamp")))
 		if add < 0 {
 			age = -age
@@ -114,7 +115,8 @@ func (r *rollout) scaleInProportion(running []*replicaSetOf) {
 	}
 }
 
-// proportion is what a ReplicaSet gets of the replicas to add, of which some are given away.
+// proportion returns the number of replicas by which to change a ReplicaSet during a rollout. add is the total change, which is
+// negative when scaling down, and added is the part of it that has already been distributed.
 func (r *rollout) proportion(s *replicaSetOf, add, added, surge int64) int64 {
 	if s.replicas() == 0 || add == added {
 		return 0
@@ -135,7 +137,7 @@ func (r *rollout) proportion(s *replicaSetOf, add, added, surge int64) int64 {
 	return max(part, add-added)
 }
 
-// roll moves one step: the newest ReplicaSet grows, or the old ones shrink.
+// roll performs one step of a rolling update: it scales up the newest ReplicaSet or scales down the old ones.
 func (r *rollout) roll() {
 	r.revise(true)
 	if r.failed != nil {
@@ -158,7 +160,7 @@ func (r *rollout) roll() {
 	}
 }
 
-// shrink scales the old ReplicaSets down, unavailable replicas first. It reports whether it has written anything.
+// shrink scales down the old ReplicaSets, with unavailable replicas first. It reports whether it has written anything.
 func (r *rollout) shrink() bool {
 	old := active(r.old)
 	_, unavailable := r.fenceposts()
@@ -185,7 +187,8 @@ func (r *rollout) shrink() bool {
 	return sum(old, (*replicaSetOf).replicas) < before
 }
 
-// recreate moves one step: the old ReplicaSets lose their workload.Pods, and when these are gone the newest gets all.
+// recreate performs one step of the strategy Recreate: it scales the old ReplicaSets to 0, and after their pods have ended it
+// scales up the newest.
 func (r *rollout) recreate() {
 	r.revise(false)
 	if r.failed != nil {
@@ -214,7 +217,7 @@ func (r *rollout) recreate() {
 	}
 }
 
-// oldPods reports whether pods of old ReplicaSets have yet to end.
+// oldPods reports whether old ReplicaSets still have pods that have not ended.
 func (r *rollout) oldPods() bool {
 	if sum(r.old, func(s *replicaSetOf) int64 { return s.count("replicas") }) > 0 {
 		return true

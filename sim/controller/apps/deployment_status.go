@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// complete reports whether all pods are of the newest template and available, as an object's status says.
+// complete reports whether, according to an object's status, all pods have the current template and are available.
 func (r *rollout) complete(obj object.Object) bool {
 	at := object.Object(obj.Map("status"))
 	return at.Int64("updatedReplicas") == r.want() && at.Int64("replicas") == r.want() && at.Int64("availableReplicas") == r.want() &&
@@ -22,13 +22,13 @@ func (r *rollout) hasDeadline() bool {
 	return ok && n != unlimited
 }
 
-// progress makes the condition Progressing of the Deployment say something. The time of its last update is that of what it
-// says, that of its last transition that of its status.
+// progress sets the condition Progressing of the Deployment. Its last update time changes with its reason and message, its last
+// transition time with its status.
 func (r *rollout) progress(value, reason, message string) {
-	r.say("Progressing", value, reason, message)
+	r.setCondition("Progressing", value, reason, message)
 }
 
-func (r *rollout) say(kind, value, reason, message string) {
+func (r *rollout) setCondition(kind, value, reason, message string) {
 	now := object.Time(r.API.Now())
 	c := map[string]any{"type": kind, "status": value, "reason": reason, "message": message, "lastUpdateTime": now, "lastTransitionTime": now}
 	before := r.Object.Condition(kind)
@@ -42,7 +42,7 @@ func (r *rollout) say(kind, value, reason, message string) {
 	r.Object.Set(append(r.Object.List("status", "conditions"), c), "status", "conditions")
 }
 
-// forget removes a condition.
+// forget removes the named condition of the Deployment.
 func (r *rollout) forget(kind string) {
 	left := slices.DeleteFunc(slices.Clone(r.Object.List("status", "conditions")), func(v any) bool { return v.(map[string]any)["type"] == kind })
 	if r.Object.Remove("status", "conditions"); len(left) > 0 {
@@ -50,14 +50,15 @@ func (r *rollout) forget(kind string) {
 	}
 }
 
-// reportCounts writes in the status of the Deployment what pods there are, and nothing of its progress.
+// reportCounts writes the pod counts to the status of the Deployment, but not its progress.
 func (r *rollout) reportCounts() *status.Status {
 	before := object.Object(r.Object.Map("status")).Copy()
 	r.count()
 	return r.writeStatus(before)
 }
 
-// report writes the status of the Deployment, and comes back when its deadline ends.
+// report updates the status of the Deployment. It returns the delay after which the progress deadline has to be checked, or 0 if it
+// need not be checked.
 func (r *rollout) report() (again time.Duration, failed *status.Status) {
 	before := object.Object(r.Object.Map("status")).Copy()
 	r.count()
@@ -74,7 +75,7 @@ func (r *rollout) report() (again time.Duration, failed *status.Status) {
 	return 0, r.writeStatus(before)
 }
 
-// writeStatus writes the status of the Deployment if it is another than before.
+// writeStatus writes the status of the Deployment if it differs from before.
 func (r *rollout) writeStatus(before object.Object) *status.Status {
 	if object.Equal(r.Object.Map("status"), map[string]any(before)) {
 		return nil
@@ -83,7 +84,7 @@ func (r *rollout) writeStatus(before object.Object) *status.Status {
 	return failed
 }
 
-// count counts the pods that the ReplicaSets report.
+// count sets the pod counts in the status, from those of the ReplicaSets.
 func (r *rollout) count() {
 	at := func(name string) int64 {
 		return sum(r.all(), func(s *replicaSetOf) int64 { return s.count(name) })
@@ -98,13 +99,14 @@ func (r *rollout) count() {
 		"availableReplicas": available, "unavailableReplicas": max(sum(r.all(), (*replicaSetOf).replicas)-available, 0)})
 	st["observedGeneration"], st["terminatingReplicas"] = r.Object.Generation(), at("terminatingReplicas")
 	if _, unavailable := r.fenceposts(); available >= r.want()-unavailable {
-		r.say("Available", "True", "MinimumReplicasAvailable", "Deployment has minimum availability.")
+		r.setCondition("Available", "True", "MinimumReplicasAvailable", "Deployment has minimum availability.")
 	} else {
-		r.say("Available", "False", "MinimumReplicasUnavailable", "Deployment does not have minimum availability.")
+		r.setCondition("Available", "False", "MinimumReplicasUnavailable", "Deployment does not have minimum availability.")
 	}
 }
 
-// sayProgress says in the condition Progressing whether the rollout is complete, goes on or has taken too long.
+// sayProgress sets the condition Progressing, which reports whether the rollout is complete, is progressing or has exceeded its
+// deadline.
 func (r *rollout) sayProgress(before object.Object) {
 	who := fmt.Sprintf("Deployment %q", r.Object.Name())
 	if r.newest != nil {
@@ -131,7 +133,7 @@ func (r *rollout) sayProgress(before object.Object) {
 	}
 }
 
-// late reports whether nothing has progressed for longer than progressDeadlineSeconds.
+// late reports whether there has been no progress for longer than progressDeadlineSeconds.
 func (r *rollout) late() bool {
 	switch c := r.Object.Condition("Progressing"); {
 	case c == nil, c.String("reason") == "NewReplicaSetAvailable":
@@ -143,13 +145,13 @@ func (r *rollout) late() bool {
 	}
 }
 
-// deadline is when the last progress will have been too long ago.
+// deadline returns the time by which the rollout must make further progress.
 func (r *rollout) deadline() time.Time {
 	c := r.Object.Condition("Progressing")
 	return workload.TimeOf(c.String("lastUpdateTime")).Add(time.Duration(r.Object.Int64("spec", "progressDeadlineSeconds")) * time.Second)
 }
 
-// untilDeadline returns the time until a progressing rollout has to be checked again, or 0 if it need not be.
+// untilDeadline returns the delay until the progress of a rollout must be checked again, or 0 if no check is needed.
 func (r *rollout) untilDeadline() time.Duration {
 	c := r.Object.Condition("Progressing")
 	if c == nil || r.complete(r.Object) || c.String("reason") == "ProgressDeadlineExceeded" {
@@ -158,13 +160,13 @@ func (r *rollout) untilDeadline() time.Duration {
 	return max(r.deadline().Sub(r.API.Now()), 0) + time.Second
 }
 
-// sayFailure takes over the condition ReplicaFailure of the ReplicaSets, of the newest first.
+// sayFailure copies the condition ReplicaFailure from the newest ReplicaSet that has it.
 func (r *rollout) sayFailure() {
 	sets := slices.Clone(r.all())
 	slices.Reverse(sets)
 	for _, s := range sets {
 		if c := s.Object.Condition("ReplicaFailure"); c != nil {
-			r.say("ReplicaFailure", c.String("status"), c.String("reason"), c.String("message"))
+			r.setCondition("ReplicaFailure", c.String("status"), c.String("reason"), c.String("message"))
 			return
 		}
 	}

@@ -18,14 +18,15 @@ const (
 	controllerRevisions = "controllerrevisions.apps"
 	persistentClaims    = "persistentvolumeclaims"
 
-	revisionHash = "controller-revision-hash"      // the label of pods: the revision that they have
-	dataHash     = "controller.kubernetes.io/hash" // the label of revisions of StatefulSets
+	revisionHash = "controller-revision-hash"      // label of pods that names their revision
+	dataHash     = "controller.kubernetes.io/hash" // label of revisions of StatefulSets: the hash of their data
 )
 
-// history is the ControllerRevisions of a workload, the oldest first: the templates that it had (pkg/controller/history).
+// history contains the ControllerRevisions of a workload, which store its templates, with the oldest first
+// (pkg/controller/history).
 type history []object.Object
 
-// historyOf returns the revisions of a workload, which adopts matching revisions without a controller.
+// historyOf returns the revisions of a workload. The workload adopts matching revisions without a controller.
 func historyOf(w *workload.Workload, candidates []*resource.Item) (history, *status.Status) {
 	mine, failed := w.Claim(controllerRevisions, candidates)
 	if failed != nil {
@@ -43,7 +44,7 @@ func historyOf(w *workload.Workload, candidates []*resource.Item) (history, *sta
 	return h, nil
 }
 
-// next is the number of the revision that follows.
+// next returns the number of the next revision.
 func (h history) next() int64 {
 	if len(h) == 0 {
 		return 1
@@ -51,7 +52,7 @@ func (h history) next() int64 {
 	return h[len(h)-1].Int64("revision") + 1
 }
 
-// named returns the revision with a name, or nil.
+// named returns the named revision, or nil.
 func (h history) named(name string) object.Object {
 	if i := slices.IndexFunc(h, func(r object.Object) bool { return r.Name() == name }); i >= 0 {
 		return h[i]
@@ -59,26 +60,27 @@ func (h history) named(name string) object.Object {
 	return nil
 }
 
-// snapshot is what a revision keeps of a workload: the strategic merge patch that restores its template.
+// snapshot returns the data of a revision: the strategic merge patch that restores a workload's template.
 func snapshot(template map[string]any) map[string]any {
 	kept := object.Object(template).Copy()
 	kept["$patch"] = "replace"
 	return map[string]any{"spec": map[string]any{"template": map[string]any(kept)}}
 }
 
-// templateOf is the template that a revision keeps.
+// templateOf returns the template that a revision stores.
 func templateOf(revision object.Object) object.Object {
 	template := object.Object(revision.Map("data", "spec", "template")).Copy()
 	delete(template, "$patch")
 	return template
 }
 
-// keeps reports whether a revision keeps what a snapshot does.
+// keeps reports whether a revision stores the same data as a snapshot.
 func keeps(revision object.Object, data map[string]any) bool {
 	return string(object.JSON(revision["data"])) == string(object.JSON(data))
 }
 
-// newRevision returns a revision of a workload that has yet to be made. A label of it has the hash of what it keeps.
+// newRevision returns a new revision of a workload, which the caller has to create. The value of label is the hash of the
+// revision's data.
 func newRevision(w *workload.Workload, name, label, hash string, number int64, data map[string]any) object.Object {
 	labels := map[string]any{}
 	maps.Copy(labels, w.Object.Map("spec", "template", "metadata", "labels"))
@@ -90,15 +92,15 @@ func newRevision(w *workload.Workload, name, label, hash string, number int64, d
 	return object.Object{"kind": "ControllerRevision", "apiVersion": "apps/v1", "metadata": meta, "data": data, "revision": number}
 }
 
-// renumber gives a revision another number.
+// renumber changes the number of a revision and returns the stored revision.
 func renumber(api *controller.Client, revision object.Object, number int64) (object.Object, *status.Status) {
 	changed := revision.Copy()
 	changed["revision"] = number
 	return api.Update(controllerRevisions, "", changed)
 }
 
-// hashOfData is the hash in the names of revisions of StatefulSets: FNV-1 of what they keep and of how many names were
-// taken (history.HashControllerRevision).
+// hashOfData returns the hash in the names of StatefulSet revisions: the FNV-1 hash of the data and the collision count
+// (history.HashControllerRevision).
 func hashOfData(data map[string]any, collisions int64) string {
 	h := fnv.New32()
 	h.Write(object.JSON(data))
@@ -106,7 +108,7 @@ func hashOfData(data map[string]any, collisions int64) string {
 	return safe(h.Sum32())
 }
 
-// safe prints a hash in characters that make no words (rand.SafeEncodeString).
+// safe encodes a hash in characters that cannot form words (rand.SafeEncodeString).
 func safe(sum uint32) string {
 	text := []byte(strconv.FormatUint(uint64(sum), 10))
 	for i, c := range text {
@@ -115,5 +117,5 @@ func safe(sum uint32) string {
 	return string(text)
 }
 
-// revisionName is the name of a revision of a StatefulSet; long names of sets are cut.
+// revisionName returns the name of a StatefulSet revision. It truncates long names of sets.
 func revisionName(set, hash string) string { return set[:min(len(set), 223)] + "-" + hash }

@@ -1,5 +1,5 @@
-// Package apps holds the controllers of group apps, and ReplicationControllers, which do the same: pods by number, by template,
-// by name, by node. Each is a client of the API only (pkg/controller/replicaset, deployment, statefulset, daemon).
+// Package apps implements the controllers of API group apps and of ReplicationControllers. They maintain pods by number, by
+// template, by name or by node (pkg/controller/replicaset, deployment, statefulset, daemon).
 package apps
 
 import (
@@ -18,18 +18,18 @@ const (
 	replicaSets            = "replicasets.apps"
 	replicationControllers = "replicationcontrollers"
 
-	// burstReplicas is how many pods are made or deleted in one go.
+	// burstReplicas is the maximum number of pods that are created or deleted at once.
 	burstReplicas = 500
 )
 
-// ReplicaSet makes and deletes pods until a ReplicaSet has as many as it wants (pkg/controller/replicaset).
+// ReplicaSet creates and deletes pods until a ReplicaSet has the desired number (pkg/controller/replicaset).
 func ReplicaSet() controller.Controller {
 	c := replicator(workload.Owner{Resource: replicaSets}, "replicaset-controller", "replicaset-controller")
 	c.ReadsWrites = []string{workload.Pods, replicaSets}
 	return c
 }
 
-// ReplicationController does so for ReplicationControllers (pkg/controller/replication).
+// ReplicationController creates and deletes pods until a ReplicationController has the desired number (pkg/controller/replication).
 func ReplicationController() controller.Controller {
 	return replicator(workload.Owner{Resource: replicationControllers, Plain: true}, "replicationcontroller-controller", "replication-controller")
 }
@@ -41,7 +41,7 @@ func replicator(of workload.Owner, name, account string) controller.Controller {
 	return c
 }
 
-// replicas remembers what it has done to the pods of its objects and not seen yet.
+// replicas remembers the creations and deletions of pods that its cache does not show yet.
 type replicas struct {
 	workload.Owner
 	expectations workload.Expectations
@@ -78,12 +78,12 @@ func (r *replicas) Reconcile(api *controller.Client, key controller.Key) (again 
 	return workload.NextAvailable(set.pods, set.minReady(), api.Now()), wrong
 }
 
-// replicaSet is a ReplicaSet, or a ReplicationController, and its active pods.
+// replicaSet is a ReplicaSet or a ReplicationController with its active pods.
 type replicaSet struct {
 	workload.Workload
 	*workload.Expectations
 	pods        []*workload.Pod
-	terminating int64 // pods that are going
+	terminating int64 // the number of pods that are being deleted
 }
 
 func (s *replicaSet) want() int { return int(s.Object.Int64("spec", "replicas")) }
@@ -92,13 +92,13 @@ func (s *replicaSet) minReady() time.Duration {
 	return time.Duration(s.Object.Int64("spec", "minReadySeconds")) * time.Second
 }
 
-// manage makes or deletes pods.
+// manage creates missing pods or deletes surplus ones, at most burstReplicas at a time. It returns an error if a request fails.
 func (s *replicaSet) manage() (failed *status.Status) {
 	key := s.Key().String()
 	switch missing := min(s.want()-len(s.pods), burstReplicas); {
 	case missing > 0:
 		s.Expect(key, missing, nil, s.API.Now())
-		made, failed := workload.Slowly(missing, func() *status.Status {
+		made, failed := workload.SlowStartBatch(missing, func() *status.Status {
 			if failed := s.CreatePod(nil); failed != nil && !workload.Terminating(failed) {
 				return failed
 			}
@@ -112,8 +112,8 @@ func (s *replicaSet) manage() (failed *status.Status) {
 	return nil
 }
 
-// delete deletes pods and no longer counts them: the Deployment, which is notified of the set's new size, must not find all the pods of
-// before available.
+// delete deletes pods and removes them from s.pods, so that the status no longer counts them as available. The Deployment reads
+// that status together with the set's new size.
 func (s *replicaSet) delete(going []*workload.Pod) (failed *status.Status) {
 	key := s.Key().String()
 	names, gone := []string(nil), map[*workload.Pod]bool{}
@@ -138,7 +138,7 @@ func (s *replicaSet) delete(going []*workload.Pod) (failed *status.Status) {
 	return failed
 }
 
-// surplus returns the n pods that go first.
+// surplus returns the n pods that are to be deleted first.
 func (s *replicaSet) surplus(n int) []*workload.Pod {
 	if n >= len(s.pods) {
 		return s.pods
@@ -154,7 +154,7 @@ func (s *replicaSet) surplus(n int) []*workload.Pod {
 	return sorted[:n]
 }
 
-// related returns the pods of the sets that have the same controller: those of one Deployment.
+// related returns the pods of all sets with the same controller, such as those of a Deployment.
 func (s *replicaSet) related() []*workload.Pod {
 	parent := workload.ControllerOf(s.Object)
 	if parent == nil {
@@ -175,7 +175,7 @@ func (s *replicaSet) related() []*workload.Pod {
 	return all
 }
 
-// report writes the status of the set where it is not what there is.
+// report updates the status of the set if it has changed. wrong is the error of managing the pods, or nil.
 func (s *replicaSet) report(wrong *status.Status) *status.Status {
 	before := object.Object(s.Object.Map("status"))
 	now := before.Copy()
@@ -200,7 +200,7 @@ func (s *replicaSet) report(wrong *status.Status) *status.Status {
 	if !s.Plain {
 		now["terminatingReplicas"] = s.terminating
 	}
-	s.condition(now, wrong)
+	s.setReplicaFailure(now, wrong)
 	if object.Equal(map[string]any(now), map[string]any(before)) && s.Object.Generation() == before.Int64("observedGeneration") {
 		return nil
 	}
@@ -208,8 +208,9 @@ func (s *replicaSet) report(wrong *status.Status) *status.Status {
 	return s.WriteStatus(now)
 }
 
-// condition keeps the condition ReplicaFailure: it is there while pods cannot be made or deleted.
-func (s *replicaSet) condition(now object.Object, wrong *status.Status) {
+// setReplicaFailure sets or removes the condition ReplicaFailure, which is present while wrong, the error of creating or deleting
+// pods, is not nil.
+func (s *replicaSet) setReplicaFailure(now object.Object, wrong *status.Status) {
 	has := object.Object{"status": map[string]any(now)}.Condition("ReplicaFailure") != nil
 	switch {
 	case wrong != nil && !has:

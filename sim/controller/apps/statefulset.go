@@ -15,13 +15,13 @@ import (
 
 const statefulSets = "statefulsets.apps"
 
-// StatefulSet keeps a pod for each ordinal of a StatefulSet, one after the other or all at once, each with claims of its own
+// StatefulSet maintains a pod for each ordinal of a StatefulSet, each with its own claims, sequentially or in parallel
 // (pkg/controller/statefulset):
 //
 //	ordinal   0      1      2      3
-//	          web-0  web-1  web-2            made in this order, each when the one before is available
-//	                               web-3     above the replicas: condemned, the highest goes first
-//	          ◀───── updated from the highest down to the partition
+//	          web-0  web-1  web-2            created in this order, each when the previous one is available
+//	                               web-3     exceeds spec.replicas: condemned, deleted from the highest ordinal down
+//	          ◀───── updated from the highest ordinal down to the partition
 func StatefulSet() controller.Controller {
 	s := workload.Owner{Resource: statefulSets}
 	c := controller.Account("statefulset-controller", "statefulset-controller", controller.Func(func(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
@@ -36,20 +36,20 @@ func StatefulSet() controller.Controller {
 	return c
 }
 
-// statefulSet is a StatefulSet, its pods and its revisions.
+// statefulSet is a StatefulSet with its pods and revisions.
 type statefulSet struct {
 	workload.Workload
 	history         history
-	current, update object.Object // revisions: what the pods had, and what they are to have
+	current, update object.Object // the current and the new revision of the pods
 	collisions      int64         // number of revision names that were already in use
 	pods            []*workload.Pod
-	replicas        []*replica // by ordinal
-	condemned       []*replica // pods of other ordinals, the highest first
-	sick            *replica   // the first that is not available
-	outdated        int64      // pods that were deleted because they are not of the newest revision
+	replicas        []*replica // replicas by ordinal
+	condemned       []*replica // pods with other ordinals, the highest first
+	sick            *replica   // the first unavailable replica
+	outdated        int64      // the number of pods that were deleted because they have an old revision
 }
 
-// replica is a pod of a StatefulSet.
+// replica is a pod of a StatefulSet, or an ordinal without a pod.
 type replica struct {
 	*workload.Pod // nil until the pod is created
 	name          string
@@ -59,7 +59,7 @@ type replica struct {
 func (s *statefulSet) want() int64  { return s.Object.Int64("spec", "replicas") }
 func (s *statefulSet) start() int64 { return s.Object.Int64("spec", "ordinals", "start") }
 
-// monotonic reports whether pods are made and deleted one after the other.
+// monotonic reports whether pods are created and deleted sequentially.
 func (s *statefulSet) monotonic() bool {
 	return s.Object.String("spec", "podManagementPolicy") != "Parallel"
 }
@@ -73,10 +73,11 @@ func (s *statefulSet) available(r *replica) bool {
 	return r.Pod != nil && r.Available(s.minReady(), s.API.Now())
 }
 
-// unavailable reports whether a pod does not count as one that serves.
+// unavailable reports whether a pod is unavailable or being deleted.
 func (s *statefulSet) unavailable(r *replica) bool { return !s.available(r) || r.Deleting }
 
-// sync does one step. Errors with pods are in no condition, but the status and the history are kept up to date.
+// sync performs one step. An error with a pod is not reported in a condition, and does not prevent the update of the status and
+// the history.
 func (s *statefulSet) sync() (again time.Duration, failed *status.Status) {
 	revisions := slices.DeleteFunc(s.Candidates(controllerRevisions), func(it *resource.Item) bool { return !s.Selector.Match(it.Label) })
 	if s.history, failed = historyOf(&s.Workload, revisions); failed != nil {
@@ -107,7 +108,7 @@ func (s *statefulSet) sync() (again time.Duration, failed *status.Status) {
 	return workload.NextAvailable(s.pods, s.minReady(), s.API.Now()), nil
 }
 
-// revise finds or makes the revision of the template, and finds the one that the pods had.
+// revise finds or creates the revision of the current template, and finds the revision that the pods had before it.
 func (s *statefulSet) revise() (failed *status.Status) {
 	s.collisions = s.Object.Int64("status", "collisionCount")
 	data := snapshot(s.Object.Map("spec", "template"))
@@ -115,7 +116,7 @@ func (s *statefulSet) revise() (failed *status.Status) {
 	switch last := len(s.history) - 1; {
 	case len(alike) > 0 && keeps(s.history[last], data):
 		s.update = s.history[last]
-	case len(alike) > 0: // back to what it was
+	case len(alike) > 0: // the template equals that of an older revision
 		s.update, failed = renumber(s.API, alike[len(alike)-1], s.history.next())
 	case last >= 0 && s.restores(s.history[last], data):
 		s.update = s.history[last]
@@ -131,8 +132,8 @@ func (s *statefulSet) revise() (failed *status.Status) {
 	return nil
 }
 
-// restores reports whether a revision of an older version, restored and with the defaults of this one, is what a snapshot
-// keeps.
+// restores reports whether a revision of an older version stores the same template as a snapshot, after the defaults of this
+// version are applied.
 func (s *statefulSet) restores(revision object.Object, data map[string]any) bool {
 	d := s.API.Definition(statefulSets)
 	if d.Default == nil {
@@ -144,8 +145,8 @@ func (s *statefulSet) restores(revision object.Object, data map[string]any) bool
 	return keeps(object.Object{"data": snapshot(restored.Map("spec", "template"))}, data)
 }
 
-// newRevision makes a revision; one that is there already and keeps the same is taken, of one that keeps something else the
-// name is avoided.
+// newRevision creates a revision. If its name is taken by a revision with the same data, it returns that one. If the data
+// differs, it uses another name.
 func (s *statefulSet) newRevision(data map[string]any) (object.Object, *status.Status) {
 	hash := hashOfData(data, s.collisions)
 	for {
@@ -167,7 +168,7 @@ func (s *statefulSet) newRevision(data map[string]any) (object.Object, *status.S
 	}
 }
 
-// truncate deletes the oldest revisions that no pod has and revisionHistoryLimit does not keep.
+// truncate deletes the oldest revisions that are not in use and exceed revisionHistoryLimit.
 func (s *statefulSet) truncate() *status.Status {
 	limit, limited := s.Object.Int("spec", "revisionHistoryLimit")
 	if !limited || limit < 0 {
@@ -186,20 +187,20 @@ func (s *statefulSet) truncate() *status.Status {
 	return nil
 }
 
-// revisionLabel is the revision that a pod says it has, or "".
+// revisionLabel returns the revision in a pod's label, or "".
 func revisionLabel(p *workload.Pod) string {
 	name, _ := p.Label(revisionHash)
 	return name
 }
 
-// arrange puts each pod in its place.
+// arrange assigns the pods to the replicas and the condemned pods.
 func (s *statefulSet) arrange() {
 	s.replicas = make([]*replica, s.want())
 	for _, p := range s.pods {
 		_, ordinal := parentAndOrdinal(p.Name)
 		r := &replica{Pod: p, name: p.Name, ordinal: ordinal}
 		switch place := ordinal - s.start(); {
-		case ordinal < 0: // its number is none
+		case ordinal < 0: // not a valid ordinal
 		case place >= 0 && place < s.want():
 			s.replicas[place] = r
 		default:
@@ -223,7 +224,7 @@ func (s *statefulSet) arrange() {
 	}
 }
 
-// manage moves one step: pods are made, then those above the replicas are deleted, then those of old revisions.
+// manage performs one step: it creates missing pods, then deletes condemned pods, then pods with old revisions.
 func (s *statefulSet) manage() *status.Status {
 	if s.Object.DeletionTimestamp() != "" {
 		return nil
@@ -246,7 +247,8 @@ func (s *statefulSet) manage() *status.Status {
 	return s.replaceNext(rolling.Int64("partition"))
 }
 
-// each takes a step with each of some pods: one after the other until one has to be waited for, or as many as go well.
+// each calls step for the given pods: sequentially until a step requires a wait or fails, or for all of them if they are managed in
+// parallel. It reports whether a step requires a wait.
 func (s *statefulSet) each(pods []*replica, step func(*replica) (bool, *status.Status)) (wait bool, failed *status.Status) {
 	if s.monotonic() {
 		for _, r := range pods {
@@ -257,7 +259,7 @@ func (s *statefulSet) each(pods []*replica, step func(*replica) (bool, *status.S
 		return false, nil
 	}
 	i := -1
-	_, failed = workload.Slowly(len(pods), func() *status.Status {
+	_, failed = workload.SlowStartBatch(len(pods), func() *status.Status {
 		i++
 		_, failed := step(pods[i])
 		return failed
@@ -265,7 +267,7 @@ func (s *statefulSet) each(pods []*replica, step func(*replica) (bool, *status.S
 	return failed != nil, failed
 }
 
-// replaceNext deletes the highest pod that is not of the newest revision, when those above it are available.
+// replaceNext deletes the highest pod with an old revision, unless a pod with a higher ordinal is unavailable.
 func (s *statefulSet) replaceNext(partition int64) *status.Status {
 	for place := int64(len(s.replicas)) - 1; place >= partition; place-- {
 		r := s.replicas[place]
@@ -279,7 +281,7 @@ func (s *statefulSet) replaceNext(partition int64) *status.Status {
 	return nil
 }
 
-// replaceSome deletes the highest pods that are not of the newest revision, as many as may be missing (KEP-961).
+// replaceSome deletes the highest pods with an old revision, until the maximum number of pods is unavailable (KEP-961).
 func (s *statefulSet) replaceSome(partition, most int64) *status.Status {
 	for _, r := range s.replicas {
 		if s.unavailable(r) {
@@ -297,7 +299,7 @@ func (s *statefulSet) replaceSome(partition, most int64) *status.Status {
 	return nil
 }
 
-// isOutdated reports whether a pod is to be replaced. One that was just made is of the newest revision or below the partition.
+// isOutdated reports whether a pod has an old revision and is not being deleted.
 func (s *statefulSet) isOutdated(r *replica) bool {
 	return r.Pod != nil && !r.Deleting && revisionLabel(r.Pod) != s.update.Name()
 }
@@ -310,7 +312,8 @@ func (s *statefulSet) replace(r *replica) *status.Status {
 	return failed
 }
 
-// report writes the status of the set where it is not what there is. An update is over when all pods are ready and new.
+// report updates the status of the set if it has changed. An update is complete when all pods are ready and have the new
+// revision.
 func (s *statefulSet) report() *status.Status {
 	ready, available, current, updated := int64(0), int64(0), -s.outdated, int64(0)
 	for _, p := range s.pods {

@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// claimNames returns the names of the claims of a replica by those of the templates, in their order.
+// claimNames returns the names of a replica's volumes and of their claims, in the order of the claim templates.
 func (s *statefulSet) claimNames(r *replica) (volumes, claims []string) {
 	for _, t := range s.Object.Objects("spec", "volumeClaimTemplates") {
 		volumes = append(volumes, t.Name())
@@ -19,7 +19,7 @@ func (s *statefulSet) claimNames(r *replica) (volumes, claims []string) {
 	return volumes, claims
 }
 
-// stored reports whether a pod has the volumes of its claims.
+// stored reports whether a pod has the volumes for all its claims.
 func (s *statefulSet) stored(r *replica) bool {
 	volumes, claims := s.claimNames(r)
 	for i, volume := range volumes {
@@ -30,7 +30,7 @@ func (s *statefulSet) stored(r *replica) bool {
 	return true
 }
 
-// mount gives a pod the volumes of its claims, in the place of those of the same names.
+// mount sets the volumes for a pod's claims, and replaces volumes with the same names.
 func (s *statefulSet) mount(pod object.Object, r *replica) {
 	names, claims := s.claimNames(r)
 	if len(names) == 0 {
@@ -48,14 +48,14 @@ func (s *statefulSet) mount(pod object.Object, r *replica) {
 	pod.Set(volumes, "spec", "volumes")
 }
 
-// claim returns a claim of a replica, or nil.
+// claim returns the named claim, or nil.
 func (s *statefulSet) claim(name string) object.Object {
 	return s.API.Get(persistentClaims, s.Object.Namespace(), name)
 }
 
-// createClaims makes the claims of a replica that are missing. One that is going has to be waited for: a set with whenScaled
-// Delete that is scaled down and up at once may stay a pod short until something touches it. kube-controller-manager 1.36.3
-// does either, too, from one try to the next.
+// createClaims creates the missing claims of a replica. It returns an error if a claim is being deleted. Therefore a set whose
+// whenScaled is Delete may lack a pod after it is scaled down and immediately up again, until another change occurs. With
+// kube-controller-manager 1.36.3 this also happens, but not always.
 func (s *statefulSet) createClaims(r *replica) *status.Status {
 	var wrong []string
 	_, names := s.claimNames(r)
@@ -76,7 +76,7 @@ func (s *statefulSet) createClaims(r *replica) *status.Status {
 			if failed != nil {
 				action = fmt.Sprintf("Create Claim %s for Pod %s in StatefulSet %s", name, r.name, s.Object.Name())
 			}
-			s.say("Create", action, "success", failed)
+			s.recordEvent("Create", action, "success", failed)
 		}
 	}
 	switch len(wrong) {
@@ -88,7 +88,7 @@ func (s *statefulSet) createClaims(r *replica) *status.Status {
 	return status.Plain("[%s]", strings.Join(wrong, ", "))
 }
 
-// claimOf returns a claim of a template that has yet to be made.
+// claimOf returns a new claim from a claim template, which the caller has to create.
 func (s *statefulSet) claimOf(template int, name string) object.Object {
 	t := s.Object.Objects("spec", "volumeClaimTemplates")[template].Copy()
 	meta := map[string]any{"name": name, "namespace": s.Object.Namespace()}
@@ -104,12 +104,12 @@ func (s *statefulSet) claimOf(template int, name string) object.Object {
 	return claim
 }
 
-// deleted reports whether the retention policy deletes claims: whenScaled or whenDeleted.
+// deleted reports whether the retention policy for whenScaled or whenDeleted is Delete.
 func (s *statefulSet) deleted(when string) bool {
 	return s.Object.String("spec", "persistentVolumeClaimRetentionPolicy", when) == "Delete"
 }
 
-// retention returns the owners that the claims of a replica should have.
+// retention returns the desired owners of a replica's claims.
 func (s *statefulSet) retention(r *replica) retention {
 	scaledDown := r.ordinal < s.start() || r.ordinal >= s.start()+s.want()
 	x := retention{set: owner{"apps/v1", "StatefulSet", s.Object.Name(), s.Object.UID()}, pod: owner{"v1", "Pod", r.name, ""},
@@ -121,7 +121,7 @@ func (s *statefulSet) retention(r *replica) retention {
 	return x
 }
 
-// stale reports whether a claim of a pod that has yet to be made belongs to its predecessor, and goes with it.
+// stale reports whether a claim of a missing pod belongs to the pod's predecessor and will be deleted with it.
 func (s *statefulSet) stale(r *replica) bool {
 	if !s.deleted("whenScaled") {
 		return false
@@ -130,7 +130,7 @@ func (s *statefulSet) stale(r *replica) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return s.retention(r).pod.changed(s.claim(name)) })
 }
 
-// claimsMatch reports whether the claims of a replica belong to whom the retention policy says.
+// claimsMatch reports whether the claims of a replica have the owners that the retention policy requires.
 func (s *statefulSet) claimsMatch(r *replica) bool {
 	_, names := s.claimNames(r)
 	return !slices.ContainsFunc(names, func(name string) bool {
@@ -139,7 +139,7 @@ func (s *statefulSet) claimsMatch(r *replica) bool {
 	})
 }
 
-// updateClaims makes them belong to whom it says.
+// updateClaims sets the owners of a replica's claims according to the retention policy.
 func (s *statefulSet) updateClaims(r *replica) *status.Status {
 	_, names := s.claimNames(r)
 	to := s.retention(r)
@@ -164,27 +164,27 @@ func (s *statefulSet) updateClaims(r *replica) *status.Status {
 	return nil
 }
 
-// retention says which of two may own a claim, and which is to (KEP-1847).
+// retention specifies which of two possible owners, the set and the pod, own a claim (KEP-1847).
 type retention struct {
 	set, pod     owner
-	policy       bool // there is one: claims are not simply kept
+	policy       bool // the set has a retention policy other than keeping all claims
 	toSet, toPod bool
 }
 
 // owner is a possible owner of a claim.
 type owner struct{ apiVersion, kind, name, uid string }
 
-// named reports whether a reference names the owner, or one that had its name.
+// named reports whether a reference has the owner's kind and name. Its UID may be that of a predecessor.
 func (o owner) named(ref object.Object) bool {
 	return ref.String("apiVersion") == o.apiVersion && ref.String("kind") == o.kind && ref.String("name") == o.name
 }
 
-// owns reports whether the owner is one of a claim.
+// owns reports whether a claim has a reference to the owner.
 func (o owner) owns(claim object.Object) bool {
 	return slices.ContainsFunc(claim.Objects("metadata", "ownerReferences"), func(ref object.Object) bool { return ref.String("uid") == o.uid })
 }
 
-// changed reports whether a claim names the owner, but means another of its name.
+// changed reports whether a claim refers to a different object with the owner's name.
 func (o owner) changed(claim object.Object) bool {
 	for _, ref := range claim.Objects("metadata", "ownerReferences") {
 		if o.named(ref) {
@@ -194,7 +194,8 @@ func (o owner) changed(claim object.Object) bool {
 	return false
 }
 
-// conflict reports whether a claim has a controller that is neither the set nor the pod, or one that had their names.
+// conflict reports whether a claim has a controller other than the set and the pod, or an owner with the name but not the UID of
+// either.
 func (t retention) conflict(claim object.Object) bool {
 	return t.policy && slices.ContainsFunc(claim.Objects("metadata", "ownerReferences"), func(ref object.Object) bool {
 		switch uid := ref.String("uid"); {
@@ -207,7 +208,7 @@ func (t retention) conflict(claim object.Object) bool {
 	})
 }
 
-// matches reports whether a claim has the owners that it is to have, or others that are let alone.
+// matches reports whether a claim has the desired owners, or owners that must not be changed.
 func (t retention) matches(claim object.Object) bool {
 	set, pod := t.set.owns(claim), t.pod.owns(claim)
 	switch {
@@ -224,7 +225,7 @@ func (t retention) matches(claim object.Object) bool {
 	return set == t.toSet && pod == t.toPod
 }
 
-// apply gives a claim its owners; beside another controller there is none.
+// apply sets the owners of a claim. If the claim has a conflicting controller, it only removes the set and the pod.
 func (t retention) apply(claim object.Object) {
 	conflict := t.conflict(claim)
 	refs := slices.DeleteFunc(claim.List("metadata", "ownerReferences"), func(v any) bool {

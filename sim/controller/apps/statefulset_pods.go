@@ -11,14 +11,14 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Labels by which a pod of a StatefulSet is known.
+// These labels identify a pod of a StatefulSet.
 const (
 	podNameLabel  = "statefulset.kubernetes.io/pod-name"
 	podIndexLabel = "apps.kubernetes.io/pod-index"
 )
 
-// parentAndOrdinal splits the name of a pod: web-0 is ordinal 0 of web. A name without a number has no parent; a number that is too large
-// gives the ordinal -1.
+// parentAndOrdinal splits the name of a pod into the name of its set and its ordinal: web-0 is ordinal 0 of web. The parent of a
+// name without a number is "". If the number is too large, the ordinal is -1.
 func parentAndOrdinal(name string) (parent string, ordinal int64) {
 	at := strings.LastIndexByte(name, '-')
 	digits := name[at+1:]
@@ -32,12 +32,12 @@ func parentAndOrdinal(name string) (parent string, ordinal int64) {
 	return name[:at], ordinal
 }
 
-// missing returns the pod of an ordinal that has none.
+// missing returns a replica without a pod.
 func (s *statefulSet) missing(ordinal int64) *replica {
 	return &replica{name: s.Object.Name() + "-" + strconv.FormatInt(ordinal, 10), ordinal: ordinal}
 }
 
-// revisionFor is the revision that a new pod gets: below the partition that which the others have.
+// revisionFor returns the revision of a new pod. Below the partition it is the current revision.
 func (s *statefulSet) revisionFor(r *replica) object.Object {
 	strategy := object.Object(s.Object.Map("spec", "updateStrategy"))
 	kept := int64(0)
@@ -52,8 +52,8 @@ func (s *statefulSet) revisionFor(r *replica) object.Object {
 	return s.update
 }
 
-// keep makes a pod that is missing, deletes one that has ended, and gives one its identity. It reports whether the next one
-// has to wait.
+// keep creates a missing pod, deletes a pod that has ended, and repairs the identity of a pod. It reports whether the next pod has
+// to wait.
 func (s *statefulSet) keep(r *replica) (wait bool, failed *status.Status) {
 	switch {
 	case r.Pod == nil:
@@ -65,7 +65,7 @@ func (s *statefulSet) keep(r *replica) (wait bool, failed *status.Status) {
 		if !r.Deleting {
 			failed = s.delete(r)
 		}
-		return true, failed // a new one is made when it is gone
+		return true, failed // a new pod is created once the old one has been removed
 	}
 	if r.Phase == "Pending" {
 		if failed := s.createClaims(r); failed != nil {
@@ -86,7 +86,7 @@ func (s *statefulSet) keep(r *replica) (wait bool, failed *status.Status) {
 	return failed != nil, failed
 }
 
-// keepClaims makes claims of a pod that is to go belong to whom the retention policy says.
+// keepClaims sets the owners of a condemned pod's claims according to the retention policy.
 func (s *statefulSet) keepClaims(r *replica) (wait bool, failed *status.Status) {
 	if s.claimsMatch(r) {
 		return false, nil
@@ -95,8 +95,8 @@ func (s *statefulSet) keepClaims(r *replica) (wait bool, failed *status.Status) 
 	return failed != nil, failed
 }
 
-// condemn deletes a pod above the replicas. One after the other: each when the others are available, or if it is the one
-// that is not.
+// condemn deletes a condemned pod. Sequential deletion requires that the pod is available, unless it is the first unavailable
+// one.
 func (s *statefulSet) condemn(r *replica) (wait bool, failed *status.Status) {
 	switch {
 	case r.Deleting:
@@ -107,7 +107,7 @@ func (s *statefulSet) condemn(r *replica) (wait bool, failed *status.Status) {
 	return true, s.delete(r)
 }
 
-// create makes a pod, its claims first.
+// create creates the pod of a replica after its claims, and records an event about the result.
 func (s *statefulSet) create(r *replica) *status.Status {
 	if failed := s.createClaims(r); failed != nil {
 		s.recordPodEvent("Create", r, failed)
@@ -125,7 +125,7 @@ func (s *statefulSet) create(r *replica) *status.Status {
 	return failed
 }
 
-// podOf returns the pod of a replica: that of the template of its revision, with its identity and its claims.
+// podOf returns the pod of a replica from the template of its revision, with its identity and its claims.
 func (s *statefulSet) podOf(r *replica) object.Object {
 	revision := s.revisionFor(r)
 	pod := s.NewPod(templateOf(revision))
@@ -142,7 +142,7 @@ func (s *statefulSet) podOf(r *replica) object.Object {
 	return pod
 }
 
-// identified reports whether a pod has the labels of its identity.
+// identified reports whether a pod's label contains its own name.
 func (s *statefulSet) identified(r *replica) bool {
 	name, _ := r.Label(podNameLabel)
 	return name == r.name
@@ -153,7 +153,7 @@ func (s *statefulSet) identify(pod object.Object, r *replica) {
 	pod.Set(strconv.FormatInt(r.ordinal, 10), "metadata", "labels", podIndexLabel)
 }
 
-// repairPod gives a pod its identity, its volumes, and its claims their owners.
+// repairPod sets the identity and the volumes of a pod, and the owners of its claims.
 func (s *statefulSet) repairPod(r *replica) *status.Status {
 	pod := r.Object()
 	if !s.identified(r) {
@@ -174,21 +174,21 @@ func (s *statefulSet) repairPod(r *replica) *status.Status {
 	return failed
 }
 
-// delete deletes a pod. One that is gone already counts.
+// delete deletes a pod. It succeeds if the pod does not exist.
 func (s *statefulSet) delete(r *replica) *status.Status {
 	failed := workload.Found(s.API.Delete(workload.Pods, controller.Key{Namespace: s.Object.Namespace(), Name: r.name}, controller.Preconditions{}))
 	s.recordPodEvent("Delete", r, failed)
 	return failed
 }
 
-// recordPodEvent records an event for an action on a pod.
+// recordPodEvent records an event about the action verb on a pod, or about its failure.
 func (s *statefulSet) recordPodEvent(verb string, r *replica, failed *status.Status) {
-	s.say(verb, fmt.Sprintf("%s Pod %s in StatefulSet %s", verb, r.name, s.Object.Name()), "successful", failed)
+	s.recordEvent(verb, fmt.Sprintf("%s Pod %s in StatefulSet %s", verb, r.name, s.Object.Name()), "successful", failed)
 }
 
-func (s *statefulSet) say(verb, action, done string, failed *status.Status) {
+func (s *statefulSet) recordEvent(verb, action, done string, failed *status.Status) {
 	if failed == nil {
-		_ = s.API.Event(s.Object, "Normal", "Successful"+verb, action+" "+done) // a lost event is not recorded again
+		_ = s.API.Event(s.Object, "Normal", "Successful"+verb, action+" "+done) // failed events are not retried
 		return
 	}
 	_ = s.API.Event(s.Object, "Warning", "Failed"+verb, action+" failed error: "+failed.Message)

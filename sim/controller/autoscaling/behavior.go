@@ -7,23 +7,23 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// stabilization is how long the highest recommendation counts (--horizontal-pod-autoscaler-downscale-stabilization).
+// stabilization is the period in which the highest recommendation is used (--horizontal-pod-autoscaler-downscale-stabilization).
 const stabilization = 5 * time.Minute
 
 // history holds the recommendations and actions of a HorizontalPodAutoscaler. Old entries are overwritten.
 type history struct {
-	Selector        string  `json:",omitempty"` // of its pods
+	Selector        string  `json:",omitempty"` // selector of its pods
 	Recommendations []entry `json:",omitempty"`
-	Ups, Downs      []entry `json:",omitempty"` // by how many
+	Ups, Downs      []entry `json:",omitempty"` // numbers of added and of removed replicas
 }
 
-// entry is a number at a time.
+// entry is a number with the time when it was recorded.
 type entry struct {
 	N  int64
 	At time.Time
 }
 
-// put adds an entry in the place of the last old one.
+// put records n in entries. It overwrites the last entry for which old returns true or, if there is none, appends one.
 func put(entries []entry, n int64, now time.Time, old func(entry) bool) []entry {
 	for i := len(entries) - 1; i >= 0; i-- {
 		if old(entries[i]) {
@@ -34,25 +34,25 @@ func put(entries []entry, n int64, now time.Time, old func(entry) bool) []entry 
 	return append(entries, entry{n, now})
 }
 
-// limits are what keeps a recommendation from being followed.
+// limits contains the limits that apply to a recommendation.
 type limits struct {
 	history  *history
 	now      time.Time
 	min, max int64
 	current  int64
-	up, down object.Object // of spec.behavior, nil if it has none
+	up, down object.Object // from spec.behavior, or nil
 }
 
-// decision is how many replicas there are to be, and why not as many as recommended.
+// decision is the resulting number of replicas and the reasons why it differs from the recommendation.
 type decision struct {
 	replicas        int64
-	held            bool // by recent recommendations
+	held            bool // the number was changed because of recent recommendations
 	heldFor, heldBy string
 	limited         bool
 	reason, message string
 }
 
-// decide applies the limits to a recommendation.
+// decide applies the limits to the recommended number of replicas.
 func (l limits) decide(want int64) (d decision) {
 	stable := int64(0)
 	if l.up == nil && l.down == nil {
@@ -101,8 +101,8 @@ func (l limits) stabilize(want int64) int64 {
 	return highest
 }
 
-// stabilizeBoth returns the number nearest to the current one between the lowest and the highest of the recent
-// recommendations, each by a window of its own (stabilizeRecommendationWithBehaviors).
+// stabilizeBoth returns the number nearest to the current one that is between the lowest and the highest recent recommendation. For
+// scaling up and down, the time windows differ (stabilizeRecommendationWithBehaviors).
 func (l limits) stabilizeBoth(want int64) int64 {
 	upFrom, downFrom := l.now.Add(-window(l.up, 0)), l.now.Add(-window(l.down, stabilization))
 	lowest, highest := want, want
@@ -127,7 +127,8 @@ func window(rules object.Object, otherwise time.Duration) time.Duration {
 	return otherwise
 }
 
-// bound keeps a number between the bounds, and from more than doubling (convertDesiredReplicasWithRules).
+// bound limits a recommendation to the minimum and maximum, and to twice the current number. It also returns the reason for the
+// limit, or "" (convertDesiredReplicasWithRules).
 func (l limits) bound(want int64) (int64, string) {
 	most, reason := l.max, "TooManyReplicas"
 	if fast := max(2*l.current, 4); l.max > fast {
@@ -142,7 +143,7 @@ func (l limits) bound(want int64) (int64, string) {
 	return want, "DesiredWithinRange"
 }
 
-// slowDown keeps a number between the bounds, and from changing faster than the policies allow
+// slowDown limits a number to the minimum and maximum, and to the rate of change that the policies allow
 // (convertDesiredReplicasWithBehaviorRate).
 func (l limits) slowDown(want int64) (int64, string) {
 	switch {
@@ -166,8 +167,9 @@ func (l limits) slowDown(want int64) (int64, string) {
 	return want, "DesiredWithinRange"
 }
 
-// fastest returns how many replicas policies allow: the most of them, or the fewest if sign is -1, unless they are to be
-// chosen the other way round (calculateScaleUpLimitWithScalingRules, calculateScaleDownLimitWithBehaviors).
+// fastest returns the number of replicas that the policies allow: the largest for scaling up and the smallest for scaling down
+// (sign -1), or the opposite if selectPolicy is Min (calculateScaleUpLimitWithScalingRules,
+// calculateScaleDownLimitWithBehaviors).
 func (l limits) fastest(rules object.Object, sign int64) int64 {
 	choose := rules.String("selectPolicy")
 	if choose == "Disabled" {
@@ -182,7 +184,7 @@ func (l limits) fastest(rules object.Object, sign int64) int64 {
 		if p.String("type") == "Percent" {
 			share := float64(start) * (1 + float64(sign*value)/100)
 			if proposed = int64(share); sign > 0 {
-				proposed = int64(math.Ceil(share)) // otherwise a few would never grow
+				proposed = int64(math.Ceil(share)) // rounded up, because otherwise a small number could never grow
 			}
 		}
 		if further := (proposed - result) * sign; first || (further > 0) == (choose != "Min") {
@@ -192,7 +194,7 @@ func (l limits) fastest(rules object.Object, sign int64) int64 {
 	return result
 }
 
-// changes returns how many replicas came, or went, after a time.
+// changes returns the number of replicas that were added or removed after a time.
 func changes(entries []entry, since time.Time) (n int64) {
 	for _, e := range entries {
 		if e.At.After(since) {
@@ -202,7 +204,7 @@ func changes(entries []entry, since time.Time) (n int64) {
 	return n
 }
 
-// scaled notes down a change of the number of replicas, which policies count (storeScaleEvent).
+// scaled records a change of the number of replicas to the given number, for the policies (storeScaleEvent).
 func (l limits) scaled(to int64) {
 	if l.up == nil && l.down == nil {
 		return

@@ -1,7 +1,7 @@
-// Package autoscaling holds horizontal-pod-autoscaler-controller.
+// Package autoscaling implements horizontal-pod-autoscaler-controller.
 //
-//	Scale of the target ─▶ propose: each metric ─▶ the most replicas ─▶ decide: recent recommendations, bounds, policies ─▶ Scale
-//	        Metrics ───────────┘                                          └─ history
+//	Scale of the target ─▶ propose: each metric ─▶ the highest number ─▶ decide: recent recommendations, bounds, policies ─▶ Scale
+//	        Metrics ───────────┘                                           └─ history
 package autoscaling
 
 import (
@@ -22,30 +22,30 @@ import (
 )
 
 const (
-	// Name is the controller's.
+	// Name is the name of the controller.
 	Name = "horizontal-pod-autoscaler-controller"
 
 	autoscalers = "horizontalpodautoscalers.autoscaling"
 
-	// syncPeriod is how often a HorizontalPodAutoscaler is looked at (--horizontal-pod-autoscaler-sync-period).
+	// syncPeriod is the interval at which each HorizontalPodAutoscaler is processed (--horizontal-pod-autoscaler-sync-period).
 	syncPeriod = 15 * time.Second
 )
 
-// HorizontalPodAutoscaler scales what HorizontalPodAutoscalers name, by metrics (pkg/controller/podautoscaler). It looks at each
-// of them every 15 seconds, and at nothing where there is none.
+// HorizontalPodAutoscaler scales the targets of HorizontalPodAutoscalers by metrics (pkg/controller/podautoscaler). It processes
+// each HorizontalPodAutoscaler every 15 seconds. If there are none, it is idle.
 func HorizontalPodAutoscaler(kubelets Kubelets) controller.Controller {
 	c := controller.Account(Name, "horizontal-pod-autoscaler", &Controller{kubelets: kubelets},
 		controller.Watch{Resource: autoscalers, After: syncPeriod, Keys: func(_ *controller.Client, x *commit.Commit) []controller.Key {
 			if x.Deleted() || x.Created() {
 				return []controller.Key{{Namespace: x.Namespace, Name: x.Name}}
 			}
-			return nil // it is due within the period
+			return nil // no key, because the period determines when it is due
 		}})
 	c.Component, c.Upkeep = "horizontal-pod-autoscaler", true
 	return c
 }
 
-// Controller is its Reconciler.
+// Controller is the Reconciler of horizontal-pod-autoscaler-controller.
 type Controller struct {
 	memory   memory
 	kubelets Kubelets // may be nil
@@ -53,13 +53,13 @@ type Controller struct {
 
 type memory struct {
 	Metrics   Metrics             `json:",omitempty"`
-	Histories map[string]*history `json:",omitempty"` // by key
+	Histories map[string]*history `json:",omitempty"` // histories by the key of the HorizontalPodAutoscaler
 }
 
 // Memory implements controller.Rememberer.
 func (c *Controller) Memory() any { return &c.memory }
 
-// Set says what a metric is from now on.
+// Set adds, replaces or removes a metric like Metrics.Set.
 func (c *Controller) Set(m Metric) error { return c.memory.Metrics.Set(m) }
 
 // Reconcile implements controller.Reconciler.
@@ -82,7 +82,7 @@ func (c *Controller) Reconcile(api *controller.Client, key controller.Key) (time
 		h.status = object.Object{}
 	}
 	h.reconcile()
-	return syncPeriod, nil // whatever has failed
+	return syncPeriod, nil // also after an error
 }
 
 // autoscaler is a HorizontalPodAutoscaler that is being reconciled.
@@ -91,25 +91,25 @@ type autoscaler struct {
 	measurement
 	object.Object
 	history *history
-	status  object.Object // what it is to be
+	status  object.Object // the new status
 
 	target        *resource.Definition
 	scale         object.Object
-	current, have int64 // replicas that are wanted of the target now, and that there are
+	current, have int64 // the target's desired and actual replicas
 
-	invalid, invalidMessage string // of the first metric that cannot be measured: reason and message of the condition
+	invalid, invalidMessage string // the reason and message of the condition, from the first metric that cannot be measured
 }
 
 func (h *autoscaler) warn(reason, message string) {
-	_ = h.api.Event(h.Object, "Warning", reason, message) // a lost event is not recorded again
+	_ = h.api.Event(h.Object, "Warning", reason, message) // failed events are not retried
 }
 
-// set makes a condition say something.
+// set sets a condition.
 func (h *autoscaler) set(kind, value, reason, message string) {
 	controller.SetCondition(object.Object{"status": map[string]any(h.status)}, h.api.Now(), kind, value, reason, message)
 }
 
-// reconcile measures, decides and scales (reconcileAutoscaler).
+// reconcile reads the target's Scale, measures the metrics, and scales the target (reconcileAutoscaler).
 func (h *autoscaler) reconcile() {
 	if err := h.find(); err != nil {
 		h.warn("FailedGetScale", err.Error())
@@ -141,7 +141,7 @@ func (h *autoscaler) reconcile() {
 	}
 }
 
-// measure scales by metrics.
+// measure scales the target according to its metrics.
 func (h *autoscaler) measure(l limits) {
 	want, name, statuses, err := h.proposeAll()
 	if err != nil {
@@ -171,7 +171,7 @@ func (h *autoscaler) measure(l limits) {
 	h.rescale(l, d.replicas, reason, statuses)
 }
 
-// find finds the target's Scale.
+// find reads the target's Scale. It returns an error if the target does not exist or has no Scale.
 func (h *autoscaler) find() error {
 	ref := h.At("spec", "scaleTargetRef")
 	group, _, versioned := strings.Cut(ref.String("apiVersion"), "/")
@@ -198,8 +198,8 @@ func (h *autoscaler) find() error {
 	return nil
 }
 
-// proposeAll returns the most replicas that a metric calls for, and which it is. It fails if none can be measured, or some
-// cannot and the others call for fewer than there are (computeReplicasForMetrics).
+// proposeAll returns the highest number of replicas that any metric requires, and the name of that metric. It fails if no metric
+// can be measured, or if some cannot and the others require fewer replicas than there are (computeReplicasForMetrics).
 func (h *autoscaler) proposeAll() (want int64, name string, statuses []any, err error) {
 	if err := h.selectPods(); err != nil {
 		return 0, "", nil, err
@@ -227,7 +227,8 @@ func (h *autoscaler) proposeAll() (want int64, name string, statuses []any, err 
 	return want, name, statuses, nil
 }
 
-// selectPods finds the pods of the target, which no other HorizontalPodAutoscaler may have (validateAndParseSelector).
+// selectPods finds the pods of the target. It fails if another HorizontalPodAutoscaler selects one of them
+// (validateAndParseSelector).
 func (h *autoscaler) selectPods() (err error) {
 	text := h.scale.String("status", "selector")
 	if text == "" {
@@ -257,7 +258,7 @@ func (h *autoscaler) refuse(reason, message string) error {
 	return errors.New(message)
 }
 
-// rivals returns the HorizontalPodAutoscalers that select one of the pods.
+// rivals returns all HorizontalPodAutoscalers that select one of the pods, including this one.
 func (h *autoscaler) rivals() (all []string) {
 	for _, key := range object.SortedKeys(h.Histories) {
 		namespace, name, _ := strings.Cut(key, "/")
@@ -270,7 +271,7 @@ func (h *autoscaler) rivals() (all []string) {
 	return all
 }
 
-// tolerance returns how far usage may be from its target.
+// tolerance returns the deviation of the usage from its target within which the number of replicas is not changed.
 func (h *autoscaler) tolerance() tolerance {
 	of := func(direction string) float64 {
 		if v, ok := h.Get("spec", "behavior", direction, "tolerance"); ok {
@@ -281,7 +282,7 @@ func (h *autoscaler) tolerance() tolerance {
 	return tolerance{down: of("scaleDown"), up: of("scaleUp")}
 }
 
-// rescale writes the number of replicas. It retries on conflicts.
+// rescale updates the number of replicas, with retries after conflicts.
 func (h *autoscaler) rescale(l limits, to int64, reason string, statuses []any) {
 	var s *status.Status
 	for range 5 { // retry.DefaultRetry
@@ -306,7 +307,8 @@ func (h *autoscaler) rescale(l limits, to int64, reason string, statuses []any) 
 	h.report(to, statuses, true)
 }
 
-// report writes the status.
+// report updates the status with the desired number of replicas and the evaluated metrics. rescaled reports that the target was
+// scaled just now.
 func (h *autoscaler) report(desired int64, statuses []any, rescaled bool) {
 	now := object.Object{"desiredReplicas": desired, "currentMetrics": nil}
 	for _, name := range []string{"lastScaleTime", "conditions"} {
@@ -325,7 +327,7 @@ func (h *autoscaler) report(desired int64, statuses []any, rescaled bool) {
 	h.write()
 }
 
-// write writes the status where it has changed.
+// write writes the status if it has changed.
 func (h *autoscaler) write() {
 	if object.SemanticEqual(map[string]any(h.status), h.Map("status")) {
 		return

@@ -11,15 +11,15 @@ import (
 	"github.com/kubesim/kubesim/sim/selector"
 )
 
-// proposal is what a metric calls for.
+// proposal is the result of evaluating a metric.
 type proposal struct {
 	replicas int64
-	name     string        // of the metric, as events say it
-	status   object.Object // the entry of status.currentMetrics; empty if it could not be measured
-	reason   string        // why it could not: that of the condition
+	name     string        // name of the metric, for events
+	status   object.Object // the entry in status.currentMetrics; empty if the metric could not be measured
+	reason   string        // reason in the condition if the metric could not be measured
 }
 
-// propose finds out how many replicas a metric of spec.metrics calls for (computeReplicasForMetric).
+// propose returns the number of replicas that a metric in spec.metrics requires (computeReplicasForMetric).
 func (h *autoscaler) propose(spec object.Object) (p proposal, err error) {
 	switch kind := spec.String("type"); kind {
 	case "Resource":
@@ -57,7 +57,7 @@ type bareError struct{ inner, outer error }
 
 func (e bareError) Error() string { return e.outer.Error() }
 
-// fail records that a metric could not be measured.
+// fail returns the proposal and the error for a metric that could not be measured, and records an event with the reason.
 func (h *autoscaler) fail(reason string, err error, failure string) (proposal, error) {
 	inner := err
 	if s, ok := err.(bareError); ok {
@@ -70,7 +70,7 @@ func (h *autoscaler) fail(reason string, err error, failure string) (proposal, e
 	return proposal{reason: reason}, fmt.Errorf("%s: %w", failure, err)
 }
 
-// byResource compares what pods use of a resource (computeStatusForResourceMetricGeneric).
+// byResource evaluates the pods' usage of a resource (computeStatusForResourceMetricGeneric).
 func (h *autoscaler) byResource(at object.Object, field, kind, container string) (p proposal, err error) {
 	name := at.String("name")
 	percent, relative := at.Int("target", "averageUtilization")
@@ -122,7 +122,7 @@ func (h *autoscaler) compareUsage(t target, relative bool, name, container strin
 
 var errNoPods = errors.New("no pods returned by selector while calculating replica count")
 
-// byPods compares a metric of pods (computeStatusForPodsMetric).
+// byPods evaluates a metric of pods (computeStatusForPodsMetric).
 func (h *autoscaler) byPods(at object.Object) (p proposal, err error) {
 	name := at.String("metric", "name")
 	samples, err := h.ofPods(name, h.pick(at))
@@ -143,21 +143,21 @@ func (h *autoscaler) byPods(at object.Object) (p proposal, err error) {
 
 func milliText(n int64) string { return quantity.Milli(n, quantity.DecimalSI).String() }
 
-// pick returns the selector of a metric; one that it does not have picks any.
+// pick returns the selector of a metric. If the metric has none, the result matches everything.
 func (h *autoscaler) pick(at object.Object) selector.Labels {
 	if !at.Has("metric", "selector") {
 		return selector.Labels{}
 	}
-	labels, _ := selector.FromLabelSelector(at.Map("metric", "selector")) // it was validated
+	labels, _ := selector.FromLabelSelector(at.Map("metric", "selector")) // the selector has been validated
 	return labels
 }
 
-// byObject compares a metric of an object (computeStatusForObjectMetric).
+// byObject evaluates a metric of an object (computeStatusForObjectMetric).
 func (h *autoscaler) byObject(at object.Object) (p proposal, err error) {
 	name, ref := at.String("metric", "name"), at.At("describedObject")
 	used, err := h.ofObject(name, ref, h.pick(at))
 	if err != nil {
-		// In this order: the real one takes the kind for the error.
+		// The arguments are in this order because the real controller mistakes the kind for the error.
 		err = fmt.Errorf("unable to get metric %s: %s on %s %s/%w", name, ref.String("kind"), h.namespace, ref.String("name"), err)
 	}
 	n, current, err := h.compareTotal(at.At("target"), used, err, fmt.Sprintf("failed to get %s object metric", name))
@@ -172,7 +172,7 @@ func (h *autoscaler) byObject(at object.Object) (p proposal, err error) {
 	return p, nil
 }
 
-// byExternal compares a metric of something outside of the cluster (computeStatusForExternalMetric).
+// byExternal evaluates an external metric (computeStatusForExternalMetric).
 func (h *autoscaler) byExternal(at object.Object) (p proposal, err error) {
 	name, labels := at.String("metric", "name"), goSelector(at.Map("metric", "selector"))
 	values, err := h.external(name, h.pick(at))
@@ -201,7 +201,7 @@ func (h *autoscaler) byExternal(at object.Object) (p proposal, err error) {
 		"external": map[string]any{"metric": at["metric"], "current": current}}}, nil
 }
 
-// compareTotal compares the value of one metric for all pods with its target, or its share of each pod
+// compareTotal compares the value of a metric for all pods, or the average value per pod, with its target
 // (GetObjectMetricReplicas, GetObjectPerPodMetricReplicas).
 func (h *autoscaler) compareTotal(t object.Object, used int64, failed error, outer string) (n int64, current map[string]any, err error) {
 	if v, ok := t.Get("averageValue"); ok && t.String("type") != "Value" {
@@ -237,7 +237,7 @@ func (h *autoscaler) compareTotal(t object.Object, used int64, failed error, out
 	return ceil(ratio * float64(ready)), current, nil
 }
 
-// share is how much of a value is a pod's, rounded up.
+// share returns the average value per pod, rounded up.
 func share(used, pods int64) int64 {
 	if pods == 0 || used == math.MaxInt64 {
 		return math.MaxInt64
@@ -245,7 +245,7 @@ func share(used, pods int64) int64 {
 	return int64(math.Ceil(float64(used) / float64(pods)))
 }
 
-// goSelector prints a metav1.LabelSelector, which may be nil, as %+v does.
+// goSelector formats a metav1.LabelSelector like %+v. The selector may be nil.
 func goSelector(labels map[string]any) string {
 	if labels == nil {
 		return "nil"

@@ -17,26 +17,26 @@ import (
 	"github.com/kubesim/kubesim/sim/selector"
 )
 
-// Metric is a measurement that holds until another one takes its place.
+// Metric is a measurement. It is valid until another one replaces it.
 //
-//	{Namespace: "default", Object: "Pod/web-1", Name: "cpu", Value: "250m"}                  what a pod uses
-//	{Namespace: "default", Object: "Pod/web-*", Name: "memory", Container: "c", Value: "1Gi"} what a container of many pods uses
+//	{Namespace: "default", Object: "Pod/web-1", Name: "cpu", Value: "250m"}                  the usage of a pod
+//	{Namespace: "default", Object: "Pod/web-*", Name: "memory", Container: "c", Value: "1Gi"} the usage of a container in several pods
 //	{Namespace: "default", Object: "Pod/web-*", Name: "requests", Value: "20"}               a metric of pods
-//	{Namespace: "default", Object: "Ingress/main", Name: "requests", Value: "2k"}            of another object
-//	{Namespace: "default", Name: "queue", Labels: {"of": "mail"}, Value: "70"}               an external one
+//	{Namespace: "default", Object: "Ingress/main", Name: "requests", Value: "2k"}            a metric of another object
+//	{Namespace: "default", Name: "queue", Labels: {"of": "mail"}, Value: "70"}               an external metric
 type Metric struct {
 	Namespace string
-	Name      string            // of the metric; cpu and memory are what pods use
-	Object    string            // KIND/NAME of the described object, with an optional * at the end; empty for an external metric
-	Container string            // the container that uses a resource; empty for the pod as a whole
-	Labels    map[string]string // by which selectors pick it
-	Value     string            // a quantity, "" if it is not measured any more
+	Name      string            // name of the metric; cpu and memory are the resource usage of pods
+	Object    string            // KIND/NAME of the described object; an * at the end matches any suffix; empty for an external metric
+	Container string            // the container whose usage this is; empty for the pod as a whole
+	Labels    map[string]string // matched by the selectors of metrics
+	Value     string            // a quantity, or "" to remove the measurement
 }
 
-// window is over how long a metric is measured.
+// sampleWindow is the period over which a metric is measured.
 const sampleWindow = 30 * time.Second
 
-// same reports whether two metrics take each other's place.
+// same reports whether m and x are values of the same metric, so that setting one replaces the other.
 func (m Metric) same(x Metric) bool {
 	return m.Namespace == x.Namespace && m.Name == x.Name && m.Object == x.Object && m.Container == x.Container && maps.Equal(m.Labels, x.Labels)
 }
@@ -49,17 +49,18 @@ func (m Metric) describes(kind, name string) bool {
 
 func (m Metric) milli() int64 { return quantity.MustParse(m.Value).MilliValue() }
 
-// Kubelets say what pods use.
+// Kubelets provides the resource usage of pods.
 type Kubelets interface {
-	// PodMetrics returns what the containers of a namespace use: objects of metrics.k8s.io/v1beta1.
+	// PodMetrics returns the usage of the containers in a namespace, as objects of metrics.k8s.io/v1beta1.
 	PodMetrics(namespace string) []object.Object
 }
 
-// Metrics are the metrics that were set. For other pods kubelets report the usage. A cluster with neither serves the metrics that are
-// stored as objects: PodMetrics of metrics.k8s.io/v1beta1, and ExternalMetricValue of external.metrics.k8s.io/v1beta1.
+// Metrics contains the metrics that were set. If the usage of a pod was not set, the pod's kubelet reports it. If there are
+// neither set metrics nor kubelets, stored objects are used: PodMetrics of metrics.k8s.io/v1beta1, and ExternalMetricValue of
+// external.metrics.k8s.io/v1beta1.
 type Metrics []Metric
 
-// Set says what a metric is from now on.
+// Set adds or replaces a metric. If its Value is empty, Set removes the metric. It returns an error if a field is invalid.
 func (m *Metrics) Set(x Metric) error {
 	if x.Namespace == "" || x.Name == "" {
 		return errors.New("a metric has a namespace and a name")
@@ -78,7 +79,7 @@ func (m *Metrics) Set(x Metric) error {
 	return nil
 }
 
-// served reports whether there is a metric of some sort: then there is an API for it.
+// served reports whether a metric for which sort returns true was set. If so, the API for such metrics is available.
 func (m Metrics) served(sort func(Metric) bool) bool { return slices.ContainsFunc(m, sort) }
 
 func ofUsage(m Metric) bool {
@@ -87,7 +88,8 @@ func ofUsage(m Metric) bool {
 func ofObjects(m Metric) bool { return m.Object != "" && !ofUsage(m) }
 func external(m Metric) bool  { return m.Object == "" }
 
-// find returns the metric that describes an object and was set last.
+// find returns the most recently set metric with the name that describes the object and has the given labels and container. It
+// returns false if there is none.
 func (m Metrics) find(namespace, name, kind, object string, labels selector.Labels, container string) (Metric, bool) {
 	for i := len(m) - 1; i >= 0; i-- {
 		x := m[i]
@@ -102,17 +104,19 @@ func lookup(labels map[string]string) func(string) (string, bool) {
 	return func(name string) (string, bool) { v, ok := labels[name]; return v, ok }
 }
 
-// measurement is a HorizontalPodAutoscaler that asks for metrics.
+// measurement measures the metrics for a HorizontalPodAutoscaler.
 type measurement struct {
 	api       *controller.Client
 	metrics   Metrics
 	kubelets  Kubelets
 	namespace string
-	pods      []*pod // selected pods
+	pods      []*pod // the target's pods
 	labels    selector.Labels
 }
 
-// usage returns what pods use of a resource, or a container of each (resourceMetricsClient.GetResourceMetric).
+// usage returns the usage of a resource by each pod or, if container is not empty, by that container of each pod
+// (resourceMetricsClient.GetResourceMetric). The keys are pod names. If the API is not available or has no values, it returns an
+// error.
 func (m *measurement) usage(resource, container string) (map[string]sample, error) {
 	const failed = "unable to fetch metrics from resource metrics API: "
 	samples, found := map[string]sample{}, false
@@ -134,7 +138,7 @@ func (m *measurement) usage(resource, container string) (map[string]sample, erro
 	return samples, nil
 }
 
-// set reads the metrics that were set for the pods.
+// set adds samples from the metrics that were set for the pods. It reports whether there are any.
 func (m *measurement) set(resource, container string, samples map[string]sample) (found bool) {
 	for _, p := range m.pods {
 		x, ok := m.metrics.find(m.namespace, resource, "Pod", p.Name, selector.Labels{}, container)
@@ -151,7 +155,7 @@ func (m *measurement) set(resource, container string, samples map[string]sample)
 	return found
 }
 
-// sum adds up what all containers of a pod use, if that is known of each.
+// sum adds a sample with the total usage of a pod's containers if the usage of each container is known.
 func (m *measurement) sum(p *pod, resource string, samples map[string]sample) {
 	total := int64(0)
 	for _, c := range p.requests {
@@ -164,7 +168,7 @@ func (m *measurement) sum(p *pod, resource string, samples map[string]sample) {
 	samples[p.Name] = sample{total, m.api.Now(), sampleWindow}
 }
 
-// measured reads the PodMetrics that a selector picks.
+// measured adds samples from the PodMetrics that a selector matches. It reports whether there are any.
 func measured(all []object.Object, labels selector.Labels, resource, container string, samples map[string]sample) (found bool) {
 	for _, x := range all {
 		if !labels.Match(lookup(x.Labels())) {
@@ -191,7 +195,7 @@ func measured(all []object.Object, labels selector.Labels, resource, container s
 	return found
 }
 
-// ofPods returns a metric of the pods (customMetricsClient.GetRawMetric).
+// ofPods returns the values of a metric for the target's pods (customMetricsClient.GetRawMetric).
 func (m *measurement) ofPods(name string, labels selector.Labels) (map[string]sample, error) {
 	if !m.metrics.served(ofObjects) {
 		return nil, errNoCustomMetrics
@@ -210,7 +214,7 @@ func (m *measurement) ofPods(name string, labels selector.Labels) (map[string]sa
 
 var errNoCustomMetrics = errors.New("unable to fetch metrics from custom metrics API: no custom metrics API (custom.metrics.k8s.io) registered")
 
-// ofObject returns a metric of an object (customMetricsClient.GetObjectMetric).
+// ofObject returns the value of a metric for an object (customMetricsClient.GetObjectMetric).
 func (m *measurement) ofObject(name string, ref object.Object, labels selector.Labels) (int64, error) {
 	if !m.metrics.served(ofObjects) {
 		return 0, errNoCustomMetrics
@@ -223,7 +227,7 @@ func (m *measurement) ofObject(name string, ref object.Object, labels selector.L
 	return x.milli(), nil
 }
 
-// resourceOf is what a kind is called in errors: its resource, with its group.
+// resourceOf returns the name of the resource of a kind as errors contain it: with its group.
 func resourceOf(api *controller.Client, ref object.Object) string {
 	if d := api.OfKind(cmp.Or(ref.String("apiVersion"), "v1"), ref.String("kind")); d != nil {
 		return strings.TrimSuffix(d.Resource+"."+d.Group, ".")

@@ -12,14 +12,14 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// Flags of kube-controller-manager, with their defaults.
+// These are the defaults of kube-controller-manager's flags.
 const (
 	defaultTolerance = 0.1             // --horizontal-pod-autoscaler-tolerance
 	initialization   = 5 * time.Minute // --horizontal-pod-autoscaler-cpu-initialization-period
 	readinessDelay   = 30 * time.Second
 )
 
-// tolerance is how far usage may be from its target without anything being done, as a share of it.
+// tolerance is the allowed deviation of the usage from its target, as a fraction of the target.
 type tolerance struct{ down, up float64 }
 
 func (t tolerance) within(ratio float64) bool { return 1-t.down <= ratio && ratio <= 1+t.up }
@@ -33,14 +33,14 @@ type pod struct {
 type podFacts struct {
 	phase       string
 	deleting    bool
-	condition   string // Ready: True, False, …, "" if there is none
+	condition   string // the status of Ready, or "" if there is no such condition
 	readySince  time.Time
 	started     time.Time
 	requests    []request
-	podRequests map[string]int64 // of the pod as a whole, in thousandths, nil if there are none
+	podRequests map[string]int64 // pod-level requests in thousandths, or nil
 }
 
-// request is what a container asks for, in thousandths.
+// request contains the requests of a container, in thousandths.
 type request struct {
 	container string
 	amounts   map[string]int64
@@ -73,7 +73,7 @@ func amounts(of map[string]any) map[string]int64 {
 	return all
 }
 
-// request returns how much of a resource a pod asks for, or one container of it (calculateRequests).
+// request returns the request of a pod, or of one of its containers, for a resource (calculateRequests).
 func (p *pod) request(resource, container string) (sum int64, err error) {
 	if container == "" && p.podRequests != nil {
 		n, ok := p.podRequests[resource]
@@ -100,20 +100,20 @@ func (p *pod) request(resource, container string) (sum int64, err error) {
 	return sum, nil
 }
 
-// sample is a metric of a pod, in thousandths.
+// sample is a metric of a pod in thousandths.
 type sample struct {
 	value  int64
 	at     time.Time
 	window time.Duration
 }
 
-// group sorts pods by what their samples are good for (groupPods).
+// group classifies pods by their samples (groupPods).
 type group struct {
 	ready            int
-	unready, missing []string // by name
+	unready, missing []string // names of pods
 }
 
-// groupPods removes the samples that do not count.
+// groupPods classifies pods, and removes the samples of pods that must be ignored.
 func groupPods(pods []*pod, samples map[string]sample, resource string, now time.Time) (g group) {
 	for _, p := range pods {
 		s, found := samples[p.Name]
@@ -132,8 +132,8 @@ func groupPods(pods []*pod, samples map[string]sample, resource string, now time
 	return g
 }
 
-// warmingUp reports whether what a pod takes of the CPU says nothing yet: it is not ready and has never been, or has been for
-// less than the time of a sample.
+// warmingUp reports whether a pod's CPU usage is not meaningful yet: the pod has never been ready, or was ready for less than the
+// window of the sample.
 func (p *pod) warmingUp(s sample, now time.Time) bool {
 	switch {
 	case p.condition == "" || p.started.IsZero():
@@ -144,22 +144,22 @@ func (p *pod) warmingUp(s sample, now time.Time) bool {
 	return p.condition == "False" && p.started.Add(readinessDelay).After(p.readySince)
 }
 
-// target is what a metric of pods is compared with: a number of thousandths, or a percentage of what pods request.
+// target is the value with which a metric of pods is compared: a number in thousandths, or a percentage of the pods' requests.
 type target struct {
 	value    int64
 	requests map[string]int64 // nil if value is not a percentage
 }
 
-// use is how much the pods with a sample use.
+// use is the usage of the pods that have a sample.
 type use struct {
-	ratio   float64 // to the target
-	percent int64   // of what they request
+	ratio   float64 // usage as a fraction of the target
+	percent int64   // usage as a percentage of the requests
 	average int64
 }
 
 func (t target) use(samples map[string]sample) (u use, err error) {
 	total, requested, n := int64(0), int64(0), int64(0)
-	for name, s := range samples { // order does not matter: they are added
+	for name, s := range samples { // order does not matter: a sum
 		if t.requests != nil {
 			r, ok := t.requests[name]
 			if !ok {
@@ -183,7 +183,7 @@ func (t target) use(samples map[string]sample) (u use, err error) {
 	return u, nil
 }
 
-// instead is what a pod without a sample is taken to use when pods are to go.
+// instead returns the usage that is assumed for the named pod if it has no sample and the target is scaled down.
 func (t target) instead(name string) int64 {
 	if t.requests == nil {
 		return t.value
@@ -191,8 +191,8 @@ func (t target) instead(name string) int64 {
 	return t.requests[name] * max(100, t.value) / 100
 }
 
-// replicas returns the number of pods for a pod metric (ReplicaCalculator.GetResourceReplicas, calcPlainMetricReplicas). Pods without a
-// sample, or not ready, are assumed to have the usage that argues against a change.
+// replicas returns the number of pods that a pod metric requires (ReplicaCalculator.GetResourceReplicas,
+// calcPlainMetricReplicas). For pods that have no sample or are not ready, it assumes the usage that dampens the change most.
 func replicas(current int64, t target, samples map[string]sample, g group, within tolerance) (int64, use, error) {
 	if len(samples) == 0 {
 		return 0, use{}, errors.New("did not receive metrics for targeted pods (pods might be unready)")
@@ -234,7 +234,7 @@ func replicas(current int64, t target, samples map[string]sample, g group, withi
 	return want, u, nil
 }
 
-// ceil rounds up to a whole number that an int32 can hold.
+// ceil rounds x up to an integer, and limits the result to the range of int32.
 func ceil(x float64) int64 {
 	return int64(min(math.Ceil(x), math.MaxInt32))
 }

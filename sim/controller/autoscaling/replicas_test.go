@@ -60,7 +60,8 @@ func TestReplicas(t *testing.T) {
 	is.Equal(err.Error(), "no metrics returned matched known pods")
 }
 
-// If all pods have samples, the result is the number at which each would use its target, and it never grows when they use less.
+// TestReplicasMeetTheTarget checks that, if all pods have samples, the result is the number with which each pod would meet its
+// target. It also checks that the number does not grow if the usage is below the target.
 func TestReplicasMeetTheTarget(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 2000 {
@@ -109,10 +110,10 @@ func TestGroupPods(t *testing.T) {
 	g := groupPods(pods, all, "cpu", now)
 	is.Equal(g.unready, []string{"pending", "unknown", "starting", "fresh", "never ready"})
 	is.Equal(g.missing, []string{"unmeasured"})
-	is.Equal(g.ready, 2)  // started, was ready
-	is.Equal(len(all), 2) // what the others use does not count
+	is.Equal(g.ready, 2)  // "started" and "was ready"
+	is.Equal(len(all), 2) // the samples of all other pods are removed
 	g = groupPods(pods[4:7], map[string]sample{"unknown": {}, "starting": {}, "fresh": {}}, "memory", now)
-	is.Equal(g.ready, 3) // memory says something from the beginning
+	is.Equal(g.ready, 3) // memory usage is meaningful from the start
 }
 
 func TestDecide(t *testing.T) {
@@ -166,7 +167,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// Entries that are old make room for new ones: a history does not grow for ever.
+// TestHistoryIsBounded checks that new entries replace old ones, so that a history does not grow indefinitely.
 func TestHistoryIsBounded(t *testing.T) {
 	is := is.New(t)
 	h := history{}
@@ -174,7 +175,7 @@ func TestHistoryIsBounded(t *testing.T) {
 	for i := range int64(1000) {
 		limits{history: &h, now: now.Add(time.Duration(i) * 15 * time.Second), min: 1, max: 10, current: 5}.decide(i % 10)
 	}
-	is.True(len(h.Recommendations) < 25) // five minutes of them
+	is.True(len(h.Recommendations) < 25) // those of five minutes
 }
 
 func TestSetMetric(t *testing.T) {
@@ -185,9 +186,9 @@ func TestSetMetric(t *testing.T) {
 	}
 	is.NoErr(set("1"))
 	is.NoErr(set("2"))
-	is.Equal(len(m), 1) // in the place of the first
+	is.Equal(len(m), 1) // it replaces the first metric
 	is.NoErr(set(""))
-	is.Equal(len(m), 0) // taken back
+	is.Equal(len(m), 0) // the metric is removed
 	is.True(set("much") != nil)
 	is.Equal(m.Set(Metric{Namespace: "n", Object: "Pod", Name: "cpu", Value: "1"}).Error(), `a metric describes KIND/NAME, not "Pod"`)
 	is.Equal(m.Set(Metric{Name: "cpu", Value: "1"}).Error(), "a metric has a namespace and a name")

@@ -25,18 +25,18 @@ const (
 
 var cronOwner = workload.Owner{Resource: cronJobs}
 
-// CronJob makes the Jobs of CronJobs when it is time (pkg/controller/cronjob).
+// CronJob creates the Jobs of CronJobs according to their schedules (pkg/controller/cronjob).
 //
-// A schedule without a time zone goes by UTC, as it does in a control plane that runs in containers. The rules of time zones are
-// those of the machine: where there are none, as in a page, a CronJob with one makes no Jobs, and the event UnknownTimeZone
-// says so.
+// A schedule without a time zone uses UTC, as in a control plane that runs in containers. Time zones are loaded from the machine.
+// If they are not available, as in the web page, a CronJob with a time zone creates no Jobs, and the event UnknownTimeZone is
+// recorded.
 func CronJob() controller.Controller {
 	return controller.Account("cronjob-controller", "cronjob-controller", controller.Func(reconcileCronJob),
 		controller.Watch{Resource: cronJobs, Keys: cronJobChanged},
 		controller.Watch{Resource: jobs, Keys: cronJobOf})
 }
 
-// cronJobOf returns the keys of the CronJobs that control a Job, or did before.
+// cronJobOf returns the keys of the CronJobs that control a Job, now or before the commit.
 func cronJobOf(api *controller.Client, c *commit.Commit) (keys []controller.Key) {
 	for _, it := range []*resource.Item{c.Before(), c.Item()} {
 		if it == nil {
@@ -54,7 +54,8 @@ func cronJobOf(api *controller.Client, c *commit.Commit) (keys []controller.Key)
 	return keys
 }
 
-// cronJobChanged returns the key of a CronJob: at once, or when it is time if only its schedule was changed.
+// cronJobChanged returns the key of a CronJob. If only the schedule has changed, it queues the key for the next scheduled time
+// instead.
 func cronJobChanged(api *controller.Client, c *commit.Commit) []controller.Key {
 	key := controller.Key{Namespace: c.Namespace, Name: c.Name}
 	if c.Before() == nil || c.Deleted() {
@@ -73,12 +74,12 @@ func cronJobChanged(api *controller.Client, c *commit.Commit) []controller.Key {
 	return nil
 }
 
-// cronJob is a CronJob that is being reconciled.
+// cronJob is one reconcile of a CronJob.
 type cronJob struct {
 	workload.Workload
-	children []object.Object // its Jobs
-	status   object.Object   // what it is to be
-	dirty    bool            // it has to be written
+	children []object.Object // Jobs that it controls
+	status   object.Object   // the new status
+	dirty    bool            // the status differs from the stored one and has to be written
 
 	schedule *cron.Schedule
 	zone     *time.Location
@@ -109,12 +110,12 @@ func reconcileCronJob(api *controller.Client, key controller.Key) (again time.Du
 		}
 	}
 	if again != 0 {
-		return again, nil // as the real one: the failure is not tried again before it is time
+		return again, nil // like the real controller, do not retry before the next scheduled time
 	}
 	return 0, failed
 }
 
-// sync sees what has become of Jobs, and makes one if it is time. (syncCronJob)
+// sync updates the status from the CronJob's Jobs, and creates a Job if one is due (syncCronJob).
 func (j *cronJob) sync() (again time.Duration, failed *status.Status) {
 	j.observe()
 	j.missing()
@@ -152,7 +153,7 @@ func (j *cronJob) sync() (again time.Duration, failed *status.Status) {
 	return j.start(at)
 }
 
-// start makes the Job of a time, unless it is too late or another one is in its way.
+// start creates the Job for a scheduled time, unless it is too late or the concurrency policy forbids it.
 func (j *cronJob) start(at time.Time) (again time.Duration, failed *status.Status) {
 	if seconds, ok := j.startingDeadline(); ok && at.Add(seconds).Before(j.API.Now()) {
 		j.warn("MissSchedule", "Missed scheduled time to start a job: "+at.UTC().Format(time.RFC1123Z))
@@ -191,8 +192,8 @@ func (j *cronJob) start(at time.Time) (again time.Duration, failed *status.Statu
 	return j.wait(), nil
 }
 
-// create creates a Job and returns it. It returns an existing Job that the status does not list yet, and nil if there is nothing to add
-// to the status.
+// create creates the Job with the name for the scheduled time at, and returns it. If the Job already exists but is not in the
+// status, create returns the existing Job. It returns nil if the status need not change.
 func (j *cronJob) create(name string, at time.Time) (object.Object, *status.Status) {
 	template := j.Object.At("spec", "jobTemplate").Copy()
 	meta := object.Object{"name": name, "namespace": j.Object.Namespace(), "ownerReferences": []any{j.Ref()}}
@@ -205,7 +206,7 @@ func (j *cronJob) create(name string, at time.Time) (object.Object, *status.Stat
 	}
 	in := time.UTC
 	if zone, named := j.timeZone(); named {
-		in, _ = loadZone(zone) // it was loaded before
+		in, _ = loadZone(zone) // cannot fail: parse has loaded the zone
 	}
 	annotations[scheduledAt] = at.In(in).Format(time.RFC3339)
 	meta["annotations"] = map[string]any(annotations)
@@ -233,19 +234,19 @@ func (j *cronJob) timeZone() (name string, named bool) {
 	return name, ok && v != nil
 }
 
-// parse reads the schedule, and what clock it goes by.
+// parse parses the schedule and loads its time zone.
 func (j *cronJob) parse() (err error) {
 	if j.schedule, err = cron.Parse(j.Object.String("spec", "schedule")); err != nil {
 		return err
 	}
 	zone, _ := j.timeZone()
 	if j.zone, err = loadZone(cmp.Or(j.schedule.Zone, zone)); err != nil && j.schedule.Zone == "" {
-		j.zone, err = time.UTC, nil // the event UnknownTimeZone says so
+		j.zone, err = time.UTC, nil // the event UnknownTimeZone reports this
 	}
 	return err
 }
 
-// loadZone returns the rules of a time zone.
+// loadZone loads the named time zone. It returns an error if the zone is unknown or the machine does not have it.
 func loadZone(name string) (*time.Location, error) {
 	if strings.EqualFold(name, "Local") {
 		return time.UTC, nil
@@ -254,13 +255,13 @@ func loadZone(name string) (*time.Location, error) {
 		return nil, err
 	}
 	zone, err := time.LoadLocation(name)
-	if err != nil { // whatever the machine says
+	if err != nil { // this message does not depend on the operating system, unlike err's
 		return nil, errors.New("unknown time zone " + name)
 	}
 	return zone, nil
 }
 
-// next is the first time of the schedule after another.
+// next returns the first scheduled time after the given time.
 func (j *cronJob) next(after time.Time) time.Time { return j.schedule.Next(after.In(j.zone)) }
 
 func (j *cronJob) startingDeadline() (time.Duration, bool) {
@@ -268,7 +269,7 @@ func (j *cronJob) startingDeadline() (time.Duration, bool) {
 	return time.Duration(seconds) * time.Second, ok
 }
 
-// deadline is the time before which no Job is started any more; the zero time if there is none.
+// deadline returns the time before which missed Jobs are no longer started, or the zero time if there is no such limit.
 func (j *cronJob) deadline() time.Time {
 	if d, ok := j.startingDeadline(); ok {
 		return j.API.Now().Add(-d)
@@ -276,17 +277,17 @@ func (j *cronJob) deadline() time.Time {
 	return time.Time{}
 }
 
-// last is when a Job was scheduled last, or else when the CronJob was made.
+// last returns the last scheduled time, or the creation time of the CronJob if there is none.
 func (j *cronJob) last() time.Time {
 	return workload.TimeOf(cmp.Or(j.status.String("lastScheduleTime"), j.Object.String("status", "lastScheduleTime"),
 		j.Object.String("metadata", "creationTimestamp")))
 }
 
-// missedMany is the number of missed times from which on a warning is recorded.
+// missedMany is the number of missed times above which a warning is recorded.
 const missedMany = 100
 
-// due returns the latest time that has come since a Job was scheduled last, not before a deadline, and roughly how many have
-// (mostRecentScheduleTime). The zero time: none has.
+// due returns the most recent scheduled time after both the last schedule and the deadline, and the approximate number of scheduled
+// times in that period (mostRecentScheduleTime). If there is none, it returns the zero time.
 func (j *cronJob) due(deadline time.Time) (at time.Time, missed int64, err error) {
 	now, from := j.API.Now(), j.last()
 	if deadline.After(from) {
@@ -311,8 +312,7 @@ func (j *cronJob) due(deadline time.Time) (at time.Time, missed int64, err error
 	return at, missed, nil
 }
 
-// wait is how long until the CronJob has to be looked at again: a little more than until the next time
-// (nextScheduleTimeDuration).
+// wait returns the delay until the next check of the CronJob, shortly after the next scheduled time (nextScheduleTimeDuration).
 func (j *cronJob) wait() time.Duration {
 	const padding = 100 * time.Millisecond
 	at, missed, err := j.due(time.Time{})
@@ -325,7 +325,7 @@ func (j *cronJob) wait() time.Duration {
 }
 
 func (j *cronJob) say(reason, message string) {
-	_ = j.API.Event(j.Object, "Normal", reason, message) // a lost event is not recorded again
+	_ = j.API.Event(j.Object, "Normal", reason, message) // failed events are not retried
 }
 
 func (j *cronJob) warn(reason, message string) {

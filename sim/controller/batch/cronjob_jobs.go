@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// cleanUp deletes the oldest Jobs that have finished, where there are more than are to be kept (cleanupFinishedJobs).
+// cleanUp deletes the oldest finished Jobs that exceed the history limits (cleanupFinishedJobs).
 func (j *cronJob) cleanUp() {
 	for _, kept := range []struct{ limit, end string }{{"successfulJobsHistoryLimit", "Complete"}, {"failedJobsHistoryLimit", "Failed"}} {
 		limit, limited := j.Object.Int("spec", kept.limit)
@@ -36,7 +36,7 @@ func (j *cronJob) cleanUp() {
 	}
 }
 
-// delete deletes a Job and its pods, and reports whether it could.
+// delete deletes a Job and its pods, and reports whether it succeeded.
 func (j *cronJob) delete(job object.Object) bool {
 	key := controller.Key{Namespace: job.Namespace(), Name: job.Name()}
 	if s := j.API.Delete(jobs, key, controller.Preconditions{Propagation: "Background"}); s != nil {
@@ -49,7 +49,7 @@ func (j *cronJob) delete(job object.Object) bool {
 	return true
 }
 
-// listed reports whether status.active has a Job.
+// listed reports whether status.active contains a Job.
 func (j *cronJob) listed(uid string) bool {
 	return slices.ContainsFunc(j.status.Objects("active"), func(ref object.Object) bool { return ref.String("uid") == uid })
 }
@@ -62,7 +62,7 @@ func (j *cronJob) strike(uid string) {
 	}
 }
 
-// observe notes down which Jobs have ended.
+// observe updates the status with the Jobs that have ended, and records events.
 func (j *cronJob) observe() {
 	for _, job := range j.children {
 		end, listed := finished(job), j.listed(job.UID())
@@ -86,7 +86,7 @@ func (j *cronJob) observe() {
 	}
 }
 
-// missing removes Jobs that do not exist any more from status.active.
+// missing removes Jobs that no longer exist from status.active.
 func (j *cronJob) missing() {
 	for _, ref := range j.status.Objects("active") {
 		known := func(job object.Object) bool { return job.UID() == ref.String("uid") }

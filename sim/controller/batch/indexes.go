@@ -6,13 +6,14 @@ import (
 	"strings"
 )
 
-// indexes are completion indexes as the status of a Job prints them: 1,3-5,7. The spans are in order and do not touch.
+// indexes are completion indexes in the format of a Job's status, such as 1,3-5,7. The spans are sorted, and neither overlap nor
+// adjoin each other.
 type indexes []span
 
 type span struct{ first, last int }
 
-// parseIndexes parses the output of String for a Job with some completions. Indexes beyond the completions and anything that is not a
-// number are ignored.
+// parseIndexes parses the output of String for a Job with the given number of completions. It ignores indexes beyond the
+// completions and anything that is not a number.
 func parseIndexes(text string, completions int) (all indexes) {
 	for part := range strings.SplitSeq(text, ",") {
 		from, to, isRange := strings.Cut(part, "-")
@@ -34,7 +35,7 @@ func parseIndexes(text string, completions int) (all indexes) {
 	return all
 }
 
-// add returns the indexes and a span that does not begin before the last of them.
+// add appends a span, which must not begin before the last span, and returns the result.
 func (x indexes) add(s span) indexes {
 	if n := len(x); n > 0 && s.first <= x[n-1].last+1 {
 		x[n-1].last = max(x[n-1].last, s.last)
@@ -43,7 +44,7 @@ func (x indexes) add(s span) indexes {
 	return append(x, s)
 }
 
-// merge returns the union.
+// merge returns the union of x and y.
 func (x indexes) merge(y indexes) (all indexes) {
 	for len(x) > 0 || len(y) > 0 {
 		if len(y) == 0 || len(x) > 0 && x[0].first < y[0].first {
@@ -55,7 +56,7 @@ func (x indexes) merge(y indexes) (all indexes) {
 	return all
 }
 
-// with returns the indexes and some more, in any order.
+// with returns the union of x and more, which need not be sorted.
 func (x indexes) with(more []int) indexes {
 	var y indexes
 	for _, i := range slices.Sorted(slices.Values(more)) {
@@ -64,7 +65,7 @@ func (x indexes) with(more []int) indexes {
 	return x.merge(y)
 }
 
-// common returns how many are in both.
+// common returns the number of indexes in both x and y.
 func (x indexes) common(y indexes) (n int) {
 	for len(x) > 0 && len(y) > 0 {
 		n += max(0, min(x[0].last, y[0].last)-max(x[0].first, y[0].first)+1)
@@ -77,7 +78,7 @@ func (x indexes) common(y indexes) (n int) {
 	return n
 }
 
-// count returns how many there are.
+// count returns the number of indexes.
 func (x indexes) count() (n int) {
 	for _, s := range x {
 		n += s.last - s.first + 1
@@ -90,7 +91,7 @@ func (x indexes) has(i int) bool {
 	return n < len(x) && x[n].first <= i
 }
 
-// missing returns the first n indexes below a limit that are not among them.
+// missing returns the first n indexes below a limit that are not in x.
 func (x indexes) missing(n, limit int) (free []int) {
 	next := 0
 	for _, s := range append(x[:len(x):len(x)], span{limit, limit}) {
@@ -102,7 +103,7 @@ func (x indexes) missing(n, limit int) (free []int) {
 	return free
 }
 
-// String prints them as a status does: a range has three at least.
+// String returns the indexes in the format of a status. Only three or more consecutive indexes become a range.
 func (x indexes) String() string {
 	var b []byte
 	for _, s := range x {

@@ -12,17 +12,17 @@ func TestIndexes(t *testing.T) {
 	tests := []struct{ text, want string }{
 		{"", ""},
 		{"1,3-5,7", "1,3-5,7"},
-		{"1,2", "1,2"}, // two are no range
+		{"1,2", "1,2"}, // two indexes are not a range
 		{"1,2,3", "1-3"},
 		{"0-1", "0,1"},
-		{"3,x,5", "3,5"}, // anything that is not a number is ignored
-		{"7-12", "7-9"},  // and so are indexes beyond the completions
+		{"3,x,5", "3,5"}, // parts that are not numbers are ignored
+		{"7-12", "7-9"},  // indexes beyond the completions are ignored
 		{"9,10", "9"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.text, func(t *testing.T) {
 			is := is.New(t)
-			is.Equal(parseIndexes(tt.text, 10).String(), tt.want) // as a status prints them
+			is.Equal(parseIndexes(tt.text, 10).String(), tt.want) // the format of a Job's status
 		})
 	}
 }
@@ -39,7 +39,7 @@ func (s set) sorted() (all []int) {
 	return all
 }
 
-// Whatever is drawn, spans say the same as a set does.
+// TestIndexesAreASet compares random indexes with a naive set.
 func TestIndexesAreASet(t *testing.T) {
 	is := is.New(t)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -69,7 +69,7 @@ func TestIndexesAreASet(t *testing.T) {
 		is.Equal(x.common(y), both)                                                // common
 		is.Equal(y.common(x), both)                                                // common
 		is.Equal(x.merge(y).String(), indexes(nil).with(either.sorted()).String()) // merge
-		is.Equal(parseIndexes(x.String(), 40).String(), x.String())                // is read again
+		is.Equal(parseIndexes(x.String(), 40).String(), x.String())                // parsed again
 		n, limit := random.IntN(10), random.IntN(45)
 		var free []int
 		for i := 0; i < limit && len(free) < n; i++ {

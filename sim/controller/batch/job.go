@@ -1,12 +1,13 @@
-// Package batch holds the controllers of group batch: Jobs, CronJobs, and what deletes Jobs that have finished
+// Package batch implements the controllers of API group batch: for Jobs, CronJobs, and the deletion of finished Jobs
 // (pkg/controller/job, cronjob, ttlafterfinished).
 //
-// A Job's pods carry a finalizer until they are counted, so that none is missed or counted twice (KEP-2307):
+// A Job's pods have a finalizer until they are counted, so that none is missed or counted twice (KEP-2307):
 //
-//	pod ends ─▶ its uid is in status.uncountedTerminatedPods ─▶ it loses the finalizer ─▶ it is in succeeded or failed
+//	pod ends ─▶ its UID is in status.uncountedTerminatedPods ─▶ the finalizer is removed ─▶ it is in succeeded or failed
 package batch
 
 import (
+	"bytes"
 	"errors"
 	"slices"
 	"strings"
@@ -22,19 +23,19 @@ import (
 
 const (
 	jobs     = "jobs.batch"
-	tracking = "batch.kubernetes.io/job-tracking" // the finalizer of pods that have yet to be counted
+	tracking = "batch.kubernetes.io/job-tracking" // finalizer of pods that have not been counted yet
 
-	// batchPeriod is how long what happens to pods is gathered before their Job is looked at.
+	// batchPeriod is the period in which changes of pods are collected before their Job is reconciled.
 	batchPeriod = time.Second
-	// podsMax bounds the pods that one reconcile creates, deletes or counts.
+	// podsMax is the maximum number of pods that one reconcile creates, deletes or counts.
 	podsMax = 500
 )
 
 var jobOwner = workload.Owner{Resource: jobs, Finalizer: tracking}
 
-// Job runs the pods of Jobs until they have succeeded, or failed too often (pkg/controller/job).
+// Job runs the pods of Jobs until they have succeeded or have failed too often (pkg/controller/job).
 //
-// Its keys name Jobs, and as pod/NAME pods that may have lost their Job and must lose its finalizer.
+// Its keys are the names of Jobs, and pod/NAME for pods whose finalizer may have to be removed because they have lost their Job.
 func Job() controller.Controller {
 	c := &jobController{}
 	j := controller.Account("job-controller", "job-controller", c,
@@ -48,7 +49,7 @@ func Job() controller.Controller {
 	return j
 }
 
-// specChanged returns the key of a Job that is new or gone, or whose spec was changed.
+// specChanged returns the key of a Job that was created or deleted, or whose spec has changed.
 func specChanged(_ *controller.Client, c *commit.Commit) []controller.Key {
 	if before := c.Before(); c.Deleted() || before == nil || factsOf(c.Item()).generation != factsOf(before).generation {
 		return []controller.Key{{Namespace: c.Namespace, Name: c.Name}}
@@ -56,7 +57,8 @@ func specChanged(_ *controller.Client, c *commit.Commit) []controller.Key {
 	return nil
 }
 
-// statusChanged returns the key of a Job of which something else was changed.
+// statusChanged returns the key of a Job that was updated without a change of its spec. If the Job has finished, it drops the
+// controller's memory of the Job instead.
 func (c *jobController) statusChanged(_ *controller.Client, x *commit.Commit) []controller.Key {
 	key, now, before := controller.Key{Namespace: x.Namespace, Name: x.Name}, factsOf(x.Item()), x.Before()
 	switch {
@@ -69,7 +71,7 @@ func (c *jobController) statusChanged(_ *controller.Client, x *commit.Commit) []
 	return []controller.Key{key}
 }
 
-// abandoned returns the pods of a Job that is gone or has finished.
+// abandoned returns the keys of the pods of a deleted or finished Job.
 func abandoned(api *controller.Client, c *commit.Commit) (keys []controller.Key) {
 	if facts := factsOf(c.Item()); c.Deleted() || facts.finished {
 		for _, ref := range api.Owned(facts.uid) {
@@ -85,7 +87,7 @@ func podKey(namespace, name string) controller.Key {
 	return controller.Key{Namespace: namespace, Name: "pod/" + name}
 }
 
-// jobFacts are the fields of a Job or a CronJob that are read whenever it or an object that it controls changes.
+// jobFacts contains the fields of a Job or CronJob that are read whenever it or a controlled object changes.
 type jobFacts struct {
 	controller object.Object // the reference to its controller, or nil
 	uid        string
@@ -99,7 +101,7 @@ func factsOf(it *resource.Item) *jobFacts {
 	})
 }
 
-// finished returns the condition that says that a Job will do nothing more: Complete, Failed or "".
+// finished returns the condition with which a Job has finished: Complete or Failed, or "" if it has not finished.
 func finished(job object.Object) string {
 	for _, c := range job.Objects("status", "conditions") {
 		if kind := c.String("type"); (kind == "Complete" || kind == "Failed") && c.String("status") == "True" {
@@ -109,25 +111,26 @@ func finished(job object.Object) string {
 	return ""
 }
 
-// managedElsewhere reports whether another controller sees to a Job (KEP-4368).
+// managedElsewhere reports whether another controller manages a Job (KEP-4368).
 func managedElsewhere(job object.Object) bool {
 	by := job.String("spec", "managedBy")
 	return by != "" && by != "kubernetes.io/job-controller"
 }
 
-// jobController remembers what it has done and not seen yet, and how often pods have failed.
+// jobController keeps, between reconciles, the creations and deletions of pods that its cache does not show yet, and the failures
+// of pods.
 type jobController struct {
 	memory struct {
 		Expectations workload.Expectations `json:",omitempty"`
-		Jobs         map[string]*progress  `json:",omitempty"` // by key
+		Jobs         map[string]*progress  `json:",omitempty"` // progress of Jobs by key
 	}
 }
 
-// progress is what it remembers of one Job.
+// progress is the part of the controller's memory that belongs to one Job.
 type progress struct {
-	Unseen   []string `json:",omitempty"` // uids of pods whose finalizer it took, and that have it in its cache
+	Unseen   []string `json:",omitempty"` // UIDs of pods that still have the finalizer in the cache, although it has been removed
 	Failures failures `json:",omitzero"`
-	Written  uint64   `json:",omitempty"` // the revision of the Job that it wrote last
+	Written  uint64   `json:",omitempty"` // revision of the controller's last write of the Job
 }
 
 // Memory implements controller.Rememberer.
@@ -150,8 +153,18 @@ func (c *jobController) forget(key string) {
 	delete(c.memory.Expectations, key)
 }
 
-// podChanged returns the keys of the Jobs of a pod: its controller and its controller before, or the Jobs that could adopt it.
+// ofOther reports whether the controller of a pod is not a Job, which is true of most pods. It reads only the facts that all
+// controllers share.
+func ofOther(it *resource.Item) bool {
+	ref := workload.PodOf(it).Controller
+	return ref != nil && ref.String("kind") != "Job"
+}
+
+// podChanged returns the keys of a pod's Jobs: its controller now and before the commit, or the Jobs that could adopt it.
 func (c *jobController) podChanged(api *controller.Client, x *commit.Commit) (keys []controller.Key) {
+	if before := x.Before(); ofOther(x.Item()) && (before == nil || ofOther(before)) {
+		return nil
+	}
 	now := podOf(x.Item())
 	key, controlled := jobOf(api, now)
 	if before := x.Before(); before != nil && !x.Deleted() {
@@ -173,7 +186,7 @@ func (c *jobController) podChanged(api *controller.Client, x *commit.Commit) (ke
 	return append(keys, jobOwner.Adopters(api, now.Item)...)
 }
 
-// seen takes back what the controller waited to see of a pod.
+// seen records that the cache shows a creation, deletion or update of a pod.
 func (c *jobController) seen(key controller.Key, p *pod, x *commit.Commit) {
 	name := key.String()
 	switch {
@@ -187,7 +200,8 @@ func (c *jobController) seen(key controller.Key, p *pod, x *commit.Commit) {
 	}
 }
 
-// jobOf returns the key of the Job that controls a pod, "" if there is no such Job, and whether anything controls it.
+// jobOf returns the key of the Job that controls a pod, or an empty key if there is no such Job. It also reports whether the pod
+// has any controller.
 func jobOf(api *controller.Client, p *pod) (key controller.Key, controlled bool) {
 	ref := p.Controller
 	if ref == nil {
@@ -203,10 +217,13 @@ func jobOf(api *controller.Client, p *pod) (key controller.Key, controlled bool)
 	return controller.Key{Namespace: p.Namespace, Name: ref.String("name")}, true
 }
 
-// orphaned returns the key of a pod that has the finalizer and may have no Job which takes it.
+// orphaned returns the key of a pod that has the finalizer, but may no longer have a Job that would remove it.
 func orphaned(api *controller.Client, c *commit.Commit) []controller.Key {
+	if c.Deleted() || !bytes.Contains(c.Item().Bytes(), []byte(tracking)) {
+		return nil
+	}
 	p := podOf(c.Item())
-	if c.Deleted() || !p.tracked {
+	if !p.tracked {
 		return nil
 	}
 	key, controlled := jobOf(api, p)
@@ -246,7 +263,7 @@ func (c *jobController) Reconcile(api *controller.Client, key controller.Key) (t
 	return newJob(w, claimed, m, &c.memory.Expectations).sync(satisfied)
 }
 
-// releaseOrphan takes the finalizer from a pod that no Job counts any more.
+// releaseOrphan removes the finalizer from a pod that no Job will count.
 func releaseOrphan(api *controller.Client, key controller.Key) *status.Status {
 	it := api.Item(workload.Pods, key.Namespace, key.Name)
 	if it == nil {
@@ -267,7 +284,7 @@ func releaseOrphan(api *controller.Client, key controller.Key) *status.Status {
 	return workload.Found(untrack(api, p))
 }
 
-// untrack takes the finalizer from a pod.
+// untrack removes the tracking finalizer from a pod, if the pod has it.
 func untrack(api *controller.Client, p *pod) *status.Status {
 	if !p.tracked {
 		return nil

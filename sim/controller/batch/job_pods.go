@@ -11,8 +11,8 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// manage makes or deletes pods, so that as many are active as are wanted. It returns how long until it can go on, if it
-// has to wait because pods have failed. (manageJob)
+// manage creates or deletes pods to reach the desired number of active pods. If it has to wait because pods have failed, it
+// returns the delay (manageJob).
 func (j *job) manage() (wait time.Duration, failed *status.Status) {
 	want := j.wanted()
 	if surplus := j.surplus(max(j.active-want, 0)); len(surplus) > 0 {
@@ -45,7 +45,7 @@ func (j *job) manage() (wait time.Duration, failed *status.Status) {
 	return 0, j.createPods(at)
 }
 
-// wanted is how many pods should be active.
+// wanted returns the desired number of active pods.
 func (j *job) wanted() int {
 	parallelism := int(j.spec().Int64("parallelism"))
 	switch {
@@ -54,13 +54,13 @@ func (j *job) wanted() int {
 	case j.spec().Has("completions"):
 		return max(min(j.completions()-j.succeeded, parallelism), 0)
 	case j.succeeded > 0:
-		return j.active // one has decided that the work is done: the others end by themselves
+		return j.active // a pod has succeeded, which completes the Job: the other pods end by themselves
 	}
 	return parallelism
 }
 
-// surplus returns the active pods to delete: pods with a duplicate or unneeded index, and pods in excess of parallelism
-// (activePodsForRemoval).
+// surplus returns the active pods to delete: those with a duplicate or unneeded index and, until there are least of them, further
+// pods in the order of their deletion (activePodsForRemoval). Unless the Job is suspended, it returns at most podsMax pods.
 func (j *job) surplus(least int) []*pod {
 	var going []*pod
 	staying := j.working
@@ -92,7 +92,7 @@ func (j *job) surplus(least int) []*pod {
 	return going
 }
 
-// byDeletion returns pods in the order in which they are deleted.
+// byDeletion returns pods sorted by the order of their deletion.
 func (j *job) byDeletion(pods []*pod) []*pod {
 	if len(pods) < 2 {
 		return pods
@@ -102,8 +102,8 @@ func (j *job) byDeletion(pods []*pod) []*pod {
 	return sorted
 }
 
-// deletePods deletes active pods, which lose the finalizer before if they are not to be counted. It returns how many of
-// them are gone, or going.
+// deletePods deletes active pods. If uncounted is true, it removes their finalizers first, so that they are not counted. It returns
+// the number of pods that are deleted or being deleted.
 func (j *job) deletePods(pods []*pod, uncounted bool) (deleted int, failed *status.Status) {
 	for _, p := range pods {
 		if s := j.deletePod(p, uncounted); s != nil {
@@ -130,8 +130,8 @@ func (j *job) deletePod(p *pod, uncounted bool) *status.Status {
 	return workload.Found(j.DeletePod(&p.Pod))
 }
 
-// free returns the first n indexes that need a pod now. If all of them have failed recently, it returns the time until one may be
-// retried.
+// free returns the first n indexes that need a pod now. If all of them have failed recently, it returns the delay until one may
+// be retried.
 func (j *job) free(n int) (now []int, wait time.Duration) {
 	var busy []int
 	for _, p := range j.pods {
@@ -153,12 +153,12 @@ func (j *job) free(n int) (now []int, wait time.Duration) {
 	return now, wait
 }
 
-// createPods makes a pod for each of some indexes.
+// createPods creates a pod for each of the given indexes.
 func (j *job) createPods(at []int) *status.Status {
 	key := j.Key().String()
 	j.expectations.Expect(key, len(at), nil, j.API.Now())
 	next := 0
-	made, failed := workload.Slowly(len(at), func() *status.Status {
+	made, failed := workload.SlowStartBatch(len(at), func() *status.Status {
 		index := at[next]
 		next++
 		s := j.CreatePod(func(p object.Object) { j.complete(p, index) })
@@ -172,7 +172,7 @@ func (j *job) createPods(at []int) *status.Status {
 	return failed
 }
 
-// complete adds to a pod what the template does not say.
+// complete adds the fields of a Job's pod that are not in the template.
 func (j *job) complete(p object.Object, index int) {
 	if !slices.Contains(p.Finalizers(), tracking) {
 		p.SetFinalizers(append(p.Finalizers(), tracking))
@@ -199,7 +199,7 @@ func (j *job) complete(p object.Object, index int) {
 	}
 }
 
-// inherit sets the number of earlier failures of a pod's index from the pod that it replaces, which may be nil.
+// inherit sets the number of earlier failures of a pod's index from the pod that it replaces, if there is one.
 func (j *job) inherit(p object.Object, replaced *pod) {
 	failed, ignored := 0, 0
 	if replaced != nil {
@@ -216,7 +216,7 @@ func (j *job) inherit(p object.Object, replaced *pod) {
 	}
 }
 
-// indexPrefix is what names of pods with an index begin with (podGenerateNameWithIndex).
+// indexPrefix returns the prefix of the names of pods with an index (podGenerateNameWithIndex).
 func indexPrefix(name, index string) string {
 	const longest = 58 // names.MaxGeneratedNameLength
 	suffix := "-" + index + "-"
@@ -226,19 +226,19 @@ func indexPrefix(name, index string) string {
 	return name + suffix
 }
 
-// The pause before a pod takes the place of one that failed.
+// These are the limits of the delay before a failed pod is replaced.
 const (
 	podBackoffMin = 10 * time.Second
 	podBackoffMax = 10 * time.Minute
 )
 
-// failures are how often pods of a Job have failed since one succeeded, and when the last one did.
+// failures holds the number of failed pods of a Job since its last success, and the time of the last failure.
 type failures struct {
 	Count int       `json:",omitempty"`
 	Last  time.Time `json:",omitzero"`
 }
 
-// after returns what becomes of failures with pods that have ended since (backoffStore.newBackoffRecord).
+// after returns the failures of a Job after further pods have ended (backoffStore.newBackoffRecord).
 func (f failures) after(succeeded, failed []*pod) failures {
 	byEnd := func(a, b *pod) int { return a.finishedAt.Compare(b.finishedAt) }
 	if len(succeeded) > 0 {
@@ -252,7 +252,7 @@ func (f failures) after(succeeded, failed []*pod) failures {
 	return f
 }
 
-// pause is how long it is until the next pod may be made. If 0, it may be now.
+// pause returns the remaining delay until the next pod may be created, or 0.
 func (f failures) pause(now time.Time) time.Duration {
 	if f.Count == 0 {
 		return 0

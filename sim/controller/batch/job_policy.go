@@ -7,17 +7,17 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// judged is what the podFailurePolicy of a Job says of a pod that failed (KEP-3329).
-type judged struct {
+// policyResult is the result of a Job's podFailurePolicy for a failed pod (KEP-3329).
+type policyResult struct {
 	action  string // FailJob, FailIndex, Ignore or Count; empty if no rule matches
-	message string // of FailJob
+	message string // message of the condition, for FailJob
 }
 
 // counts reports whether the failure counts towards the backoff limit.
-func (v judged) counts() bool { return v.action != "Ignore" }
+func (v policyResult) counts() bool { return v.action != "Ignore" }
 
-// judge applies the first rule of a policy, which may be nil, that matches a pod (matchPodFailurePolicy).
-func judge(policy object.Object, p *pod) judged {
+// judge applies the first rule of a policy that matches a pod (matchPodFailurePolicy). The policy may be nil.
+func judge(policy object.Object, p *pod) policyResult {
 	for i, rule := range policy.Objects("rules") {
 		action := rule.String("action")
 		found := ""
@@ -31,15 +31,15 @@ func judge(policy object.Object, p *pod) judged {
 		switch {
 		case found == "":
 		case action == "FailJob":
-			return judged{action, fmt.Sprintf("%s matching %s rule at index %d", found, action, i)}
+			return policyResult{action, fmt.Sprintf("%s matching %s rule at index %d", found, action, i)}
 		default:
-			return judged{action: action}
+			return policyResult{action: action}
 		}
 	}
-	return judged{}
+	return policyResult{}
 }
 
-// exitsWith returns the first of some exits that meets a requirement.
+// exitsWith returns the first exit that meets a requirement, and reports whether there is one.
 func exitsWith(exits []exit, required object.Object) (exit, bool) {
 	values, in := required.List("values"), required.String("operator") == "In"
 	only, named := required.Get("containerName")
@@ -51,7 +51,7 @@ func exitsWith(exits []exit, required object.Object) (exit, bool) {
 	return exit{}, false
 }
 
-// conditioned returns the first condition that meets one of some patterns, or "".
+// conditioned returns the type of the first condition that matches a pattern, or "".
 func conditioned(conditions [][2]string, patterns []object.Object) string {
 	for _, c := range conditions {
 		for _, p := range patterns {
@@ -63,7 +63,8 @@ func conditioned(conditions [][2]string, patterns []object.Object) string {
 	return ""
 }
 
-// succeeds returns the first rule of a successPolicy, which may be nil, that indexes which have succeeded meet (KEP-3998).
+// succeeds returns the number of the first rule of a successPolicy that the succeeded indexes meet (KEP-3998). It returns false if
+// they meet none. policy may be nil.
 func succeeds(policy object.Object, completions int, done indexes) (rule int, met bool) {
 	if len(done) == 0 {
 		return 0, false

@@ -14,22 +14,22 @@ import (
 
 // job is a Job that is being reconciled:
 //
-//	count ─▶ judge: is it over? ─▶ finish: active pods go
-//	                └─▶ manage: pods are made or deleted ─▶ complete, suspended, resumed?
-//	        ─▶ track: what ended is counted, pods lose their finalizer, the status is written
+//	count ─▶ judge: has it finished? ─▶ stop: deletes active pods
+//	                └─▶ manage: creates or deletes pods ─▶ complete, suspended, resumed?
+//	        ─▶ track: counts ended pods, removes their finalizers, updates the status
 type job struct {
 	workload.Workload
 	*progress
 	expectations *workload.Expectations
-	status       object.Object // what it is to be
-	dirty        bool          // it has to be written
-	ended        bool          // and says that the Job has finished
+	status       object.Object // the new status
+	dirty        bool          // the status has to be written
+	ended        bool          // the status includes the condition with which the Job has finished
 
-	pods, working        []*pod // all pods, and the active ones
+	pods, working        []*pod // all pods, and only the active ones
 	uncounted            map[string]map[string]bool
 	succeeded, failed    int      // including pods that the status does not count yet
-	failures             failures // with them
-	before, done, lost   indexes  // completion indexes: succeeded before this, succeeded and failed
+	failures             failures // failures of pods, including failures that the status does not count yet
+	before, done, lost   indexes  // completion indexes: previously succeeded, succeeded, and failed
 	delayed              map[int]*pod
 	verdict              object.Object // the condition that ends the Job, or nil
 	active, ready, going int
@@ -40,7 +40,7 @@ func newJob(w workload.Workload, claimed []*resource.Item, m *progress, expectat
 	j.load(w.Object)
 	for _, it := range claimed {
 		p := podOf(it)
-		if p.Controller == nil { // adopted just now
+		if p.Controller == nil { // the pod has just been adopted, and the cache does not show it yet
 			p.tracked = true
 		}
 		j.pods = append(j.pods, p)
@@ -58,14 +58,15 @@ func newJob(w workload.Workload, claimed []*resource.Item, m *progress, expectat
 	return j
 }
 
-// load takes the Job as the API server has it.
+// load sets the Job to the version that the API server returned.
 func (j *job) load(obj object.Object) {
 	j.Object = obj
 	obj.SetDefault(map[string]any{}, "status", "uncountedTerminatedPods")
 	j.status = obj.At("status")
 }
 
-// sync makes the Job as it should be. satisfied says that all that was done to its pods has been seen. (syncJob)
+// sync performs one reconcile of the Job (syncJob). satisfied reports whether the cache shows all creations and deletions of its
+// pods.
 func (j *job) sync(satisfied bool) (again time.Duration, failed *status.Status) {
 	was := j.status.Copy()
 	j.count()
@@ -80,7 +81,7 @@ func (j *job) sync(satisfied bool) (again time.Duration, failed *status.Status) 
 		failed = j.stop(satisfied)
 	} else {
 		var wait time.Duration
-		wait, failed = j.goOn(satisfied)
+		wait, failed = j.syncActive(satisfied)
 		again = sooner(again, wait)
 	}
 	workload.SetCounts(j.status, map[string]int64{"active": int64(j.active)})
@@ -94,7 +95,7 @@ func (j *job) sync(satisfied bool) (again time.Duration, failed *status.Status) 
 	return again, failed
 }
 
-// sooner returns the shorter of two times; 0 is none.
+// sooner returns the shorter of two durations. Zero means that there is none.
 func sooner(a, b time.Duration) time.Duration {
 	if a == 0 || b == 0 {
 		return max(a, b)
@@ -108,25 +109,28 @@ func (j *job) indexed() bool       { return j.spec().String("completionMode") ==
 func (j *job) perIndex() bool      { return j.spec().Has("backoffLimitPerIndex") }
 func (j *job) completions() int    { return int(j.spec().Int64("completions")) }
 
-// onlyFailed reports whether a pod is replaced only when it has ended (KEP-3939).
+// onlyFailed reports whether pods are replaced only after they have ended (KEP-3939).
 func (j *job) onlyFailed() bool {
 	return j.spec().String("podReplacementPolicy") == "Failed" || j.spec().Has("podFailurePolicy")
 }
 
-// hasFailed reports whether a pod counts as failed: one that is deleted does, unless it has to end first.
+// hasFailed reports whether a pod counts as failed. A pod that is being deleted does, unless pods are replaced only after they
+// have ended.
 func (j *job) hasFailed(p *pod) bool {
 	return p.Phase == "Failed" || p.Deleting && p.Phase != "Succeeded" && !j.onlyFailed()
 }
 
-// valid reports whether a pod has an index that the Job wants.
+// valid reports whether a pod has an index below the Job's completions, or the Job is not indexed.
 func (j *job) valid(p *pod) bool {
 	return !j.indexed() || p.index != noIndex && p.index < j.completions()
 }
 
-// tracks reports whether a pod has the finalizer, as far as is known.
-func (j *job) tracks(p *pod) bool { return p.tracked && !slices.Contains(j.Unseen, p.UID) }
+// hasTrackingFinalizer reports whether a pod still has the finalizer, taking into account removals that the cache does not show yet.
+func (j *job) hasTrackingFinalizer(p *pod) bool {
+	return p.tracked && !slices.Contains(j.Unseen, p.UID)
+}
 
-// count counts the pods that have ended, those in the status and new ones.
+// count counts the pods that have ended, both those in the status and new ones.
 func (j *job) count() {
 	j.uncounted = map[string]map[string]bool{}
 	for _, name := range []string{"succeeded", "failed"} {
@@ -137,7 +141,7 @@ func (j *job) count() {
 	}
 	var succeeded, failed []*pod
 	for _, p := range j.pods {
-		if !j.tracks(p) || !j.valid(p) {
+		if !j.hasTrackingFinalizer(p) || !j.valid(p) {
 			continue
 		}
 		if p.Phase == "Succeeded" && !j.uncounted["succeeded"][p.UID] {
@@ -155,7 +159,7 @@ func (j *job) count() {
 	j.failures = j.Failures.after(succeeded, failed)
 }
 
-// condition is a condition of the Job that is new.
+// condition returns a new condition of the Job.
 func (j *job) condition(kind, reason, message string) object.Object {
 	now := object.Time(j.API.Now())
 	return object.Object{"type": kind, "status": "True", "lastProbeTime": now, "lastTransitionTime": now, "reason": reason, "message": message}
@@ -166,8 +170,8 @@ func (j *job) addCondition(c object.Object) {
 	j.dirty = true
 }
 
-// judge decides whether the Job is over, by an earlier verdict, its policy, the backoff limit or its deadline. It returns the time until
-// the deadline, or 0 if there is none.
+// judge decides whether the Job has finished, based on an earlier verdict, its policy, the backoff limit and its deadline. It
+// returns the time until the deadline, or 0 if there is none.
 func (j *job) judge() (deadline time.Duration) {
 	if c := j.Object.Condition("SuccessCriteriaMet"); c.String("status") == "True" {
 		j.verdict = c
@@ -196,7 +200,7 @@ func (j *job) judge() (deadline time.Duration) {
 	return 0
 }
 
-// timeLeft is how long until the Job has been active for too long, and whether there is such a time.
+// timeLeft returns the time until the Job exceeds activeDeadlineSeconds, and reports whether it has such a deadline.
 func (j *job) timeLeft() (time.Duration, bool) {
 	seconds, ok := j.spec().Int("activeDeadlineSeconds")
 	if !ok || j.suspended() {
@@ -206,7 +210,7 @@ func (j *job) timeLeft() (time.Duration, bool) {
 	return time.Duration(seconds)*time.Second - j.API.Now().Sub(start), true
 }
 
-// restartedTooOften reports whether containers that are restarted in their pods have reached the backoff limit.
+// restartedTooOften reports whether the restarts of containers in the Job's pods have reached the backoff limit.
 func (j *job) restartedTooOften() bool {
 	if j.spec().String("template", "spec", "restartPolicy") != "OnFailure" {
 		return false
@@ -220,7 +224,7 @@ func (j *job) restartedTooOften() bool {
 	return restarts >= max(j.spec().Int64("backoffLimit"), 1)
 }
 
-// judgeIndexes counts indexes, and finds out whether the Job is over by them.
+// judgeIndexes counts the succeeded and failed indexes, and decides whether they end the Job.
 func (j *job) judgeIndexes() {
 	var done, lost []int
 	for _, p := range j.pods {
@@ -254,7 +258,7 @@ func (j *job) judgeIndexes() {
 	}
 }
 
-// failsIndex reports whether a pod's failure is the last that its index may have (isIndexFailed).
+// failsIndex reports whether a pod's failure exceeds the backoff limit of its index (isIndexFailed).
 func (j *job) failsIndex(p *pod) bool {
 	if !j.hasFailed(p) {
 		return false
@@ -263,8 +267,8 @@ func (j *job) failsIndex(p *pod) bool {
 	return v.action == "FailIndex" || v.counts() && int64(p.failures) >= j.spec().Int64("backoffLimitPerIndex")
 }
 
-// delay finds, for each index that has to be tried again, the pod that failed there last. It stays until the next one is
-// made, which takes over how often its index has failed (getPodsWithDelayedDeletionPerIndex).
+// delay finds, for each index that has to be retried, the pod that failed last. This pod keeps its finalizer until its
+// replacement is created, which inherits the number of failures (getPodsWithDelayedDeletionPerIndex).
 func (j *job) delay() {
 	j.delayed = map[int]*pod{}
 	busy := map[int]bool{}
@@ -272,7 +276,7 @@ func (j *job) delay() {
 		busy[p.index] = true
 	}
 	for _, p := range j.pods {
-		if !j.tracks(p) || !j.valid(p) || !j.hasFailed(p) || j.done.has(p.index) || j.lost.has(p.index) || busy[p.index] {
+		if !j.hasTrackingFinalizer(p) || !j.valid(p) || !j.hasFailed(p) || j.done.has(p.index) || j.lost.has(p.index) || busy[p.index] {
 			continue
 		}
 		last := j.delayed[p.index]
@@ -282,8 +286,8 @@ func (j *job) delay() {
 	}
 }
 
-// stop deletes the active pods of a Job that is over. If one of them stays, or not all pods have been seen, a later reconcile
-// finishes the Job.
+// stop deletes the active pods of a Job that has finished. If the deletion of a pod fails, or the cache does not show all pods, a
+// later reconcile finishes the Job.
 func (j *job) stop(satisfied bool) (failed *status.Status) {
 	deleted, failed := j.deletePods(j.working, false)
 	if deleted < len(j.working) || !satisfied {
@@ -292,13 +296,13 @@ func (j *job) stop(satisfied bool) (failed *status.Status) {
 	return failed
 }
 
-// goOn manages the pods of a Job that is not over, and finds out whether it is complete, or was suspended or resumed.
-func (j *job) goOn(satisfied bool) (wait time.Duration, failed *status.Status) {
+// syncActive manages the pods of a Job that has not finished, and checks whether it is complete, suspended or resumed.
+func (j *job) syncActive(satisfied bool) (wait time.Duration, failed *status.Status) {
 	managed := satisfied && j.Object.DeletionTimestamp() == ""
 	if managed {
 		wait, failed = j.manage()
 	}
-	want := 1 // any pod decides that the work is done
+	want := 1 // any successful pod completes the Job
 	if j.spec().Has("completions") {
 		want = j.completions()
 	}
@@ -307,7 +311,7 @@ func (j *job) goOn(satisfied bool) (wait time.Duration, failed *status.Status) {
 		j.verdict = j.condition("SuccessCriteriaMet", "CompletionsReached", "Reached expected number of succeeded pods")
 	case managed && j.suspended():
 		if j.setCondition("Suspended", "True", "JobSuspended", "Job suspended") {
-			_ = j.API.Event(j.Object, "Normal", "Suspended", "Job suspended") // a lost event is not recorded again
+			_ = j.API.Event(j.Object, "Normal", "Suspended", "Job suspended") // failed events are not retried
 			if j.API.Since(36) {                                              // MutableSchedulingDirectivesForSuspendedJobs
 				delete(j.status, "startTime")
 			}
@@ -321,8 +325,7 @@ func (j *job) goOn(satisfied bool) (wait time.Duration, failed *status.Status) {
 	return wait, failed
 }
 
-// setCondition makes a condition say something, and reports whether it did not before. One that is not there says False
-// (ensureJobConditionStatus).
+// setCondition sets a condition, and reports whether it changed. A missing condition counts as False (ensureJobConditionStatus).
 func (j *job) setCondition(kind, value, reason, message string) bool {
 	now := j.condition(kind, reason, message)
 	now["status"] = value
@@ -343,7 +346,7 @@ func (j *job) setCondition(kind, value, reason, message string) bool {
 	return true
 }
 
-// rev is the revision of an object.
+// rev returns the resourceVersion of an object as a number.
 func rev(obj object.Object) uint64 {
 	n, _ := strconv.ParseUint(obj.ResourceVersion(), 10, 64)
 	return n

@@ -7,12 +7,12 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// track counts the pods that have ended, takes the finalizer from them and writes the status: before that, with their uids,
-// and after it (trackJobStatusAndRemoveFinalizers).
+// track counts the pods that have ended and removes their finalizers. It writes the status before the removal, with the UIDs of
+// the pods, and after it (trackJobStatusAndRemoveFinalizers).
 func (j *job) track() *status.Status {
 	held := map[string]bool{}
 	for _, p := range j.pods {
-		if j.tracks(p) {
+		if j.hasTrackingFinalizer(p) {
 			held[p.UID] = true
 		}
 	}
@@ -60,15 +60,15 @@ func (j *job) setUncounted(name string, uids []string) {
 	}
 }
 
-// release records in the status which pods have ended, and returns those that can lose their finalizer. all is false if there are
-// more of them than can be recorded.
+// release records the ended pods in the status, and returns the pods whose finalizers can be removed. all reports whether these are
+// all pods that have ended; the status can record only a limited number at once.
 func (j *job) release() (released []*pod, all bool) {
 	if j.indexed() {
 		slices.SortStableFunc(j.pods, func(a, b *pod) int { return a.index - b.index })
 	}
 	policy := j.spec().Map("podFailurePolicy")
 	noted := map[string][]string{}
-	fresh := 0 // indexes that are not in the status yet
+	fresh := 0 // the number of indexes that are not in the status yet
 	for _, name := range []string{"succeeded", "failed"} {
 		noted[name] = j.status.Strings("uncountedTerminatedPods", name)
 	}
@@ -80,7 +80,7 @@ func (j *job) release() (released []*pod, all bool) {
 	}
 	over := j.verdict != nil && j.verdict.String("type") != "SuccessCriteriaMet"
 	for _, p := range j.pods {
-		if !j.tracks(p) || !j.releases(p) {
+		if !j.hasTrackingFinalizer(p) || !j.releases(p) {
 			continue
 		}
 		released = append(released, p)
@@ -102,7 +102,7 @@ func (j *job) release() (released []*pod, all bool) {
 	return released, true
 }
 
-// releases reports whether a pod is not needed any more (canRemoveFinalizer).
+// releases reports whether a pod's finalizer can be removed (canRemoveFinalizer).
 func (j *job) releases(p *pod) bool {
 	if j.Object.DeletionTimestamp() != "" || j.verdict != nil || p.Phase == "Succeeded" {
 		return true
@@ -111,7 +111,7 @@ func (j *job) releases(p *pod) bool {
 	return j.hasFailed(p) && (last == nil || last.UID != p.UID)
 }
 
-// printIndexes writes down which indexes have succeeded and failed.
+// printIndexes writes the succeeded and failed indexes to the status.
 func (j *job) printIndexes(released []*pod) {
 	var fresh []int
 	for _, p := range released {
@@ -135,8 +135,8 @@ func (j *job) printIndexes(released []*pod) {
 	}
 }
 
-// announce writes into the status how the Job will end, before its pods lose their finalizers. It returns the final condition, or nil if
-// the Job goes on.
+// announce records in the status how the Job will finish, before its pods lose their finalizers. It returns the final condition,
+// or nil if the Job has not finished.
 func (j *job) announce() (final object.Object) {
 	v := j.verdict
 	switch v.String("type") {
@@ -152,7 +152,7 @@ func (j *job) announce() (final object.Object) {
 	return v
 }
 
-// flush writes the status where it has changed.
+// flush writes the status to the server if it has changed, and then uses the returned object.
 func (j *job) flush() *status.Status {
 	if !j.dirty {
 		return nil
@@ -166,7 +166,7 @@ func (j *job) flush() *status.Status {
 	return nil
 }
 
-// untrack takes the finalizer from pods, which are no longer held then.
+// untrack removes the finalizers from pods, and removes the pods from held.
 func (j *job) untrack(pods []*pod, held map[string]bool) (failed *status.Status) {
 	for _, p := range pods {
 		j.Unseen = append(j.Unseen, p.UID)
@@ -184,7 +184,8 @@ func (j *job) untrack(pods []*pod, held map[string]bool) (failed *status.Status)
 	return failed
 }
 
-// finish says that the Job has ended, once all its pods are counted and gone. It reports whether it did (enactJobFinished).
+// finish sets the final condition of the Job after all its pods have been counted and have ended. It reports whether it did
+// (enactJobFinished).
 func (j *job) finish(final object.Object) bool {
 	uncounted := j.status.At("uncountedTerminatedPods")
 	if len(uncounted.List("succeeded"))+len(uncounted.List("failed")) > 0 || j.going > 0 {
@@ -201,7 +202,7 @@ func (j *job) finish(final object.Object) bool {
 // recordFinal records an event with the result of the Job.
 func (j *job) recordFinal(final object.Object) {
 	if final.String("type") != "Complete" {
-		_ = j.API.Event(j.Object, "Warning", final.String("reason"), final.String("message")) // a lost event is not recorded again
+		_ = j.API.Event(j.Object, "Warning", final.String("reason"), final.String("message")) // failed events are not retried
 		return
 	}
 	if n, ok := j.spec().Int("completions"); ok && j.status.Int64("succeeded") > n {

@@ -18,31 +18,31 @@ const (
 	completionIndexEnv = "JOB_COMPLETION_INDEX"
 )
 
-// pod is what controllers of Jobs ask of a pod, taken out of its item once.
+// pod contains the fields of a pod that the Job controller reads. They are read from its item once and cached with the item.
 type pod struct {
 	workload.Pod
 	*podFacts
-	tracked bool // it has the finalizer that keeps it until it is counted
+	tracked bool // the pod has the finalizer that is removed after it is counted
 }
 
 type podFacts struct {
 	common            workload.PodFacts
 	tracked           bool
-	index             int // its completion index, or noIndex
-	failures, ignored int // earlier failures at its index, counted and ignored
+	index             int // the completion index, or noIndex
+	failures, ignored int // earlier failures of its index: counted and ignored
 	restarts          int64
 	finishedAt        time.Time
 	exits             []exit
 	conditions        [][2]string // type and status
 }
 
-// exit is the end of a container.
+// exit is the termination of one container.
 type exit struct {
 	container string
 	code      int64
 }
 
-// podOf returns the pod that an item is.
+// podOf returns the pod of an item.
 func podOf(it *resource.Item) *pod {
 	facts := resource.Derived(it, readPod)
 	return &pod{workload.Pod{Item: it, PodFacts: &facts.common}, facts, facts.tracked}
@@ -55,21 +55,21 @@ func readPod(obj object.Object) *podFacts {
 	if i, err := strconv.Atoi(annotations[indexKey]); err == nil && i >= 0 {
 		f.index = i
 	}
-	for _, list := range []string{"containerStatuses", "initContainerStatuses"} { // the order in which exit codes are looked at
+	for _, list := range []string{"containerStatuses", "initContainerStatuses"} { // exit codes are checked in this order
 		for _, s := range obj.Objects("status", list) {
 			f.restarts += s.Int64("restartCount")
 			if code := s.Int64("state", "terminated", "exitCode"); code != 0 {
-				f.exits = append(f.exits, exit{s.String("name"), code})
+				f.exits = append(f.exits, exit{object.Keep(s.String("name")), code})
 			}
 		}
 	}
 	for _, c := range obj.Objects("status", "conditions") {
-		f.conditions = append(f.conditions, [2]string{c.String("type"), c.String("status")})
+		f.conditions = append(f.conditions, [2]string{object.Keep(c.String("type")), object.Keep(c.String("status"))})
 	}
 	return f
 }
 
-// countOf reads an annotation that counts; what does not is 0.
+// countOf parses an annotation with a count. It returns 0 if the value is invalid.
 func countOf(text string) int {
 	n, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || n < 0 {
@@ -78,8 +78,8 @@ func countOf(text string) int {
 	return int(n)
 }
 
-// finishedAt is when a pod ended: when its last container did; when it ceased to be ready; when its deletion was asked for;
-// or when it was made (pkg/controller/job.getFinishedTime).
+// finishedAt returns the time when a pod ended. It is the end of its last container, or else the time when it became unready, was
+// deleted or was created (pkg/controller/job.getFinishedTime).
 func finishedAt(obj object.Object) time.Time {
 	if at, ok := containersEnded(obj); ok {
 		return at
@@ -94,7 +94,8 @@ func finishedAt(obj object.Object) time.Time {
 	return workload.TimeOf(obj.String("metadata", "creationTimestamp"))
 }
 
-// containersEnded returns when the last container ended, and whether all have. Init containers count only if they are sidecars.
+// containersEnded returns the time at which the last container ended. It returns false if some containers have not ended. It
+// ignores init containers other than sidecars.
 func containersEnded(obj object.Object) (last time.Time, ok bool) {
 	sidecar := map[string]bool{}
 	for _, c := range obj.Objects("spec", "initContainers") {

@@ -48,11 +48,11 @@ func TestJudge(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			is := is.New(t)
-			is.Equal(judge(policy, podFrom(t, tt.pod)), judged{tt.action, tt.message})
+			is.Equal(judge(policy, podFrom(t, tt.pod)), policyResult{tt.action, tt.message})
 		})
 	}
 	is := is.New(t)
-	is.Equal(judge(nil, podFrom(t, `{}`)), judged{}) // no policy: it counts
+	is.Equal(judge(nil, podFrom(t, `{}`)), policyResult{}) // without a policy, the failure counts
 }
 
 func TestSucceeds(t *testing.T) {
@@ -88,14 +88,14 @@ func TestFailures(t *testing.T) {
 	}
 	f := failures{}.after(nil, ended(3, 1))
 	is.Equal(f, failures{2, at(3)})
-	is.Equal(f.after(nil, nil), f)                               // nothing new
-	is.Equal(f.after(nil, ended(9)), failures{3, at(9)})         // one more
-	is.Equal(f.after(ended(7), ended(5, 9)), failures{1, at(9)}) // only those after the last success
+	is.Equal(f.after(nil, nil), f)                               // no further failure
+	is.Equal(f.after(nil, ended(9)), failures{3, at(9)})         // one more failure
+	is.Equal(f.after(ended(7), ended(5, 9)), failures{1, at(9)}) // only failures after the last success count
 	is.Equal(f.after(ended(10), ended(9)), failures{})
 	pauses := []time.Duration{0, 10 * time.Second, 20 * time.Second, 40 * time.Second, 80 * time.Second, 160 * time.Second, 320 * time.Second,
 		10 * time.Minute, 10 * time.Minute}
 	for n, want := range pauses {
-		is.Equal(failures{n, at(0)}.pause(at(0)), want) // it doubles
+		is.Equal(failures{n, at(0)}.pause(at(0)), want) // the pause doubles
 	}
 	is.Equal(failures{1, at(0)}.pause(at(7)), 3*time.Second)
 	is.Equal(failures{1, at(0)}.pause(at(700)), time.Duration(0))
@@ -123,5 +123,5 @@ func TestIndexPrefix(t *testing.T) {
 	is := is.New(t)
 	is.Equal(indexPrefix("work", "12"), "work-12-")
 	long := "a123456789b123456789c123456789d123456789e123456789f123456789"
-	is.Equal(indexPrefix(long, "12"), long[:54]+"-12-") // five more characters fit into a label
+	is.Equal(indexPrefix(long, "12"), long[:54]+"-12-") // five more characters fit in a label
 }

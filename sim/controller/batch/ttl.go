@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// TTLAfterFinished deletes Jobs some time after they have finished (pkg/controller/ttlafterfinished).
+// TTLAfterFinished deletes Jobs when their TTL after finishing has expired (pkg/controller/ttlafterfinished).
 func TTLAfterFinished() controller.Controller {
 	return controller.Account("ttl-after-finished-controller", "ttl-after-finished-controller", controller.Func(expire),
 		controller.Watch{Resource: jobs, Keys: func(_ *controller.Client, c *commit.Commit) []controller.Key {
@@ -21,7 +21,7 @@ func TTLAfterFinished() controller.Controller {
 		}})
 }
 
-// expire deletes a Job whose time is up, as the API server has it.
+// expire deletes a Job if its TTL has expired according to the API server.
 func expire(api *controller.Client, key controller.Key) (again time.Duration, failed *status.Status) {
 	left, expires := timeToLive(api.Get(jobs, key.Namespace, key.Name), api.Now())
 	if !expires || left > 0 {
@@ -34,7 +34,8 @@ func expire(api *controller.Client, key controller.Key) (again time.Duration, fa
 	return 0, api.Delete(jobs, key, controller.Preconditions{UID: live.UID(), Propagation: "Foreground"})
 }
 
-// timeToLive is how long a Job, which may be nil, is to be there, and whether it is to go at all.
+// timeToLive returns the remaining TTL of a Job, which may be nil. It returns false if the Job has no TTL, has not finished, or is
+// already being deleted.
 func timeToLive(job object.Object, now time.Time) (time.Duration, bool) {
 	seconds, ok := job.Int("spec", "ttlSecondsAfterFinished")
 	end := finished(job)

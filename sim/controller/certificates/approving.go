@@ -13,17 +13,19 @@ import (
 
 const reviews = "subjectaccessreviews.authorization.k8s.io"
 
-// Approving approves what kubelets ask for, if they may (pkg/controller/certificates/approver).
+// Approving approves the certificate requests of kubelets that are authorized to make them
+// (pkg/controller/certificates/approver).
 func Approving() controller.Controller {
 	c := controller.Account("certificatesigningrequest-approving-controller", "certificate-controller", controller.Func(approve), there(requests))
 	c.RetryMin = retryMin
 	return c
 }
 
-// recognizer is a kind of request that is approved if its sender may create a subresource of requests.
+// recognizer recognizes a kind of request that is approved if the requester may create the given subresource of
+// CertificateSigningRequests.
 type recognizer struct {
 	subresource, message string
-	own                  bool // a kubelet's request for itself
+	own                  bool // a kubelet's request for its own certificate
 }
 
 var recognizers = []recognizer{
@@ -69,7 +71,7 @@ func (r recognizer) recognizes(csr object.Object, q *x509.CertificateRequest) bo
 		(!r.own || csr.String("spec", "username") == q.Subject.CommonName)
 }
 
-// mayCreate asks the API server whether the sender of a request may create the subresource.
+// mayCreate checks with the API server whether the requester may create the subresource.
 func (r recognizer) mayCreate(api *controller.Client, csr object.Object) (bool, *status.Status) {
 	spec := map[string]any{"user": csr.String("spec", "username"), "resourceAttributes": map[string]any{"group": "certificates.k8s.io",
 		"resource": "certificatesigningrequests", "verb": "create", "subresource": r.subresource, "version": "*"}}

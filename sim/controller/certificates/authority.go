@@ -17,16 +17,16 @@ import (
 	"time"
 )
 
-// Authority signs the certificates of a cluster: --cluster-signing-cert-file and --cluster-signing-key-file.
+// Authority signs the certificates of a cluster (--cluster-signing-cert-file, --cluster-signing-key-file).
 type Authority struct {
 	Certificate *x509.Certificate
 	key         *ecdsa.PrivateKey
 }
 
-// NewAuthority returns the Authority of clusters with a seed. Its key is for tests, and no secret.
+// NewAuthority returns the Authority of all clusters with the given seed. Its key is for tests and is not secret.
 func NewAuthority(seed uint64) (*Authority, error) {
 	sum := sha256.Sum256(binary.BigEndian.AppendUint64([]byte("kubesim cluster signing "), seed))
-	key, err := ecdsa.ParseRawPrivateKey(elliptic.P256(), sum[:]) // one sum in 2³² is no key
+	key, err := ecdsa.ParseRawPrivateKey(elliptic.P256(), sum[:]) // fails for one in 2³² seeds
 	if err != nil {
 		return nil, err
 	}
@@ -42,18 +42,18 @@ func NewAuthority(seed uint64) (*Authority, error) {
 }
 
 const (
-	// lifeMax is how long certificates are good, unless a request wants less (--cluster-signing-duration); none gets less
-	// than lifeMin.
+	// lifeMax is the lifetime of certificates, unless a request specifies a shorter one (--cluster-signing-duration). lifeMin is
+	// the minimum.
 	lifeMax = 365 * 24 * time.Hour
 	lifeMin = 10 * time.Minute
 
-	// backdate is how long ago a certificate became good. One that is good for less than shortLife is not good for less on
-	// that account.
+	// backdate is the time by which the validity of a certificate begins before it is signed. It is deducted from the lifetime,
+	// unless the lifetime is less than shortLife.
 	backdate  = 5 * time.Minute
 	shortLife = 8 * time.Hour
 )
 
-// sign returns a certificate, PEM, for a request (authority.PermissiveSigningPolicy). life is how long it wants to be good.
+// sign returns a PEM certificate for a request (authority.PermissiveSigningPolicy). life is the requested lifetime.
 func (a *Authority) sign(q *x509.CertificateRequest, usages []string, life time.Duration, serial *big.Int, now time.Time) ([]byte, error) {
 	if err := q.CheckSignature(); err != nil {
 		return nil, fmt.Errorf("unable to verify certificate request signature: %w", err)
@@ -81,7 +81,7 @@ func (a *Authority) sign(q *x509.CertificateRequest, usages []string, life time.
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), nil
 }
 
-// use writes what a certificate may be used for.
+// use sets the key usages of a certificate. It returns an error for an unknown usage.
 func use(template *x509.Certificate, usages []string) error {
 	var unknown []string
 	for _, name := range usages {
@@ -121,7 +121,7 @@ func extendedUsage(name string) (x509.ExtKeyUsage, bool) {
 	return x509.ExtKeyUsage(n), n >= 0
 }
 
-// notAfter returns until when a certificate is good, as an object has it.
+// notAfter returns the end of the validity of an encoded certificate. It returns false if the certificate cannot be decoded.
 func notAfter(encoded string) (end time.Time, ok bool) {
 	text, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil {

@@ -4,5 +4,5 @@ package certificates
 
 import "time"
 
-// notAfter returns false: the web page issues no certificates.
+// notAfter returns false, because the web page issues no certificates.
 func notAfter(string) (end time.Time, ok bool) { return end, false }

@@ -18,7 +18,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// How long a certificate is good, and since when.
+// TestLife checks the validity periods of certificates.
 func TestLife(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -26,7 +26,7 @@ func TestLife(t *testing.T) {
 	is.NoErr(err)
 	again, err := NewAuthority(1)
 	is.NoErr(err)
-	is.Equal(a.Certificate.Raw, again.Certificate.Raw) // the seed decides
+	is.Equal(a.Certificate.Raw, again.Certificate.Raw) // the seed determines the certificate
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	is.NoErr(err)
 	der, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{Subject: pkix.Name{CommonName: "jane"}}, key)
@@ -70,7 +70,7 @@ func TestUsages(t *testing.T) {
 	}
 }
 
-// Until when a request is kept.
+// TestDeadline checks how long a request is kept.
 func TestDeadline(t *testing.T) {
 	t.Parallel()
 	condition := func(kind string) []any {

@@ -1,10 +1,10 @@
-// Package certificates holds the controllers of CertificateSigningRequests (pkg/controller/certificates).
+// Package certificates implements the controllers of CertificateSigningRequests (pkg/controller/certificates).
 //
-//	CertificateSigningRequest ─ Approving: a kubelet asks for its own ─▶ approved ─ Signing ─▶ status.certificate
-//	                          └ Cleaner: done, denied or forgotten   ─▶ deleted
+//	CertificateSigningRequest ─ Approving: a kubelet requests its own  ─▶ approved ─ Signing ─▶ status.certificate
+//	                          └ Cleaner: issued, denied or undecided   ─▶ deleted
 //
-// An Authority signs, with a key that follows from the seed of the cluster. A page has neither: what reads and makes
-// certificates is left out of it.
+// An Authority signs with a key that is derived from the seed of the cluster. The web page omits the code that parses and signs
+// certificates.
 package certificates
 
 import (
@@ -21,15 +21,16 @@ const (
 	requests    = "certificatesigningrequests.certificates.k8s.io"
 	podRequests = "podcertificaterequests.certificates.k8s.io"
 
-	// How long a request is kept after it was issued, denied or has failed, and while it is undecided or not issued.
+	// A request is kept for doneLife after it was issued, denied or has failed. Undecided requests, and approved ones without a
+	// certificate, are kept for pendingLife.
 	doneLife    = time.Hour
 	pendingLife = 24 * time.Hour
 
-	// podRequestLife is how long a PodCertificateRequest is kept.
+	// podRequestLife is the time for which a PodCertificateRequest is kept after its creation.
 	podRequestLife = 15 * time.Minute
 )
 
-// there watches objects of a resource that are there.
+// there returns a watch of a resource that ignores deletions.
 func there(resource string) controller.Watch {
 	return controller.Watch{Resource: resource, Keys: func(_ *controller.Client, c *commit.Commit) []controller.Key {
 		if c.Deleted() {
@@ -39,8 +40,8 @@ func there(resource string) controller.Watch {
 	}}
 }
 
-// Cleaner deletes CertificateSigningRequests whose time is up (pkg/controller/certificates/cleaner). A real one looks once an
-// hour, this one when the time is up.
+// Cleaner deletes CertificateSigningRequests that have expired (pkg/controller/certificates/cleaner). The real controller checks
+// once an hour, this one at the time of expiry.
 func Cleaner() controller.Controller {
 	return controller.Account("certificatesigningrequest-cleaner-controller", "certificate-controller", controller.Func(
 		func(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
@@ -53,13 +54,13 @@ func Cleaner() controller.Controller {
 				return 0, nil
 			}
 			if left := end.Sub(api.Now()); left >= 0 {
-				return left + time.Nanosecond, nil // it has to have passed
+				return left + time.Nanosecond, nil // the deadline must have passed
 			}
 			return 0, workload.Found(api.Delete(requests, key, controller.Preconditions{}))
 		}), there(requests))
 }
 
-// deadline is until when a request is kept. The zero time: for ever.
+// deadline returns the time until which a request is kept. It is zero if the request is kept forever.
 func deadline(csr object.Object) (end time.Time) {
 	sooner := func(at time.Time, life time.Duration) {
 		if at = at.Add(life); end.IsZero() || at.Before(end) {
@@ -88,7 +89,7 @@ func deadline(csr object.Object) (end time.Time) {
 	return end
 }
 
-// PodRequestCleaner deletes PodCertificateRequests whose time is up (cleaner.PCRCleanerController).
+// PodRequestCleaner deletes PodCertificateRequests that have expired (cleaner.PCRCleanerController).
 func PodRequestCleaner() controller.Controller {
 	return controller.Account("podcertificaterequest-cleaner-controller", "podcertificaterequestcleaner", controller.Func(
 		func(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {

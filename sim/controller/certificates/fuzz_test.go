@@ -7,7 +7,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// FuzzRequest checks that no certificate request ends the controllers that approve and sign.
+// FuzzRequest checks that no certificate request causes a panic in the controllers that approve and sign.
 func FuzzRequest(f *testing.F) {
 	f.Add([]byte("-----BEGIN CERTIFICATE REQUEST-----\nMAA=\n-----END CERTIFICATE REQUEST-----\n"), "kubernetes.io/kubelet-serving")
 	f.Add([]byte("-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n"), "kubernetes.io/kube-apiserver-client")

@@ -30,8 +30,8 @@ const (
 // SigningController is the name of the controller that Signing returns.
 const SigningController = "certificatesigningrequest-signing-controller"
 
-// Signing issues the certificates of requests that are approved and name one of Kubernetes' four signers
-// (pkg/controller/certificates/signer). seed is that of the cluster.
+// Signing issues the certificates of approved requests for one of Kubernetes' four signers (pkg/controller/certificates/signer).
+// seed is the seed of the cluster.
 func Signing(seed *uint64) controller.Controller {
 	c := controller.Account(SigningController, "certificate-controller", &signing{seed: seed}, there(requests))
 	c.RetryMin = retryMin
@@ -41,11 +41,11 @@ func Signing(seed *uint64) controller.Controller {
 // signing creates its Authority for the first request for a certificate.
 type signing struct {
 	seed      *uint64
-	of        uint64 // the seed of the Authority
+	of        uint64 // seed of the Authority
 	authority *Authority
 }
 
-// ready makes the Authority.
+// ready creates the Authority, unless it already exists for the current seed.
 func (s *signing) ready() (err error) {
 	if s.authority == nil || s.of != *s.seed {
 		s.of = *s.seed
@@ -80,7 +80,8 @@ func (s *signing) Reconcile(api *controller.Client, key controller.Key) (time.Du
 	return 0, wrong
 }
 
-// issue returns the certificate that a request is for.
+// issue signs the certificate for a request and returns it in PEM. The lifetime is spec.expirationSeconds, limited to the range
+// from lifeMin to lifeMax, and lifeMax if the field is missing.
 func (s *signing) issue(api *controller.Client, csr object.Object, q *x509.CertificateRequest) ([]byte, error) {
 	if err := s.ready(); err != nil {
 		return nil, err
@@ -93,7 +94,7 @@ func (s *signing) issue(api *controller.Client, csr object.Object, q *x509.Certi
 	for i := range serial {
 		serial[i] = byte(api.Random(256))
 	}
-	serial[0] |= 1 << 6 // as long as it may be, and positive
+	serial[0] |= 1 << 6 // positive, with the full length
 	return s.authority.sign(q, csr.Strings("spec", "usages"), life, new(big.Int).SetBytes(serial), api.Now())
 }
 
@@ -108,7 +109,8 @@ func failed(csr object.Object) bool {
 	})
 }
 
-// parse reads the request of a CertificateSigningRequest.
+// parse decodes the PEM block in spec.request of a CertificateSigningRequest. It returns an error if that is no certificate
+// request.
 func parse(csr object.Object) (*x509.CertificateRequest, error) {
 	text, err := base64.StdEncoding.DecodeString(csr.String("spec", "request"))
 	if err != nil {
@@ -121,7 +123,7 @@ func parse(csr object.Object) (*x509.CertificateRequest, error) {
 	return x509.ParseCertificateRequest(block.Bytes)
 }
 
-// allowed returns the reason for which a signer refuses a request, or nil (pkg/apis/certificates.ValidateKubeletServingCSR and others).
+// allowed returns the reason why a signer rejects a request, or nil (pkg/apis/certificates.ValidateKubeletServingCSR and others).
 func allowed(csr object.Object, q *x509.CertificateRequest) error {
 	usages := csr.Strings("spec", "usages")
 	switch csr.String("spec", "signerName") {
@@ -142,13 +144,13 @@ func allowed(csr object.Object, q *x509.CertificateRequest) error {
 	return nil
 }
 
-// kubeletAllowed returns the reason to refuse a kubelet's request for a serving or a client certificate, or nil.
+// kubeletAllowed returns the reason to reject a kubelet's request for a serving or client certificate, or nil.
 func kubeletAllowed(q *x509.CertificateRequest, usages []string, main string) error {
 	serving := main == "server auth"
 	wants := slices.Sorted(slices.Values([]string{"digital signature", "key encipherment", main}))
 	given := slices.Compact(slices.Sorted(slices.Values(usages)))
 	named := strings.HasPrefix(q.Subject.CommonName, "system:node:")
-	fits := slices.Equal(given, wants) || slices.Equal(given, slices.Sorted(slices.Values([]string{"digital signature", main}))) // no RSA key
+	fits := slices.Equal(given, wants) || slices.Equal(given, slices.Sorted(slices.Values([]string{"digital signature", main}))) // the second form is for keys other than RSA
 	switch {
 	case !slices.Equal(q.Subject.Organization, []string{"system:nodes"}):
 		return errors.New("subject organization is not system:nodes")

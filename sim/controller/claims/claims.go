@@ -1,5 +1,5 @@
-// Package claims is how persistent volumes and claims find each other: what the scheduler and the controllers of volumes
-// share (component-helpers, storage/volume).
+// Package claims matches persistent volumes and claims. It is shared by the scheduler and the volume controllers
+// (component-helpers, storage/volume).
 //
 //	claim ─ ClassOf, Delayed ─▶ Match ─▶ volume ─ Bind ─▶ spec.claimRef ─ the binder ─▶ Bound
 package claims
@@ -15,14 +15,14 @@ import (
 	"github.com/kubesim/kubesim/sim/selector"
 )
 
-// The storage names of claims, volumes and classes.
+// These are the storage names of claims, volumes and classes.
 const (
 	Claims  = "persistentvolumeclaims"
 	Volumes = "persistentvolumes"
 	Classes = "storageclasses.storage.k8s.io"
 )
 
-// The annotations by which the scheduler, the binder and provisioners speak to each other.
+// These annotations are exchanged between the scheduler, the binder and provisioners.
 const (
 	BindCompleted     = "pv.kubernetes.io/bind-completed"
 	BoundByController = "pv.kubernetes.io/bound-by-controller"
@@ -34,10 +34,10 @@ const (
 	betaClass = "volume.beta.kubernetes.io/storage-class"
 )
 
-// NoProvisioner is the provisioner of classes whose volumes are made by hand.
+// NoProvisioner is the provisioner of classes whose volumes are created manually.
 const NoProvisioner = "kubernetes.io/no-provisioner"
 
-// ClassOf returns the StorageClass of a claim or a volume, "" if it has none.
+// ClassOf returns the StorageClass of a claim or volume, or "" if it has none.
 func ClassOf(obj object.Object) string {
 	if class, ok := obj.Annotations()[betaClass]; ok {
 		return class
@@ -45,13 +45,13 @@ func ClassOf(obj object.Object) string {
 	return obj.String("spec", "storageClassName")
 }
 
-// HasClass reports whether a claim says which StorageClass it wants, were it none.
+// HasClass reports whether a claim specifies its StorageClass, even if that is "".
 func HasClass(claim object.Object) bool {
 	_, beta := claim.Annotations()[betaClass]
 	return beta || claim.Has("spec", "storageClassName")
 }
 
-// Class returns the StorageClass of a claim, or nil.
+// Class returns the StorageClass object of a claim, or nil if the claim names none or it does not exist.
 func Class(api *controller.Client, claim object.Object) object.Object {
 	if name := ClassOf(claim); name != "" {
 		return api.Get(Classes, "", name)
@@ -59,12 +59,12 @@ func Class(api *controller.Client, claim object.Object) object.Object {
 	return nil
 }
 
-// Delayed reports whether a claim is bound only when a pod that uses it is given a node.
+// Delayed reports whether a claim is bound only after a pod that uses it has been assigned to a node.
 func Delayed(api *controller.Client, claim object.Object) bool {
 	return Class(api, claim).String("volumeBindingMode") == "WaitForFirstConsumer"
 }
 
-// Bound reports whether a claim has its volume, and the binder is done with it.
+// Bound reports whether a claim has a volume and the binder has completed the binding.
 func Bound(claim object.Object) bool {
 	return claim.String("spec", "volumeName") != "" && Has(claim, BindCompleted)
 }
@@ -74,14 +74,14 @@ func Has(obj object.Object, annotation string) bool {
 	return obj.Has("metadata", "annotations", annotation)
 }
 
-// BoundTo reports whether a volume is meant for a claim: by name, and if its claimRef has one by uid.
+// BoundTo reports whether the claimRef of a volume refers to a claim, by name and, if the claimRef has a UID, by UID.
 func BoundTo(volume, claim object.Object) bool {
 	ref := volume.At("spec", "claimRef")
 	return ref != nil && ref.String("name") == claim.Name() && ref.String("namespace") == claim.Namespace() &&
 		(ref.String("uid") == "" || ref.String("uid") == claim.UID())
 }
 
-// Bind means a volume for a claim. It reports whether anything changed.
+// Bind sets the claimRef of a volume to a claim. It reports whether anything changed.
 func Bind(volume, claim object.Object) (changed bool) {
 	meant := BoundTo(volume, claim)
 	if !meant || volume.String("spec", "claimRef", "uid") != claim.UID() {
@@ -96,7 +96,7 @@ func Bind(volume, claim object.Object) (changed bool) {
 	return changed
 }
 
-// Size returns the storage that a claim asks for, or that a volume has.
+// Size returns the storage that a claim requests or that a volume provides.
 func Size(obj object.Object) quantity.Quantity {
 	if obj.Kind() == "PersistentVolume" {
 		return quantity.Of(obj.Map("spec", "capacity")["storage"])
@@ -104,19 +104,19 @@ func Size(obj object.Object) quantity.Quantity {
 	return quantity.Of(obj.Map("spec", "resources", "requests")["storage"])
 }
 
-// Reaches reports whether a volume can be used on a node with labels.
+// Reaches reports whether a volume can be used on a node with the given labels.
 func Reaches(volume object.Object, labels map[string]string) bool {
 	return !volume.Has("spec", "nodeAffinity", "required") ||
 		workload.NodeTermsOf(volume.Objects("spec", "nodeAffinity", "required", "nodeSelectorTerms")).Match("", labels)
 }
 
-// HasModes reports whether a volume has all access modes that a claim asks for.
+// HasModes reports whether a volume has all access modes that a claim requests.
 func HasModes(claim, volume object.Object) bool {
 	have := volume.Strings("spec", "accessModes")
 	return !slices.ContainsFunc(claim.Strings("spec", "accessModes"), func(m string) bool { return !slices.Contains(have, m) })
 }
 
-// SameMode reports whether both are file systems, or both are blocks.
+// SameMode reports whether the claim and the volume have the same volume mode: file system or block.
 func SameMode(claim, volume object.Object) bool {
 	mode := func(obj object.Object) string {
 		if m := obj.String("spec", "volumeMode"); m != "" {
@@ -127,12 +127,12 @@ func SameMode(claim, volume object.Object) bool {
 	return mode(claim) == mode(volume)
 }
 
-// Place is the node on which a volume is to be used, or nil if that is not known.
+// Place is the node on which a volume will be used. A nil Place means that the node is not known yet.
 type Place struct{ Labels map[string]string }
 
-// Match returns the best volume in a list for a claim: a volume that is already bound to the claim, or else the smallest suitable one. It
-// returns nil if there is none (volume.FindMatchingVolume). Without a place, a claim that waits for its first consumer gets only a volume that is bound to
-// it.
+// Match returns the best volume for a claim: the one that is already bound to the claim, or else the smallest suitable one. It
+// returns nil if there is none (volume.FindMatchingVolume). If at is nil, a delayed claim matches only a volume that is already
+// bound to it.
 func Match(claim object.Object, volumes []object.Object, at *Place, delayed bool) (best object.Object) {
 	labels := selector.Labels{}
 	if claim.Has("spec", "selector") {
@@ -160,8 +160,8 @@ func Match(claim object.Object, volumes []object.Object, at *Place, delayed bool
 	return best
 }
 
-// Of returns the name of the claim of a pod's volume, and whether the claim is created for that pod. The name is empty if the volume is
-// not a claim.
+// Of returns the name of the claim to which a volume of the named pod refers, and reports whether that claim is ephemeral: created
+// for the pod. If the volume does not refer to a claim, the name is empty.
 func Of(pod string, volume object.Object) (name string, ephemeral bool) {
 	switch {
 	case volume.Has("persistentVolumeClaim"):
@@ -172,7 +172,7 @@ func Of(pod string, volume object.Object) (name string, ephemeral bool) {
 	return "", false
 }
 
-// OwnedBy reports whether an object is controlled by the owner with a uid.
+// OwnedBy reports whether the controller of an object has the given UID.
 func OwnedBy(it *resource.Item, uid string) bool {
 	return workload.ControllerOf(it.Object()).String("uid") == uid
 }

@@ -21,25 +21,25 @@ const (
 	orphan     = "orphan"             // metav1.FinalizerOrphanDependents
 )
 
-// GarbageCollector deletes objects whose owners are all gone, and carries out the finalizers foregroundDeletion and orphan of a
-// deleted owner (pkg/controller/garbagecollector; Kubernetes' documents, "Garbage Collection"):
+// GarbageCollector deletes objects none of whose owners exist, and processes the finalizers foregroundDeletion and orphan of
+// deleted owners (pkg/controller/garbagecollector; Kubernetes documentation, "Garbage Collection"):
 //
-//	owner is gone ──────────────────▶ dependent: deleted, or it loses the reference where another owner is solid
-//	owner waits, foregroundDeletion ▶ dependents deleted, those that block it first; then its finalizer goes
-//	owner waits, orphan ────────────▶ dependents lose the reference; then its finalizer goes
+//	owner does not exist ──────────▶ dependent is deleted, or loses the reference if it has another owner
+//	owner has foregroundDeletion ──▶ its dependents are deleted, then its finalizer is removed once no blocking ones are left
+//	owner has orphan ──────────────▶ its dependents lose the reference, then its finalizer is removed
 //
-// Its keys name objects as NAMESPACE and RESOURCE/NAME. The real one keeps a graph of nodes, with virtual ones for owners that it
-// has not seen; here Client.Owned is the graph, and an owner is looked up by its reference.
+// The keys have the form NAMESPACE and RESOURCE/NAME. The real collector maintains a graph, with virtual nodes for owners that it
+// has not observed. This one uses Client.Owned as the graph, and looks up owners by reference.
 func GarbageCollector() controller.Controller {
 	return controller.Account(garbageCollector, "generic-garbage-collector", controller.Func(collect), controller.Watch{Keys: collectable})
 }
 
-// nodeKey is the key of an object.
+// nodeKey returns the key of an object.
 func nodeKey(resource, namespace, name string) controller.Key {
 	return controller.Key{Namespace: namespace, Name: resource + "/" + name}
 }
 
-// collectable returns the keys of objects that may have become garbage by a commit.
+// collectable returns the keys of objects that a commit may have turned into garbage.
 func collectable(api *controller.Client, c *commit.Commit) (keys []controller.Key) {
 	it := c.Item()
 	if it == nil || c.Storage == events || !collects(c.Definition) {
@@ -72,9 +72,9 @@ func collectable(api *controller.Client, c *commit.Commit) (keys []controller.Ke
 	return keys
 }
 
-// dependents returns the keys of the dependents of an owner, the newest first. The real collector processes them in parallel, so
-// that each still finds the others unchanged. A dependent that depends on another one, which is nearly always older, has to be
-// processed before it.
+// dependents returns the keys of the dependents of an owner, with the newest first. The real collector processes them in
+// parallel, so that each still finds the others unchanged. A dependent must be processed before the dependents that it depends
+// on, which are nearly always older.
 func dependents(api *controller.Client, owner string) (keys []controller.Key) {
 	for _, ref := range slices.Backward(api.Owned(owner)) {
 		keys = append(keys, nodeKey(ref.Resource, ref.Namespace, ref.Name))
@@ -82,13 +82,13 @@ func dependents(api *controller.Client, owner string) (keys []controller.Key) {
 	return keys
 }
 
-// collects reports whether the objects of a resource can be garbage.
+// collects reports whether the collector handles the objects of a resource.
 func collects(d *resource.Definition) bool {
 	return d != nil && slices.Contains(d.Verbs, "delete") && slices.Contains(d.Verbs, "list") && slices.Contains(d.Verbs, "watch")
 }
 
-// ownersWaiting returns the owners whose deletion an object blocked before a change and does not block after it. after is nil if
-// the object was deleted.
+// ownersWaiting returns the keys of the owners whose deletion an object no longer blocks after a change. after is nil if the
+// object was deleted.
 func ownersWaiting(api *controller.Client, before, after object.Object) (keys []controller.Key) {
 	for _, ref := range before.Objects("metadata", "ownerReferences") {
 		if after != nil && (!ref.True("blockOwnerDeletion") || blocks(after, ref.String("uid"))) {
@@ -104,19 +104,20 @@ func ownersWaiting(api *controller.Client, before, after object.Object) (keys []
 	return keys
 }
 
-// waits reports whether an object is being deleted and has a finalizer.
+// waits reports whether an object is being deleted and still has the given finalizer.
 func waits(obj object.Object, finalizer string) bool {
 	return obj.DeletionTimestamp() != "" && slices.Contains(obj.Finalizers(), finalizer)
 }
 
-// blocks reports whether an object keeps an owner from being deleted.
+// blocks reports whether an object blocks the deletion of an owner.
 func blocks(obj object.Object, owner string) bool {
 	return slices.ContainsFunc(obj.Objects("metadata", "ownerReferences"), func(ref object.Object) bool {
 		return ref.String("uid") == owner && ref.True("blockOwnerDeletion")
 	})
 }
 
-// namespaceOf is the namespace of an object of a kind that something in a namespace refers to.
+// namespaceOf returns the namespace of an object to which another object refers: the namespace of the referring object, or "" if
+// the referenced kind is cluster-scoped.
 func namespaceOf(d *resource.Definition, namespace string) string {
 	if d.Namespaced {
 		return namespace
@@ -129,7 +130,7 @@ type node struct {
 	api      *controller.Client
 	resource string
 	key      controller.Key
-	known    object.Object // as the cache has it
+	known    object.Object // the object in the cache
 	live     object.Object
 }
 
@@ -147,7 +148,7 @@ func collect(api *controller.Client, key controller.Key) (time.Duration, *status
 		return 0, nil
 	}
 	if n.live = api.LiveShared(of, key.Namespace, name); n.live == nil || n.live.UID() != n.known.UID() {
-		return 0, nil // the cache will hear of it
+		return 0, nil // the cache is outdated and will be updated
 	}
 	switch {
 	case waits(n.known, orphan):
@@ -158,7 +159,7 @@ func collect(api *controller.Client, key controller.Key) (time.Duration, *status
 	return 0, n.classify()
 }
 
-// dependents calls yield with the dependents of the node in the cache.
+// dependents calls yield with each dependent of the node that is in the cache.
 func (n *node) dependents(yield func(ref controller.Ref, obj object.Object)) {
 	for _, ref := range slices.Clone(n.api.Owned(n.known.UID())) {
 		if obj := n.api.GetShared(ref.Resource, ref.Namespace, ref.Name); obj != nil {
@@ -167,7 +168,7 @@ func (n *node) dependents(yield func(ref controller.Ref, obj object.Object)) {
 	}
 }
 
-// orphanDependents takes the reference to the node from its dependents, and then the finalizer from it.
+// orphanDependents removes the references to the node from its dependents, and then the finalizer from the node.
 func (n *node) orphanDependents() (failed *status.Status) {
 	n.dependents(func(ref controller.Ref, _ object.Object) {
 		if s := workload.Disown(n.api, ref.Resource, ref.Key, n.known.UID()); s != nil && s.Reason != status.ReasonNotFound {
@@ -180,7 +181,7 @@ func (n *node) orphanDependents() (failed *status.Status) {
 	return n.removeFinalizer(orphan)
 }
 
-// awaitDependents removes the finalizer from a node without blocking dependents, and otherwise queues these.
+// awaitDependents removes the finalizer from the node if no dependents block its deletion. Otherwise it queues these dependents.
 func (n *node) awaitDependents() *status.Status {
 	blocked := false
 	n.dependents(func(ref controller.Ref, obj object.Object) {
@@ -204,7 +205,8 @@ func (n *node) removeFinalizer(name string) *status.Status {
 	return workload.Found(s)
 }
 
-// classify looks up the node's owners, and deletes it or removes the references to owners that do not exist any more.
+// classify looks up the node's owners. It deletes the node if it has no remaining owner. Otherwise it removes the references to
+// owners that no longer exist or wait for their dependents.
 func (n *node) classify() *status.Status {
 	refs := n.live.Objects("metadata", "ownerReferences")
 	if len(refs) == 0 {
@@ -212,10 +214,10 @@ func (n *node) classify() *status.Status {
 	}
 	var solid, dangling, waiting []string
 	for _, ref := range refs {
-		owner, foreign, s := n.owner(ref)
+		owner, elsewhere, s := n.owner(ref)
 		switch uid := ref.String("uid"); {
-		case foreign:
-			return nil // it cannot be known whether it is garbage
+		case elsewhere:
+			return nil // an owner cannot be looked up, so it is unknown whether the node is garbage
 		case s != nil:
 			return s
 		case owner == nil:
@@ -244,12 +246,12 @@ func (n *node) classify() *status.Status {
 	return n.delete("Background")
 }
 
-// owner returns the owner that a reference of the node names, or nil if it does not exist. foreign is true if the owner is
-// namespaced and the node is not.
-func (n *node) owner(ref object.Object) (owner object.Object, foreign bool, failed *status.Status) {
+// owner returns the owner to which a reference of the node refers, or nil if it does not exist. elsewhere reports that the owner is
+// namespaced and the node is not. failed is the error of a lookup that gave no result.
+func (n *node) owner(ref object.Object) (owner object.Object, elsewhere bool, failed *status.Status) {
 	d := n.api.OfKind(ref.String("apiVersion"), ref.String("kind"))
 	if d == nil {
-		return nil, false, status.NotFound(status.Resource{Resource: ref.String("kind")}, ref.String("name")) // it may be served again
+		return nil, false, status.NotFound(status.Resource{Resource: ref.String("kind")}, ref.String("name")) // the kind may be served again later
 	}
 	if d.Namespaced && n.key.Namespace == "" {
 		n.report(ref)
@@ -259,17 +261,17 @@ func (n *node) owner(ref object.Object) (owner object.Object, foreign bool, fail
 	if owner != nil && owner.UID() == ref.String("uid") {
 		return owner, false, nil
 	}
-	if d.Namespaced && n.elsewhere(d, ref.String("uid")) {
+	if d.Namespaced && n.ownerInOtherNamespace(d, ref.String("uid")) {
 		n.report(ref)
 	}
 	return nil, false, nil
 }
 
-// identity is the uid of an object, kept with its item.
+// identity is the UID of an object, cached with its item.
 type identity string
 
-// elsewhere reports whether the cache has an owner in another namespace.
-func (n *node) elsewhere(d *resource.Definition, uid string) (found bool) {
+// ownerInOtherNamespace reports whether the cache has the owner in another namespace.
+func (n *node) ownerInOtherNamespace(d *resource.Definition, uid string) (found bool) {
 	n.api.Items(d.Storage, "", func(it *resource.Item) bool {
 		found = it.Namespace != n.key.Namespace &&
 			resource.Derived(it, func(obj object.Object) identity { return identity(obj.UID()) }) == identity(uid)
@@ -278,15 +280,15 @@ func (n *node) elsewhere(d *resource.Definition, uid string) (found bool) {
 	return found
 }
 
-// report records that a reference leads into no namespace that the node could name.
+// report records an event about a reference to an owner that is not in the node's namespace.
 func (n *node) report(ref object.Object) {
-	_ = n.api.Event(n.known, "Warning", "OwnerRefInvalidNamespace", // a failed event is not retried
+	_ = n.api.Event(n.known, "Warning", "OwnerRefInvalidNamespace", // failed events are not retried
 		fmt.Sprintf("ownerRef [%s/%s, namespace: %s, name: %s, uid: %s] does not exist in namespace %q", ref.String("apiVersion"),
 			ref.String("kind"), n.key.Namespace, ref.String("name"), ref.String("uid"), n.key.Namespace))
 }
 
-// unblock lets the owners of the node go on when a dependent of the node waits for the node's deletion itself: otherwise a
-// circle of owners would wait for ever.
+// unblock removes blockOwnerDeletion from the node's references if one of its dependents waits for its own dependents. Otherwise
+// a cycle of owners could wait forever.
 func (n *node) unblock() (failed *status.Status) {
 	circle := false
 	n.dependents(func(_ controller.Ref, obj object.Object) { circle = circle || waits(obj, foreground) })
@@ -301,7 +303,8 @@ func (n *node) unblock() (failed *status.Status) {
 	return failed
 }
 
-// delete deletes the node as it was read. If it has changed since, but its owners have not, it is deleted all the same.
+// delete deletes the node in the version that was read. If the node has changed since, but its owner references have not, delete
+// deletes it regardless of its version.
 func (n *node) delete(propagation string) *status.Status {
 	p := controller.Preconditions{UID: n.live.UID(), ResourceVersion: n.live.ResourceVersion(), Propagation: propagation}
 	s := n.api.Delete(n.resource, n.key, p)

@@ -1,5 +1,5 @@
-// Package manager is kube-controller-manager: the list of its controllers, which have a file each, here or in the package of their
-// API group, and the dependencies of some of them.
+// Package manager represents kube-controller-manager. It lists the controllers, each of which has a file here or in the package
+// of its API group, and provides some of their dependencies.
 package manager
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/kubesim/kubesim/sim/scheduler"
 )
 
-// all lists the controllers, in the order in which they are notified of a commit.
+// all lists the controllers in the order in which they are notified of a commit.
 var all = []func() controller.Controller{
 	RoleAggregation,
 	Namespace,
@@ -49,6 +49,8 @@ var all = []func() controller.Controller{
 	network.EndpointSlices,
 	network.Mirroring,
 	network.ServiceCIDR,
+	network.LoadBalancer,
+	network.Ingress,
 	account.Default,
 	policy.Quota,
 	policy.Disruption,
@@ -59,13 +61,13 @@ var all = []func() controller.Controller{
 	scheduler.New,
 }
 
-// Flags are the inputs of controllers that do not come from the API: kube-controller-manager's flags.
+// Flags contains the inputs of controllers that do not come from the API: kube-controller-manager's flags.
 type Flags struct {
-	RootCA *string          // the certificates, PEM, that clients of the API server have to trust (--root-ca-file)
-	Tokens *token.Authority // signs the tokens that are kept in Secrets (--service-account-private-key-file)
-	Seed   *uint64          // of the key that certificates are signed with (--cluster-signing-key-file)
+	RootCA *string          // PEM certificates that clients of the API server must trust (--root-ca-file)
+	Tokens *token.Authority // signs the tokens in Secrets (--service-account-private-key-file)
+	Seed   *uint64          // seed of the key that signs certificates (--cluster-signing-key-file)
 
-	Kubelets autoscaling.Kubelets // the source of pod metrics; nil if there is none
+	Kubelets autoscaling.Kubelets // source of pod metrics, or nil
 }
 
 // controllers returns the controllers that need a flag.
@@ -77,11 +79,14 @@ func (f Flags) controllers() []func() controller.Controller {
 	}, append(f.signers(), checkers()...)...)
 }
 
-// every stands for all controllers among names.
+// every is the name that selects all controllers, except those in byName.
 const every = "*"
 
-// New returns controllers by name, as in kube-controller-manager's flag --controllers: * is all of them, -NAME disables one. If
-// names is nil, New returns the controllers that run in every cluster. An unknown name is an error.
+// byName are the controllers that run only if their name is given. They simulate what a cloud provider or an add-on does.
+var byName = []string{network.LoadBalancers, network.Ingresses}
+
+// New returns controllers by name, as in kube-controller-manager's flag --controllers: * selects all of its controllers, and -NAME
+// disables one. If names is nil, New returns only the controllers that every cluster needs. An unknown name is an error.
 func New(names []string, f Flags) (run []controller.Controller, err error) {
 	if names == nil {
 		return []controller.Controller{RoleAggregation()}, nil
@@ -90,7 +95,7 @@ func New(names []string, f Flags) (run []controller.Controller, err error) {
 	for _, make := range slices.Concat(all, f.controllers()) {
 		c := make()
 		known[c.Name] = true
-		if (slices.Contains(names, every) || slices.Contains(names, c.Name)) && !slices.Contains(names, "-"+c.Name) {
+		if (slices.Contains(names, every) && !slices.Contains(byName, c.Name) || slices.Contains(names, c.Name)) && !slices.Contains(names, "-"+c.Name) {
 			run = append(run, c)
 		}
 	}

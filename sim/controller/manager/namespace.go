@@ -21,18 +21,18 @@ const (
 
 	apiServices = "apiservices.apiregistration.k8s.io"
 
-	// namespaceGrace is how long a deleted namespace waits: until all API servers refuse new objects in it.
+	// namespaceGrace is the delay before a deleted namespace is emptied. By then all API servers reject new objects in it.
 	namespaceGrace = 5 * time.Second
-	// namespaceRetryMax bounds the pause between two attempts to empty a namespace.
+	// namespaceRetryMax is the maximum delay between two attempts to empty a namespace.
 	namespaceRetryMax = time.Minute
-	// finalizerEstimate is how long objects with finalizers are thought to need.
+	// finalizerEstimate is the estimated time that objects with finalizers take to be removed.
 	finalizerEstimate = 15 * time.Second
-	// namespaceFinalizer is this controller's, in spec.finalizers of a namespace.
+	// namespaceFinalizer is this controller's finalizer in a namespace's spec.finalizers.
 	namespaceFinalizer = "kubernetes"
 )
 
-// Namespace deletes the contents of namespaces that are being deleted, pods first, reports the remaining contents in their
-// conditions, and finalizes them when nothing remains (pkg/controller/namespace, KEP-5080).
+// Namespace deletes the contents of namespaces that are being deleted, with pods first. It reports the remaining contents in the
+// namespaces' conditions, and finalizes the namespaces when nothing is left (pkg/controller/namespace, KEP-5080).
 func Namespace() controller.Controller {
 	c := controller.Account("namespace-controller", "namespace-controller", controller.Func(emptyNamespace),
 		controller.Watch{Resource: namespaces, Keys: deletedNamespace, After: namespaceGrace})
@@ -52,7 +52,7 @@ func emptyNamespace(api *controller.Client, key controller.Key) (again time.Dura
 	if live == nil || live.DeletionTimestamp() == "" || len(live.Strings("spec", "finalizers")) == 0 {
 		return 0, nil
 	}
-	left := remains{api: api, namespace: live}
+	left := remainingContent{api: api, namespace: live}
 	left.deleteContent()
 	left.report()
 	if len(left.stale) > 0 {
@@ -73,20 +73,20 @@ func emptyNamespace(api *controller.Client, key controller.Key) (again time.Dura
 	return 0, failed
 }
 
-// remains is the content that is left in a namespace after one attempt to empty it.
-type remains struct {
+// remainingContent is the content of a namespace that is left after an attempt to empty it.
+type remainingContent struct {
 	api        *controller.Client
 	namespace  object.Object
-	estimate   time.Duration // until it is gone
+	estimate   time.Duration // time until the content is gone
 	counts     map[string]int
 	finalizers map[string]int
 	errors     []string
 	stale      []string // group versions whose resources cannot be discovered
 }
 
-// discover finds the group versions whose API servers do not answer. Their objects in the namespace are unknown, so that the
+// discover finds the group versions whose API servers are unavailable. Since their objects in the namespace are unknown, the
 // namespace cannot be removed.
-func (r *remains) discover() {
+func (r *remainingContent) discover() {
 	r.api.LiveItems(apiServices, "", func(it *resource.Item) bool {
 		obj := it.Object()
 		if _, remote := obj.Get("spec", "service"); remote && obj.Condition("Available").String("status") != "True" {
@@ -97,8 +97,8 @@ func (r *remains) discover() {
 	slices.Sort(r.stale)
 }
 
-// discoveryError returns the error that clients get from discovery (discovery.ErrGroupDiscoveryFailed).
-func (r *remains) discoveryError() string {
+// discoveryError returns the error that clients get for stale group versions (discovery.ErrGroupDiscoveryFailed).
+func (r *remainingContent) discoveryError() string {
 	var each []string
 	for _, version := range r.stale {
 		each = append(each, version+": stale GroupVersion discovery: "+version)
@@ -106,8 +106,8 @@ func (r *remains) discoveryError() string {
 	return "unable to retrieve the complete list of server APIs: " + strings.Join(each, ", ")
 }
 
-// deleteContent deletes pods, and all else once there are none.
-func (r *remains) deleteContent() {
+// deleteContent deletes the pods and, once there are no pods, everything else.
+func (r *remainingContent) deleteContent() {
 	r.counts, r.finalizers = map[string]int{}, map[string]int{}
 	r.discover()
 	all := slices.DeleteFunc(slices.Clone(r.api.Resources()), func(d *resource.Definition) bool {
@@ -119,7 +119,7 @@ func (r *remains) deleteContent() {
 			r.errors = append(r.errors, fmt.Sprintf("failed to delete pods for namespace: %s, err: %s", r.namespace.Name(), s))
 		}
 		if len(r.counts) > 0 {
-			r.counts, r.finalizers = nil, nil // not reported before all content was visited
+			r.counts, r.finalizers = nil, nil // report nothing before all content has been visited
 			return
 		}
 		all = slices.Delete(all, first, first+1)
@@ -131,8 +131,8 @@ func (r *remains) deleteContent() {
 	}
 }
 
-// deleteAll deletes the objects of a resource and counts those that stay. It returns the error text, if any.
-func (r *remains) deleteAll(d *resource.Definition) string {
+// deleteAll deletes the objects of a resource and counts the remaining ones. It returns the message of an error, or "".
+func (r *remainingContent) deleteAll(d *resource.Definition) string {
 	grace := r.grace(d)
 	if slices.Contains(d.Verbs, "deletecollection") {
 		if s := r.api.DeleteCollection(d, r.namespace.Name(), "Background"); s != nil && s.Reason != status.ReasonNotFound {
@@ -164,8 +164,8 @@ func (r *remains) deleteAll(d *resource.Definition) string {
 	return ""
 }
 
-// grace is how long pods may take to end, unless that time has passed since the namespace was deleted.
-func (r *remains) grace(d *resource.Definition) (longest time.Duration) {
+// grace returns the longest grace period of the running pods, or 0 if that time has passed since the namespace was deleted.
+func (r *remainingContent) grace(d *resource.Definition) (longest time.Duration) {
 	if d.Storage != pods {
 		return 0
 	}
@@ -184,7 +184,8 @@ func (r *remains) grace(d *resource.Definition) (longest time.Duration) {
 	return longest
 }
 
-// namespaceConditions are the conditions that this controller maintains, with their reasons and messages if there is no failure.
+// namespaceConditions lists the conditions that this controller maintains, with their reasons and messages if there is no
+// failure.
 var namespaceConditions = []struct{ kind, reason, message string }{
 	{"NamespaceDeletionDiscoveryFailure", "ResourcesDiscovered", "All resources successfully discovered"},
 	{"NamespaceDeletionGroupVersionParsingFailure", "ParsedGroupVersions", "All legacy kube types successfully parsed"},
@@ -193,8 +194,9 @@ var namespaceConditions = []struct{ kind, reason, message string }{
 	{"NamespaceFinalizersRemaining", "ContentHasNoFinalizers", "All content-preserving finalizers finished"},
 }
 
-// report updates the conditions of the namespace if they differ. A failed write does not matter: the next attempt repeats it.
-func (r *remains) report() {
+// report updates the conditions of the namespace if they have changed. A failed write is ignored, because the next attempt
+// repeats it.
+func (r *remainingContent) report() {
 	wrong := map[string][2]string{}
 	if n := len(r.stale); n > 0 {
 		wrong["NamespaceDeletionDiscoveryFailure"] = [2]string{"DiscoveryFailed",
@@ -226,7 +228,7 @@ func (r *remains) report() {
 	}
 }
 
-// counted prints each number with its name, sorted by the text.
+// counted formats each number with its name, and returns the results sorted and joined.
 func counted(numbers map[string]int, format string) string {
 	var all []string
 	for name, n := range numbers { // sorted below

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/sim/cel"
+	"github.com/kubesim/kubesim/sim/cel/expr"
 	"github.com/kubesim/kubesim/sim/commit"
 	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/object"
@@ -21,11 +22,11 @@ const (
 	validatingPolicies = "validatingadmissionpolicies.admissionregistration.k8s.io"
 	policyStatus       = "validatingadmissionpolicy-status"
 
-	// checkedMax is how many kinds one rule of a policy is checked against.
+	// checkedMax is the maximum number of kinds against which a rule of a policy is checked.
 	checkedMax = 10
 )
 
-// checkers are the controllers that know CEL.
+// checkers returns the controllers that require CEL.
 func checkers() []func() controller.Controller {
 	if !cel.Supported {
 		return nil
@@ -33,8 +34,9 @@ func checkers() []func() controller.Controller {
 	return []func() controller.Controller{PolicyStatus}
 }
 
-// PolicyStatus sets the type checking warnings in the status of a ValidatingAdmissionPolicy: the expressions that do not fit the
-// kinds that it matches (pkg/controller/validatingadmissionpolicystatus, plugin/policy/validating.TypeChecker).
+// PolicyStatus sets the type checking warnings in the status of a ValidatingAdmissionPolicy. They list the expressions with type
+// errors for the kinds that the policy matches (pkg/controller/validatingadmissionpolicystatus,
+// plugin/policy/validating.TypeChecker).
 func PolicyStatus() controller.Controller {
 	return controller.Account("validatingadmissionpolicy-status-controller", "validatingadmissionpolicy-status-controller",
 		controller.Func(checkPolicy), controller.Watch{Resource: validatingPolicies, Keys: func(_ *controller.Client, c *commit.Commit) []controller.Key {
@@ -59,7 +61,7 @@ func checkPolicy(api *controller.Client, key controller.Key) (time.Duration, *st
 	return 0, failed
 }
 
-// checked is a kind that a policy matches, and the compiler of expressions for it.
+// checked is a kind that a policy matches, with a compiler of expressions for that kind.
 type checked struct {
 	kind     schema.GVK
 	compiler *cel.Compiler
@@ -89,9 +91,9 @@ func warningsOf(api *controller.Client, policy object.Object) (warnings []any) {
 	return warnings
 }
 
-// checkedKinds returns the kinds that a policy names, sorted.
+// checkedKinds returns the kinds that a policy matches, sorted.
 func checkedKinds(api *controller.Client, policy object.Object) (all []checked) {
-	types := cel.Types{}
+	types := expr.Types{}
 	stamp := fmt.Sprint(api.Now().Nanosecond())
 	if ref := policy.At("spec", "paramKind"); ref != nil {
 		if d := api.OfKind(ref.String("apiVersion"), ref.String("kind")); d != nil {
@@ -103,17 +105,18 @@ func checkedKinds(api *controller.Client, policy object.Object) (all []checked) 
 		if types.Object == nil {
 			continue
 		}
-		c := cel.NewCompiler(cel.Environment{Minor: api.Profile().Minor, Stored: true},
-			cel.Declarations{Params: policy.Has("spec", "paramKind"), Authorizer: true, Types: &types})
+		c := cel.NewCompiler(expr.Environment{Minor: api.Profile().Minor, Stored: true},
+			expr.Declarations{Params: policy.Has("spec", "paramKind"), Authorizer: true, Types: &types})
 		for _, v := range policy.Objects("spec", "variables") {
-			_ = c.Variable(v.String("name"), v.String("expression")) // if it fails, the type of the variable is unknown to later expressions
+			_ = c.Variable(v.String("name"), v.String("expression")) // if it fails, later expressions treat the variable's type as unknown
 		}
 		all = append(all, checked{d.GVK, c})
 	}
 	return all
 }
 
-// namedResources returns the resources that the rules of a policy name, by group, version and kind. Rules with * name none.
+// namedResources returns the resources that the rules of a policy name, sorted by group, version and kind. It ignores rules with
+// *.
 func namedResources(api *controller.Client, policy object.Object) (all []*resource.Definition) {
 	anything := func(s string) bool { return strings.Contains(s, "*") }
 	for _, rule := range policy.Objects("spec", "matchConstraints", "resourceRules") {
@@ -146,7 +149,7 @@ func namedResources(api *controller.Client, policy object.Object) (all []*resour
 	return all
 }
 
-// schemaOf returns the OpenAPI schema of a kind, or nil if it is not known.
+// schemaOf returns the OpenAPI schema of a kind, or nil if it is unknown.
 func schemaOf(api *controller.Client, d *resource.Definition) map[string]any {
 	if !d.Custom {
 		if d.Type == nil {

@@ -18,15 +18,15 @@ const (
 	clusterRoles = "clusterroles.rbac.authorization.k8s.io"
 )
 
-// RoleAggregation gives ClusterRoles that aggregate others their rules (pkg/controller/clusterroleaggregation). Without it
-// admin, edit and view would be empty.
+// RoleAggregation sets the rules of ClusterRoles that aggregate other ClusterRoles (pkg/controller/clusterroleaggregation).
+// Without this controller, the ClusterRoles admin, edit and view would have no rules.
 func RoleAggregation() controller.Controller {
 	return controller.Controller{Name: roleAggregation, User: resource.User{Name: "system:apiserver",
 		Groups: []string{"system:masters", "system:authenticated"}}, FieldManager: roleAggregation,
 		Watches: []controller.Watch{{Resource: clusterRoles, Keys: concerned}}, Reconciler: controller.Func(aggregate)}
 }
 
-// concerned returns the single key, unless the ClusterRole has no labels and no aggregation rule.
+// concerned returns the controller's only key, unless the ClusterRole has no labels and no aggregation rule.
 func concerned(_ *controller.Client, c *commit.Commit) []controller.Key {
 	for _, it := range []*resource.Item{c.Item(), c.Before()} {
 		if it != nil && (it.Labelled() || aggregates(it)) {
@@ -36,12 +36,13 @@ func concerned(_ *controller.Client, c *commit.Commit) []controller.Key {
 	return nil
 }
 
-// aggregates reports whether a ClusterRole may aggregate others.
+// aggregates reports whether a ClusterRole may aggregate other ClusterRoles.
 func aggregates(it *resource.Item) bool {
-	return bytes.Contains(it.Bytes, []byte(`"aggregationRule":`))
+	return bytes.Contains(it.Bytes(), []byte(`"aggregationRule":`))
 }
 
-// aggregate updates the first ClusterRole whose rules differ from those that it aggregates. Its commit causes the next reconcile.
+// aggregate updates the first ClusterRole whose rules differ from those that it aggregates. Its commit causes the next reconcile,
+// which updates the next one.
 func aggregate(api *controller.Client, _ controller.Key) (time.Duration, *status.Status) {
 	var able, all []object.Object
 	api.Items(clusterRoles, "", func(it *resource.Item) bool {

@@ -7,7 +7,7 @@ import (
 	"github.com/kubesim/kubesim/sim/controller/certificates"
 )
 
-// signers are the controllers that read and make certificates.
+// signers returns the controllers that parse and sign certificates.
 func (f Flags) signers() []func() controller.Controller {
 	return []func() controller.Controller{
 		certificates.Approving,

@@ -4,5 +4,5 @@ package manager
 
 import "github.com/kubesim/kubesim/sim/controller"
 
-// signers returns nothing in a web page: code for certificates is too large for it.
+// signers returns nil in the web page, which omits the code for certificates because of its size.
 func (f Flags) signers() []func() controller.Controller { return nil }

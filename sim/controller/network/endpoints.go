@@ -17,11 +17,11 @@ const (
 	overCapacity     = "endpoints.kubernetes.io/over-capacity"
 	leader           = "control-plane.alpha.kubernetes.io/leader"
 
-	// capacity is how many addresses Endpoints may have.
+	// capacity is the maximum number of addresses in an Endpoints object.
 	capacity = 1000
 )
 
-// Endpoints keeps the Endpoints of services that have a selector (pkg/controller/endpoint).
+// Endpoints maintains the Endpoints of services with a selector (pkg/controller/endpoint).
 func Endpoints() controller.Controller {
 	c := controller.Account("endpoints-controller", "endpoint-controller", &endpointsOf{}, controller.Watch{Resource: services}, podWatch(),
 		controller.Watch{Resource: endpoints, Keys: func(_ *controller.Client, c *commit.Commit) (keys []controller.Key) {
@@ -40,11 +40,11 @@ func Endpoints() controller.Controller {
 	return c
 }
 
-// endpointsOf remembers what Endpoints were made of, and which of their states are old.
+// endpointsOf contains the sources of Endpoints, and the versions of Endpoints that are outdated.
 type endpointsOf struct {
 	memory struct {
 		Triggers triggers          `json:",omitempty"`
-		Stale    map[string]string `json:",omitempty"` // resourceVersions by key, from before the last write
+		Stale    map[string]string `json:",omitempty"` // resourceVersions of Endpoints by key, as of before the controller's last write
 	}
 }
 
@@ -80,7 +80,7 @@ func (r *endpointsOf) Reconcile(api *controller.Client, key controller.Key) (tim
 	return 0, r.write(api, s, before, want, changed)
 }
 
-// addresses returns the addresses of the pods of a service, one for each of its ports.
+// addresses returns the addresses of a service's pods, once for each of the service's ports.
 func addresses(s *service, selected []*pod) (all []address) {
 	published := s.publishesUnready()
 	for _, p := range selected {
@@ -104,7 +104,7 @@ func addresses(s *service, selected []*pod) (all []address) {
 	return all
 }
 
-// endpointAddress returns a pod's address of the family that the service prefers, or nil if it has none.
+// endpointAddress returns a pod's address in the service's preferred IP family, or nil if it has none.
 func endpointAddress(s *service, p *pod) object.Object {
 	family := s.families()[0]
 	for _, at := range p.ips {
@@ -120,7 +120,7 @@ func endpointAddress(s *service, p *pod) object.Object {
 	return nil
 }
 
-// unchanged reports whether Endpoints are as they should be.
+// unchanged reports whether Endpoints already have the desired content.
 func unchanged(s *service, before object.Object, want []subset) bool {
 	if _, full := before.Annotations()[overCapacity]; full {
 		return false
@@ -153,7 +153,8 @@ func subsetsJSON(list []subset) []any {
 	return values
 }
 
-// write stores Endpoints.
+// write creates or updates the Endpoints of a service. before is the existing object, or nil. changed is the trigger time for the
+// annotation.
 func (r *endpointsOf) write(api *controller.Client, s *service, before object.Object, want []subset, changed string) *status.Status {
 	key := controller.Key{Namespace: s.Namespace(), Name: s.Name()}
 	now := before
@@ -171,7 +172,7 @@ func (r *endpointsOf) write(api *controller.Client, s *service, before object.Ob
 	}
 	setMap(now, "annotations", annotations)
 	labels := map[string]any{}
-	for name, value := range s.Labels() { // a map again
+	for name, value := range s.Labels() { // order does not matter: the result is a map
 		labels[name] = value
 	}
 	if delete(labels, headless); s.headless() {

@@ -13,10 +13,10 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// sliceController is the managed-by label of slices of services with a selector.
+// sliceController is the managed-by label of the slices of services with a selector.
 const sliceController = "endpointslice-controller.k8s.io"
 
-// EndpointSlices keeps the EndpointSlices of services that have a selector (pkg/controller/endpointslice).
+// EndpointSlices maintains the EndpointSlices of services with a selector (pkg/controller/endpointslice).
 func EndpointSlices() controller.Controller {
 	r := &slicesOf{}
 	r.writer = writer{tracker: &r.memory.Tracker, of: "Service"}
@@ -27,7 +27,7 @@ func EndpointSlices() controller.Controller {
 	return c
 }
 
-// slicesOf remembers the sources of slices, and the writes to them.
+// slicesOf contains the sources of slices and the writes of the controller.
 type slicesOf struct {
 	writer
 	memory struct {
@@ -102,7 +102,7 @@ func annotateSlice(x *slice, changed string) {
 	setMap(x.Object, "annotations", annotations)
 }
 
-// reconcile returns the changes to the slices of a family, and an error for invalid pods.
+// reconcile returns the changes to the slices of an IP family, and error messages for invalid pods.
 func (s *service) reconcile(api *controller.Client, family string, have []*slice, selected []*pod) (c changes, missing []string) {
 	byPorts := map[string][]*slice{}
 	for _, x := range have {
@@ -131,14 +131,14 @@ func (s *service) reconcile(api *controller.Client, family string, have []*slice
 	return c, missing
 }
 
-// group are the endpoints of a service that have the same ports.
+// group contains the endpoints of a service with the same ports.
 type group struct {
 	key   string
 	ports []port
 	endpointSet
 }
 
-// groups returns the endpoints that a service should have in a family, and an error for pods that are left out.
+// groups returns the desired endpoints of a service in an IP family, and error messages for pods that are omitted.
 func (s *service) groups(api *controller.Client, family string, selected []*pod) (groups []*group, missing []string) {
 	for _, p := range selected {
 		if !p.answers() {
@@ -166,7 +166,7 @@ func (s *service) groups(api *controller.Client, family string, selected []*pod)
 	return groups, missing
 }
 
-// endpoint returns a pod as an endpoint of the service, or nil if it has no address of the family.
+// endpoint returns the endpoint for a pod, or nil if the pod has no address in the IP family.
 func (s *service) endpoint(p *pod, family, zone string) object.Object {
 	var addresses []any
 	for _, at := range p.ips {
@@ -179,7 +179,7 @@ func (s *service) endpoint(p *pod, family, zone string) object.Object {
 	}
 	e := object.Object{"addresses": addresses, "targetRef": p.ref(), "conditions": map[string]any{
 		"ready": s.publishesUnready() || p.ready && !p.deleting, "serving": p.ready, "terminating": p.deleting}}
-	for name, value := range map[string]string{"nodeName": p.node, "zone": zone, "hostname": p.hostnameIn(s)} { // a map again
+	for name, value := range map[string]string{"nodeName": p.node, "zone": zone, "hostname": p.hostnameIn(s)} { // order does not matter: the result is a map
 		if value != "" {
 			e[name] = value
 		}
@@ -193,15 +193,15 @@ func (s *service) slice(family string, ports []port) *slice {
 	return newSlice(s.Object, "Service", family, ports, labels)
 }
 
-// relabel gives a slice the labels of its service, and reports whether it had others.
+// relabel sets a slice's labels. It reports whether they have changed, apart from the reserved ones.
 func (s *service) relabel(x *slice) bool {
 	labels, others := s.sliceLabels(x.Labels())
 	x.SetMeta("labels", labels)
 	return others
 }
 
-// sliceLabels returns the labels of the slices of the service: its own, and some that say what they are. others says that
-// a slice has other labels, those aside (endpointslice.setEndpointSliceLabels).
+// sliceLabels returns the labels of the service's slices: the service's own labels and reserved ones. others reports whether a
+// slice's labels differ, apart from the reserved ones (endpointslice.setEndpointSliceLabels).
 func (s *service) sliceLabels(have map[string]string) (labels map[string]any, others bool) {
 	reserved := []string{serviceName, managedBy, headless}
 	own := func(labels map[string]string) map[string]string {
@@ -210,7 +210,7 @@ func (s *service) sliceLabels(have map[string]string) (labels map[string]any, ot
 		return labels
 	}
 	labels = map[string]any{serviceName: s.Name(), managedBy: sliceController}
-	for name, value := range own(s.Labels()) { // a map again
+	for name, value := range own(s.Labels()) { // order does not matter: the result is a map
 		labels[name] = value
 	}
 	if s.headless() {
@@ -219,20 +219,20 @@ func (s *service) sliceLabels(have map[string]string) (labels map[string]any, ot
 	return labels, !maps.Equal(own(have), own(s.Labels()))
 }
 
-// sameSlice reports whether a slice without endpoints is as one that would be made.
+// sameSlice reports whether an existing slice has no endpoints and equals a newly created one.
 func sameSlice(have, made *slice) bool {
 	return len(have.endpoints) == 0 && len(have.List("ports")) == 0 && have.family() == made.family() &&
 		maps.Equal(have.Labels(), made.Labels())
 }
 
-// writer writes slices, and remembers that it did.
+// writer writes slices, and records its writes in a tracker.
 type writer struct {
 	tracker *tracker
-	of      string // the kind of what slices are made of
+	of      string // kind of the object from which the slices are derived
 }
 
-// write writes the changes to the slices of an object, up to the first failure. prepare is called with each slice that is written.
-// No slice is created for an object that is being deleted, or in a namespace that is.
+// write writes the changes to the slices of an object until the first failure. It calls prepare for each slice that it writes. It
+// creates no slices if the object or its namespace is being deleted.
 func (w *writer) write(api *controller.Client, owner object.Object, c changes, prepare func(*slice)) *status.Status {
 	key := controller.Key{Namespace: owner.Namespace(), Name: owner.Name()}
 	if owner.DeletionTimestamp() == "" {
@@ -264,7 +264,7 @@ func (w *writer) write(api *controller.Client, owner object.Object, c changes, p
 	return nil
 }
 
-// delete deletes a slice of an object.
+// delete deletes a slice of the object key, and records in the tracker that the deletion must be observed.
 func (w *writer) delete(api *controller.Client, key controller.Key, x *slice) *status.Status {
 	generation, known := (*w.tracker)[key.String()][x.UID()]
 	w.tracker.note(key, x.UID(), goes)

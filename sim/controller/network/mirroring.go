@@ -18,11 +18,11 @@ const (
 	skipMirror       = "endpointslice.kubernetes.io/skip-mirror"
 	lastApplied      = "kubectl.kubernetes.io/last-applied-configuration"
 
-	// perMirror is how many addresses of a subset are mirrored (--mirroring-max-endpoints-per-subset).
+	// perMirror is the maximum number of mirrored addresses of a subset (--mirroring-max-endpoints-per-subset).
 	perMirror = 1000
 )
 
-// Mirroring keeps EndpointSlices that say what the Endpoints of services without a selector say
+// Mirroring maintains EndpointSlices that mirror the Endpoints of services without a selector
 // (pkg/controller/endpointslicemirroring).
 func Mirroring() controller.Controller {
 	r := &mirrors{}
@@ -34,7 +34,7 @@ func Mirroring() controller.Controller {
 	return c
 }
 
-// unselective returns the key of a service that has no selector, or had none.
+// unselective returns the key of a service that has no selector now or had none before.
 func unselective(_ *controller.Client, c *commit.Commit) []controller.Key {
 	none := func(it *resource.Item) bool { return len(serviceOf(it).Map("spec", "selector")) == 0 }
 	switch now, before := c.Item(), c.Before(); {
@@ -48,7 +48,7 @@ func unselective(_ *controller.Client, c *commit.Commit) []controller.Key {
 	return []controller.Key{{Namespace: c.Namespace, Name: c.Name}}
 }
 
-// mirrored returns the key of Endpoints that are to be mirrored, or were.
+// mirrored returns the key of Endpoints that must be mirrored, or were mirrored before.
 func mirrored(_ *controller.Client, c *commit.Commit) []controller.Key {
 	if !isMirrored(c.Object()) && (c.Before() == nil || !isMirrored(c.OldObject())) {
 		return nil
@@ -61,7 +61,7 @@ func isMirrored(obj object.Object) bool {
 	return obj.Labels()[skipMirror] != "true" && !ofLeader
 }
 
-// mirrors remembers the writes of the controller.
+// mirrors contains the controller's writes of slices.
 type mirrors struct {
 	writer
 	memory tracker
@@ -103,7 +103,7 @@ func (r *mirrors) Reconcile(api *controller.Client, key controller.Key) (time.Du
 	return 0, r.write(api, obj, c, func(*slice) {})
 }
 
-// deleteAll deletes slices that mirror nothing any more.
+// deleteAll deletes slices that are no longer needed. It continues after an error, and returns one error for all failures.
 func deleteAll(api *controller.Client, key controller.Key, all []*slice) *status.Status {
 	n, first := 0, ""
 	for _, x := range all {
@@ -120,13 +120,13 @@ func deleteAll(api *controller.Client, key controller.Key, all []*slice) *status
 	return status.Plain("error(s) deleting %d/%d EndpointSlices for %s Endpoints, including: %s", n, len(all), key, first)
 }
 
-// mirrorGroup are the addresses of Endpoints that are of one family and have the same ports.
+// mirrorGroup contains the addresses of Endpoints in one IP family with the same ports.
 type mirrorGroup struct {
 	group
 	family string
 }
 
-// mirrorGroups returns the endpoints that mirror Endpoints, and how many addresses are too many.
+// mirrorGroups returns the endpoints for the slices of an Endpoints object, and the number of addresses that exceed the limit.
 func mirrorGroups(obj object.Object) (groups []*mirrorGroup, skipped int) {
 	of := func(family string, ports []port) *mirrorGroup {
 		key := family + "-" + portsKey(ports)
@@ -146,7 +146,7 @@ func mirrorGroups(obj object.Object) (groups []*mirrorGroup, skipped int) {
 			addresses []object.Object
 		}{{true, s.ready}, {false, s.unready}} {
 			for _, a := range list.addresses {
-				at, _ := parseIP(a.String("ip")) // it was validated
+				at, _ := parseIP(a.String("ip")) // cannot fail: the address has been validated
 				if n++; n > perMirror {
 					skipped++
 					continue
@@ -158,7 +158,7 @@ func mirrorGroups(obj object.Object) (groups []*mirrorGroup, skipped int) {
 	return groups, skipped
 }
 
-// stored returns the addresses of Endpoints, one for each of its ports.
+// stored returns the addresses of Endpoints, once for each of their ports.
 func stored(obj object.Object) (all []address) {
 	for _, s := range obj.Objects("subsets") {
 		ports := portsOf(s.Objects("ports"))
@@ -176,7 +176,7 @@ func stored(obj object.Object) (all []address) {
 	return all
 }
 
-// mirrorOf is an address as an endpoint.
+// mirrorOf returns the endpoint for an address.
 func mirrorOf(a object.Object, at ip, ready bool) object.Object {
 	e := object.Object{"addresses": []any{at.text}, "conditions": map[string]any{"ready": ready}}
 	for _, name := range []string{"targetRef", "nodeName", "hostname"} {
@@ -187,14 +187,14 @@ func mirrorOf(a object.Object, at ip, ready bool) object.Object {
 	return e
 }
 
-// mirror returns the changes to the slices of a group. The first of them has all endpoints.
+// mirror returns the changes to the slices of a group, after which the first slice contains all endpoints.
 func (g *mirrorGroup) mirror(obj object.Object, have []*slice) (c changes) {
 	made := newSlice(obj, "Endpoints", g.family, g.ports, map[string]any{})
 	labels, annotations := map[string]any{}, map[string]any{}
-	for name, value := range obj.Labels() { // a map again
+	for name, value := range obj.Labels() { // order does not matter: the result is a map
 		labels[name] = value
 	}
-	for name, value := range obj.Annotations() { // a map again
+	for name, value := range obj.Annotations() { // order does not matter: the result is a map
 		if name != triggerTime && name != lastApplied {
 			annotations[name] = value
 		}
@@ -205,7 +205,7 @@ func (g *mirrorGroup) mirror(obj object.Object, have []*slice) (c changes) {
 	if len(have) > 0 {
 		c.remove = have[1:]
 		if g.matches(have[0]) && object.Equal(have[0].Map("metadata", "labels"), labels) &&
-			object.SemanticEqual(have[0].Map("metadata", "annotations"), annotations) && !formerly(have[0], obj) {
+			object.SemanticEqual(have[0].Map("metadata", "annotations"), annotations) && !ofDeletedEndpoints(have[0], obj) {
 			return c
 		}
 		made.Remove("metadata", "generateName")
@@ -226,8 +226,8 @@ func (g *mirrorGroup) matches(x *slice) bool {
 	})
 }
 
-// formerly reports whether a slice belongs to Endpoints of the same name that are not there any more.
-func formerly(x *slice, obj object.Object) bool {
+// ofDeletedEndpoints reports whether a slice belongs to deleted Endpoints of the same name.
+func ofDeletedEndpoints(x *slice, obj object.Object) bool {
 	return slices.ContainsFunc(x.Objects("metadata", "ownerReferences"), func(ref object.Object) bool {
 		return ref.Kind() == "Endpoints" && ref.String("name") == obj.Name() && ref.String("uid") != obj.UID()
 	})

@@ -6,10 +6,10 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// perSlice is how many endpoints the endpointslice-controller puts into a slice (--max-endpoints-per-slice).
+// perSlice is the maximum number of endpoints that the endpointslice-controller puts in a slice (--max-endpoints-per-slice).
 const perSlice = 100
 
-// changes are the pending writes to slices.
+// changes contains the pending writes to slices.
 type changes struct{ create, update, remove []*slice }
 
 func (c *changes) add(more changes) {
@@ -18,14 +18,14 @@ func (c *changes) add(more changes) {
 	c.remove = append(c.remove, more.remove...)
 }
 
-// untouched returns those slices that nothing is done to.
+// untouched returns the slices that are neither updated nor removed.
 func (c *changes) untouched(all []*slice) []*slice {
 	return slices.DeleteFunc(slices.Clone(all), func(s *slice) bool {
 		return slices.Contains(c.update, s) || slices.Contains(c.remove, s)
 	})
 }
 
-// recycle turns creations into updates of slices that would be deleted, where usable lets it.
+// recycle replaces pairs of a creation and a deletion with updates, if usable allows it.
 func (c *changes) recycle(usable func(old, made *slice) bool) {
 	c.remove = slices.DeleteFunc(c.remove, func(old *slice) bool {
 		for i, made := range slices.Backward(c.create) {
@@ -39,7 +39,7 @@ func (c *changes) recycle(usable func(old, made *slice) bool) {
 	})
 }
 
-// endpointSet are endpoints by their keys, in the order in which they came.
+// endpointSet is a set of endpoints by key, in order of insertion.
 type endpointSet struct {
 	keys  []string
 	byKey map[string]object.Object
@@ -56,7 +56,7 @@ func (s *endpointSet) insert(e object.Object) {
 	s.byKey[key] = e
 }
 
-// take removes and returns the endpoint with a key, or returns nil if there is none.
+// take removes and returns the endpoint with the key. It returns nil if there is none.
 func (s *endpointSet) take(key string) object.Object {
 	e := s.byKey[key]
 	delete(s.byKey, key)
@@ -65,7 +65,7 @@ func (s *endpointSet) take(key string) object.Object {
 
 func (s *endpointSet) len() int { return len(s.byKey) }
 
-// fill moves endpoints into a slice until it has as many as it may.
+// fill moves endpoints into a slice until the slice has most endpoints or the set is empty.
 func (s *endpointSet) fill(into *slice, most int) {
 	for len(s.keys) > 0 && len(into.endpoints) < most {
 		if e := s.take(s.keys[0]); e != nil {
@@ -75,14 +75,14 @@ func (s *endpointSet) fill(into *slice, most int) {
 	}
 }
 
-// pack puts endpoints that have the same ports into slices (endpointslice.reconcileByPortMapping), and changes as few slices
-// as it can:
+// pack distributes endpoints with the same ports to slices (endpointslice.reconcileByPortMapping), and changes as few slices as
+// possible:
 //
-//  1. Endpoints that are in a slice stay there. Endpoints that are not wanted any more are removed.
-//  2. The rest fills up the slices that are changed anyhow, the fullest first,
-//  3. then the one slice that it fits into best, and otherwise new ones.
+//  1. Endpoints that are already in a slice stay there. Unwanted endpoints are removed.
+//  2. The remaining endpoints fill up the slices that are changed anyway, with the fullest first.
+//  3. After that, remaining endpoints fill the unchanged slice that they fit best, or else new slices.
 //
-// relabel sets the labels of a slice, and reports whether that changes them.
+// relabel sets the labels of a slice, and reports whether it changed them.
 func pack(have []*slice, want *endpointSet, most int, relabel func(*slice) bool, empty func() *slice) (c changes) {
 	var same []*slice
 	for _, s := range have {
@@ -113,7 +113,7 @@ func pack(have []*slice, want *endpointSet, most int, relabel func(*slice) bool,
 		want.fill(s, most)
 	}
 	for want.len() > 0 {
-		s := roomiest(same, want.len(), most)
+		s := sliceToFill(same, want.len(), most)
 		if s == nil {
 			s = empty()
 			c.create = append(c.create, s)
@@ -126,8 +126,9 @@ func pack(have []*slice, want *endpointSet, most int, relabel func(*slice) bool,
 	return c
 }
 
-// roomiest returns the slice that is the fullest once n more endpoints are in it, or nil (endpointslice.getSliceToFill).
-func roomiest(all []*slice, n, most int) (best *slice) {
+// sliceToFill returns the slice that will be the fullest after n more endpoints are added, or nil if they fit in none
+// (endpointslice.getSliceToFill).
+func sliceToFill(all []*slice, n, most int) (best *slice) {
 	if n >= most {
 		return nil
 	}

@@ -15,8 +15,8 @@ func numbered(n int, ready bool) object.Object {
 	return object.Object{"addresses": []any{fmt.Sprintf("10.0.%d.%d", n/256, n%256)}, "conditions": map[string]any{"ready": ready}}
 }
 
-// Whatever the slices are and whatever is wanted: afterwards each endpoint is in one slice, in the state that is wanted, no
-// slice is too full or empty, and a slice whose endpoints are wanted as they are is not written to shrink another.
+// TestPack checks pack with random slices and endpoints: each endpoint is in exactly one slice in its desired state, no slice is
+// empty or exceeds the maximum, and no unchanged slice is written to shrink another.
 func TestPack(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(500) {
@@ -40,15 +40,15 @@ func TestPack(t *testing.T) {
 		c := pack(have, &want, most, func(*slice) bool { return false }, func() *slice { return &slice{Object: object.Object{}} })
 		found := map[string]bool{}
 		for _, s := range slices.Concat(c.create, c.update, c.untouched(have)) {
-			is.True(len(s.endpoints) > 0 && len(s.endpoints) <= most) // seed
+			is.True(len(s.endpoints) > 0 && len(s.endpoints) <= most) // for this seed
 			for _, e := range s.endpoints {
 				_, twice := found[endpointKey(e)]
-				is.True(!twice) // an endpoint is in one slice
+				is.True(!twice) // an endpoint is in one slice only
 				found[endpointKey(e)] = e.True("conditions", "ready")
 			}
 		}
 		is.Equal(found, states)
-		is.True(len(c.create) <= (len(states)+most-1)/most) // new slices are full, but for the last
+		is.True(len(c.create) <= (len(states)+most-1)/most) // all new slices except the last are full
 	}
 }
 
@@ -59,8 +59,8 @@ func TestRoomiest(t *testing.T) {
 	for _, n := range []int{2, 7, 5} {
 		all = append(all, &slice{endpoints: make([]object.Object, n)})
 	}
-	is.Equal(roomiest(all, 3, 10), all[1]) // exactly full
-	is.Equal(roomiest(all, 4, 10), all[2])
-	is.Equal(roomiest(all, 9, 10), nil)
-	is.Equal(roomiest(all, 10, 10), nil) // a new slice will be as full
+	is.Equal(sliceToFill(all, 3, 10), all[1]) // exactly full
+	is.Equal(sliceToFill(all, 4, 10), all[2])
+	is.Equal(sliceToFill(all, 9, 10), nil)
+	is.Equal(sliceToFill(all, 10, 10), nil) // a new slice would be equally full
 }

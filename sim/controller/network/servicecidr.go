@@ -20,11 +20,12 @@ const (
 	cidrController = "service-cidr-controller"
 	cidrFinalizer  = "networking.k8s.io/service-cidr-finalizer"
 
-	// cidrGrace is how long a ServiceCIDR stays after it was deleted: allocators may not have heard of it yet.
+	// cidrGrace is the time for which a ServiceCIDR is kept after its deletion, because allocators may not have observed the
+	// deletion yet.
 	cidrGrace = 10 * time.Second
 )
 
-// ServiceCIDR keeps a ServiceCIDR that is deleted as long as services have addresses of it that no other has
+// ServiceCIDR keeps a deleted ServiceCIDR as long as services have addresses that are only in its ranges
 // (pkg/controller/servicecidrs).
 func ServiceCIDR() controller.Controller {
 	c := controller.Account(cidrController, "service-cidrs-controller", controller.Func(keepCIDR),
@@ -51,7 +52,7 @@ func ServiceCIDR() controller.Controller {
 func prefixesOf(it *resource.Item) []netip.Prefix {
 	return resource.Derived(it, func(obj object.Object) (all []netip.Prefix) {
 		for _, text := range obj.Strings("spec", "cidrs") {
-			if p, err := netip.ParsePrefix(text); err == nil { // it was validated
+			if p, err := netip.ParsePrefix(text); err == nil { // always true, because ranges are validated
 				all = append(all, p)
 			}
 		}
@@ -59,7 +60,7 @@ func prefixesOf(it *resource.Item) []netip.Prefix {
 	})
 }
 
-// rangesWith returns the keys of the ServiceCIDRs that have a range of which f is true.
+// rangesWith returns the keys of the ServiceCIDRs that have a range for which f returns true.
 func rangesWith(api *controller.Client, f func(netip.Prefix) bool) (keys []controller.Key) {
 	api.Items(serviceCIDRs, "", func(it *resource.Item) bool {
 		if slices.ContainsFunc(prefixesOf(it), f) {
@@ -70,14 +71,14 @@ func rangesWith(api *controller.Client, f func(netip.Prefix) bool) (keys []contr
 	return keys
 }
 
-// allocatedAddress returns the address of an IPAddress, and whether an API server allocated it.
+// allocatedAddress returns the address of an IPAddress, and reports whether an API server has allocated it.
 func allocatedAddress(it *resource.Item) (at netip.Addr, ok bool) {
 	by, _ := it.Label("ipaddress.kubernetes.io/managed-by")
 	at, err := netip.ParseAddr(it.Name)
 	return at, err == nil && by == "ipallocator.k8s.io"
 }
 
-// hosts reports whether a service may have an address of a range. The network's own address and its broadcast address cannot be
+// hosts reports whether a service may have a given address in a range. The network address and the broadcast address cannot be
 // allocated (servicecidr.PrefixContainsIP).
 func hosts(p netip.Prefix, at netip.Addr) bool {
 	if !p.Contains(at) || p.Masked().Addr() == at {
@@ -122,7 +123,7 @@ func keepCIDR(api *controller.Client, key controller.Key) (time.Duration, *statu
 	return 0, workload.Found(failed)
 }
 
-// needed reports whether services have addresses that are in no range but those of a ServiceCIDR.
+// needed reports whether services have addresses that are in no range other than those of a ServiceCIDR.
 func needed(api *controller.Client, it *resource.Item) bool {
 	alone := slices.ContainsFunc(prefixesOf(it), func(own netip.Prefix) bool {
 		around := rangesWith(api, func(p netip.Prefix) bool { return p.Overlaps(own) && p.Bits() <= own.Bits() })
@@ -143,7 +144,7 @@ func needed(api *controller.Client, it *resource.Item) bool {
 	return found
 }
 
-// reportCIDR says in the status whether the ServiceCIDR is ready.
+// reportCIDR sets the condition Ready of a ServiceCIDR with a server-side apply, unless the stored condition is equal.
 func reportCIDR(api *controller.Client, obj object.Object, value, reason, message string) *status.Status {
 	c := obj.Condition("Ready")
 	if c != nil && c.String("status") == value && c.String("reason") == reason && c.String("message") == message {

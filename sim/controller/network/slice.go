@@ -15,7 +15,7 @@ const (
 	managedBy   = "endpointslice.kubernetes.io/managed-by"
 )
 
-// slice is an EndpointSlice, with its endpoints taken out.
+// slice is an EndpointSlice. Its endpoints are extracted from the object.
 type slice struct {
 	object.Object
 	endpoints []object.Object
@@ -23,7 +23,7 @@ type slice struct {
 
 func (s *slice) family() string { return s.String("addressType") }
 
-// ports returns the ports of a slice in the order of all lists of ports.
+// ports returns the ports of a slice, sorted.
 func (s *slice) ports() []port { return portsOf(s.Objects("ports")) }
 
 func portsOf(list []object.Object) (ports []port) {
@@ -36,7 +36,7 @@ func portsOf(list []object.Object) (ports []port) {
 	return ports
 }
 
-// portsKey is the same for the same ports.
+// portsKey returns a key that is equal for equal ports.
 func portsKey(ports []port) string {
 	var texts []string
 	for _, p := range ports {
@@ -45,7 +45,7 @@ func portsKey(ports []port) string {
 	return strings.Join(texts, "\n")
 }
 
-// stored is the slice as it is sent to the API server.
+// stored returns the object to send to the API server.
 func (s *slice) stored() object.Object {
 	s.Object["endpoints"] = nil
 	if len(s.endpoints) > 0 {
@@ -58,14 +58,14 @@ func (s *slice) stored() object.Object {
 	return s.Object
 }
 
-// ownedBy reports whether an object of v1 has the slice.
+// ownedBy reports whether the slice has an owner reference to an object of the given kind, with API version v1 and the given UID.
 func (s *slice) ownedBy(kind, uid string) bool {
 	return slices.ContainsFunc(s.Objects("metadata", "ownerReferences"), func(ref object.Object) bool {
 		return ref.String("uid") == uid && ref.String("kind") == kind && ref.APIVersion() == "v1"
 	})
 }
 
-// newSlice returns a slice of the endpoints that an object is about, a service or its Endpoints.
+// newSlice returns a slice for an owner, which is a Service or an Endpoints object.
 func newSlice(owner object.Object, kind, family string, ports []port, labels map[string]any) *slice {
 	var list []any
 	for _, p := range ports {
@@ -81,14 +81,14 @@ func newSlice(owner object.Object, kind, family string, ports []port, labels map
 	return &slice{Object: obj}
 }
 
-// endpointKey identifies an endpoint: two with the same key are states of one (endpointslice/util.hashEndpoint).
+// endpointKey returns the key of an endpoint. Versions of the same endpoint have equal keys (endpointslice/util.hashEndpoint).
 func endpointKey(e object.Object) string {
 	addresses := e.Strings("addresses")
 	slices.Sort(addresses)
 	return strings.Join(append(addresses, "", e.String("hostname"), e.String("targetRef", "namespace"), e.String("targetRef", "name")), "\x00")
 }
 
-// sameEndpoint reports whether two states of an endpoint say the same (endpointslice/util.EndpointsEqualBeyondHash).
+// sameEndpoint reports whether two versions of an endpoint are equal (endpointslice/util.EndpointsEqualBeyondHash).
 func sameEndpoint(a, b object.Object) bool {
 	ref := func(e object.Object) map[string]any {
 		r := object.Object(e.Map("targetRef")).Copy()
@@ -99,7 +99,7 @@ func sameEndpoint(a, b object.Object) bool {
 		object.Equal(a.Map("conditions"), b.Map("conditions")) && object.Equal(ref(a), ref(b))
 }
 
-// list returns the slices of a service that a controller manages and that are not being deleted, as the cache has them.
+// list returns the slices of a service in the cache that a controller manages and that are not being deleted.
 func list(api *controller.Client, key controller.Key, manager string) (all []*slice) {
 	api.Items(endpointSlices, key.Namespace, func(it *resource.Item) bool {
 		if name, _ := it.Label(serviceName); name != key.Name {

@@ -10,15 +10,15 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// address is one address of Endpoints, at one port or, if there is none, at all.
+// address is an address of Endpoints at a port, or an address without ports.
 type address struct {
-	object.Object // an EndpointAddress
+	object.Object // the EndpointAddress
 	ready         bool
 	at            *port
 }
 
-// subsets groups addresses as in Endpoints: addresses with the same ports that are equally ready form one subset
-// (pkg/api/v1/endpoints.RepackSubsets). An address that occurs twice at a port is ready if both are.
+// subsets groups addresses into the subsets of Endpoints: addresses with the same ports and readiness are in the same subset
+// (pkg/api/v1/endpoints.RepackSubsets). An address that occurs twice at a port is ready if both occurrences are.
 //
 //	1.1.1.1 at 80, 443 ─┬─▶ {addresses: [1.1.1.1, 1.1.1.2], ports: [80, 443]}
 //	1.1.1.2 at 80, 443 ─┘
@@ -26,10 +26,10 @@ type address struct {
 func subsets(all []address) []subset {
 	type place struct {
 		number int64
-		port   // the zero port: none
+		port   // zero for an address without ports
 	}
 	var order []place
-	members := map[place]map[string]*address{} // by ip and uid
+	members := map[place]map[string]*address{} // addresses by IP and UID
 	for i := range all {
 		a := &all[i]
 		at := place{}
@@ -47,7 +47,7 @@ func subsets(all []address) []subset {
 			members[at][key] = &address{before.Object, false, before.at}
 		}
 	}
-	grouped := map[string]int{} // by the addresses, where in the list
+	grouped := map[string]int{} // indexes in list, by the addresses
 	var list []subset
 	for _, at := range order {
 		s := subset{}
@@ -73,7 +73,7 @@ func subsets(all []address) []subset {
 	return list
 }
 
-// subset is one of Endpoints.
+// subset is a subset of Endpoints.
 type subset struct {
 	ready, unready []object.Object
 	ports          []port
@@ -100,7 +100,7 @@ func (s *subset) sort() {
 	s.hash = hashed(s.dump())
 }
 
-// dump prints the subset as a v1.EndpointSubset looks in memory.
+// dump returns the in-memory representation of the subset as a v1.EndpointSubset.
 func (s *subset) dump() string {
 	ports := "<nil>"
 	if len(s.ports) > 0 {
@@ -135,7 +135,7 @@ func dumpAddresses(list []object.Object) string {
 	return "[" + strings.Join(texts, " ") + "]"
 }
 
-// json is the subset as it is stored.
+// json returns the subset in its stored form.
 func (s *subset) json() map[string]any {
 	x := map[string]any{}
 	for _, list := range []struct {
@@ -160,8 +160,8 @@ func (s *subset) json() map[string]any {
 	return x
 }
 
-// truncate reduces the subsets to the most addresses that Endpoints may have: ready ones first, and a share of each subset. It
-// reports whether it had to (endpoint.truncateEndpoints).
+// truncate reduces the subsets to the maximum number of addresses. It keeps ready addresses first, and a proportional share of
+// each subset. It reports whether any addresses were removed (endpoint.truncateEndpoints).
 func truncate(list []subset, most int) bool {
 	ready, unready := 0, 0
 	for _, s := range list {

@@ -47,7 +47,7 @@ func TestSubsets(t *testing.T) {
 	is.Equal(texts(subsets([]address{{Object: all[0].Object, ready: true}})), map[string]bool{"2:0": true})
 }
 
-// Each subset keeps its share, rounded up; addresses that are not ready are removed first.
+// TestTruncate checks that each subset keeps its share, rounded up, and that unready addresses are removed first.
 func TestTruncate(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -71,7 +71,7 @@ func TestTruncate(t *testing.T) {
 	}
 }
 
-// Ports are in the order of a real server, which is that of their hashes.
+// TestPortOrder checks the representation of ports whose hash determines the order of ports in a real server.
 func TestPortOrder(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

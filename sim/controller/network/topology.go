@@ -14,23 +14,23 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// topology is the state of services whose annotation asks for their endpoints to be shared out among zones, in proportion to the CPUs
-// of their nodes (package topologycache of k8s.io/endpointslice; KEP-2433):
+// topology is the state of services that use topology-aware hints. Their endpoints are distributed among zones in proportion to
+// the CPUs of the zones' nodes (package topologycache of k8s.io/endpointslice; KEP-2433):
 //
-//	CPUs of zones a and b, 3 : 1 ─▶ of four endpoints, three are for a ─▶ hints of endpoints in b, if it has two: a, b
+//	CPUs of zones a and b are 3 : 1 ─▶ of four endpoints, three are for a ─▶ if b has two endpoints, their hints are a and b
 type topology struct {
-	Shares  map[string]map[string]map[string]int `json:",omitempty"` // hints by service, family and zone
-	Enabled map[string]bool                      `json:",omitempty"` // services that have hints
+	Shares  map[string]map[string]map[string]int `json:",omitempty"` // number of hints by service, IP family and zone
+	Enabled map[string]bool                      `json:",omitempty"` // the services that have hints
 }
 
 const (
-	overload     = 0.2 // how much more traffic than its share an endpoint may get
+	overload     = 0.2 // the fraction by which an endpoint's traffic may exceed its share
 	zoneLabel    = "topology.kubernetes.io/zone"
 	hintsEnabled = "TopologyAwareHintsEnabled"
 	hintsGone    = "TopologyAwareHintsDisabled"
 )
 
-// byTopology reports whether the annotations of a service want hints in proportion to zones.
+// byTopology reports whether the annotations of a service enable topology-aware hints.
 func (s *service) byTopology() bool {
 	annotations := s.Annotations()
 	mode, ok := annotations["service.kubernetes.io/topology-aware-hints"]
@@ -43,8 +43,8 @@ func (s *service) byTopology() bool {
 // hintEvent is an event about the hints of a Service.
 type hintEvent struct{ kind, reason, message string }
 
-// hint sets the hints of the endpoints of a service and a family: by zones, or, without the annotation, as its spec says. It returns
-// the event to record.
+// hint sets the hints of a service's endpoints in an IP family, either by topology or according to the service's spec. It returns
+// the events to record.
 func (t *topology) hint(api *controller.Client, s *service, family string, c *changes, have []*slice) (all []hintEvent) {
 	key := s.Namespace() + "/" + s.Name()
 	if s.byTopology() {
@@ -74,8 +74,8 @@ func (t *topology) remove(key, family string) {
 	delete(t.Enabled, key)
 }
 
-// share shares the endpoints of a service out among zones. It returns the event to record, with the reason hintsGone if that is not
-// possible (TopologyCache.AddHints).
+// share distributes the endpoints of a service among zones. It returns the event to record. If the distribution is impossible,
+// the reason is hintsGone (TopologyCache.AddHints).
 func (t *topology) share(key, family string, c *changes, have []*slice, zones map[string]float64) (kind, reason, message string) {
 	ready := 0
 	for _, x := range slices.Concat(c.create, c.update, c.untouched(have)) {
@@ -92,7 +92,7 @@ func (t *topology) share(key, family string, c *changes, have []*slice, zones ma
 	hinted := map[string]int{}
 	for _, x := range c.untouched(have) {
 		if of, ok := hintsIn(x, hinted, shares); ok {
-			for zone, n := range of { // order does not matter: sums
+			for zone, n := range of { // order does not matter: a sum per zone
 				hinted[zone] += n
 			}
 		} else {
@@ -136,7 +136,7 @@ func hintedFor(e object.Object, zone string) object.Object {
 	return e
 }
 
-// hintsIn counts the hints of a slice that nothing is done to. It is false if they are not as they should be
+// hintsIn returns the number of hints for each zone in an unchanged slice. It returns false if the hints are wrong
 // (topologycache.getHintsByZone).
 func hintsIn(x *slice, hinted map[string]int, shares map[string]share) (of map[string]int, ok bool) {
 	of = map[string]int{}
@@ -155,7 +155,7 @@ func hintsIn(x *slice, hinted map[string]int, shares map[string]share) (of map[s
 			of[z.String("name")]++
 		}
 	}
-	for zone, n := range of { // order does not matter: all have to be right
+	for zone, n := range of { // order does not matter: all must be valid
 		if n+hinted[zone] > shares[zone].most {
 			return nil, false
 		}
@@ -163,7 +163,7 @@ func hintsIn(x *slice, hinted map[string]int, shares map[string]share) (of map[s
 	return of, true
 }
 
-// even gives endpoints of zones that have more than their share to zones that have less, and counts them there
+// even moves endpoints from zones with more than their share to zones with less, and updates hinted
 // (topologycache.redistributeHints).
 func (c *changes) even(shares map[string]share, hinted map[string]int) {
 	giving, receiving := transfers(shares, hinted)
@@ -188,10 +188,10 @@ func (c *changes) even(shares map[string]share, hinted map[string]int) {
 	}
 }
 
-// transfers returns how many endpoints zones are to give and to receive (topologycache.getGivingAndReceivingZones).
+// transfers returns the number of endpoints that each zone should give or receive (topologycache.getGivingAndReceivingZones).
 func transfers(shares map[string]share, hinted map[string]int) (giving, receiving map[string]int) {
 	over, under := map[string]float64{}, map[string]float64{}
-	for zone, x := range shares { // order does not matter: maps again
+	for zone, x := range shares { // order does not matter: the results are maps
 		if more := float64(hinted[zone]) - x.wanted; more > 0 {
 			over[zone] = more
 		} else if more < 0 {
@@ -212,7 +212,7 @@ func transfers(shares map[string]share, hinted map[string]int) (giving, receivin
 	}
 }
 
-// largest returns the zone with the largest number above 0, the first of those by name.
+// largest returns the zone with the largest positive number. If several zones have it, largest returns the first by name.
 func largest(of map[string]float64) (zone string, most float64) {
 	for _, name := range object.SortedKeys(of) {
 		if of[name] > most {
@@ -222,13 +222,14 @@ func largest(of map[string]float64) (zone string, most float64) {
 	return zone, most
 }
 
-// share is how many of the endpoints of a service are for a zone.
+// share is the number of a service's endpoints that should serve a zone.
 type share struct {
 	least, most int
 	wanted      float64
 }
 
-// sharesOf returns what each zone should have of a number of endpoints, or why that cannot be (TopologyCache.getAllocations).
+// sharesOf returns the share of each zone for a number of endpoints, or the reason why there is no valid distribution
+// (TopologyCache.getAllocations).
 func sharesOf(zones map[string]float64, endpoints int) (shares map[string]share, why string) {
 	counts := fmt.Sprintf(" (%d endpoints, %d zones)", endpoints, len(zones))
 	switch {
@@ -239,7 +240,7 @@ func sharesOf(zones map[string]float64, endpoints int) (shares map[string]share,
 	}
 	shares = map[string]share{}
 	rest := endpoints
-	for zone, part := range zones { // order does not matter: a sum, and a map again
+	for zone, part := range zones { // order does not matter: a sum and a map
 		wanted := part * float64(endpoints)
 		least := leastOf(wanted)
 		rest -= least
@@ -248,18 +249,18 @@ func sharesOf(zones map[string]float64, endpoints int) (shares map[string]share,
 	if rest < 0 {
 		return nil, "Unable to allocate minimum required endpoints to each zone without exceeding overload threshold" + counts
 	}
-	for zone, x := range shares { // order does not matter: each for itself
+	for zone, x := range shares { // order does not matter: zones are independent
 		x.most = x.least + rest
 		shares[zone] = x
 	}
 	return shares, ""
 }
 
-// leastOf is how many endpoints bear the traffic of so many.
+// leastOf returns the minimum number of endpoints that can handle the traffic of the wanted number.
 func leastOf(wanted float64) int { return int(math.Ceil(wanted * (1 / (1 + overload)))) }
 
-// zonesOf returns the share of each zone in the CPUs of ready nodes, or nil if there are fewer than two zones or it is not known
-// of a node (TopologyCache.SetNodes).
+// zonesOf returns each zone's fraction of the CPUs of ready nodes. It returns nil if there are fewer than two zones, or if the
+// zone or the CPUs of a node are unknown (TopologyCache.SetNodes).
 func zonesOf(api *controller.Client) map[string]float64 {
 	cpus, total := map[string]int64{}, int64(0)
 	known := true
@@ -277,16 +278,16 @@ func zonesOf(api *controller.Client) map[string]float64 {
 		return nil
 	}
 	parts := map[string]float64{}
-	for zone, cpu := range cpus { // order does not matter: each for itself
+	for zone, cpu := range cpus { // order does not matter: zones are independent
 		parts[zone] = float64(cpu) / float64(total)
 	}
 	return parts
 }
 
-// zoneFacts are what counts of a node when endpoints are shared out.
+// zoneFacts contains the fields of a node that the distribution depends on.
 type zoneFacts struct {
 	zone        string
-	ready, left bool // left out: it runs the control plane
+	ready, left bool // left reports that the node runs the control plane and is ignored
 	cpu         int64
 }
 
@@ -298,7 +299,7 @@ func zoneFactsOf(node object.Object) zoneFacts {
 		workload.AmountsOf(resource.AmountsAt(node, "status", "allocatable")).CPU}
 }
 
-// overloaded returns the keys of the services of which a zone has too few endpoints after a change of nodes
+// overloaded returns the keys of the services for which a zone has too few endpoints after a change of nodes
 // (TopologyCache.GetOverloadedServices).
 func (t *topology) overloaded(api *controller.Client, c *commit.Commit) (keys []controller.Key) {
 	if len(t.Shares) == 0 {
@@ -320,7 +321,7 @@ func (t *topology) overloaded(api *controller.Client, c *commit.Commit) (keys []
 	return keys
 }
 
-// tooFew reports whether a zone has fewer endpoints than it needs (topologycache.serviceOverloaded).
+// tooFew reports whether any zone has fewer endpoints than it needs (topologycache.serviceOverloaded).
 func tooFew(of map[string]int, zones map[string]float64) bool {
 	total := 0.0
 	for _, n := range of { // order does not matter: a sum
@@ -329,7 +330,7 @@ func tooFew(of map[string]int, zones map[string]float64) bool {
 	if len(of) == 0 || len(zones) == 0 {
 		return len(of) > 0
 	}
-	for zone, part := range zones { // order does not matter: any
+	for zone, part := range zones { // order does not matter: any match suffices
 		if n, ok := of[zone]; !ok || n < leastOf(total*part) {
 			return true
 		}
@@ -337,8 +338,8 @@ func tooFew(of map[string]int, zones map[string]float64) bool {
 	return false
 }
 
-// hint sets the hints of a service's endpoints, as its spec.trafficDistribution says (endpointslice/trafficdist; KEP-4444, KEP-3015).
-// If it is empty, there are no hints. Otherwise unchanged slices are changed if their hints are wrong.
+// hint sets the hints of a service's endpoints according to its spec.trafficDistribution (endpointslice/trafficdist; KEP-4444,
+// KEP-3015). If near is empty, hint removes all hints. It also updates otherwise unchanged slices with wrong hints.
 func (c *changes) hint(near string, have []*slice) {
 	wrong := func(e object.Object) bool {
 		if near == "" {
@@ -367,7 +368,7 @@ func (c *changes) hint(near string, have []*slice) {
 	}
 }
 
-// hints are those of an endpoint that is ready: its zone and, if the service prefers one node, its node.
+// hints returns the hints of a ready endpoint: its zone and, for PreferSameNode, its node.
 func hints(e object.Object, near string) map[string]any {
 	h := map[string]any{}
 	if zone := e.String("zone"); zone != "" {

@@ -8,11 +8,11 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// tracker remembers, by service and uid, of which generation the slices are that a controller has written: a cache that has
-// older ones is out of date (endpointslice/util.EndpointSliceTracker).
+// tracker contains, by service and UID, the generations of the slices that a controller has written. A cache with older generations
+// is out of date (endpointslice/util.EndpointSliceTracker).
 type tracker map[string]map[string]int64
 
-// goes is the generation of a slice that was deleted.
+// goes represents the generation of a slice that has been deleted.
 const goes = -1
 
 func (t *tracker) note(key controller.Key, uid string, generation int64) {
@@ -25,13 +25,13 @@ func (t *tracker) note(key controller.Key, uid string, generation int64) {
 	(*t)[key.String()][uid] = generation
 }
 
-// forget forgets a service.
+// forget removes the records of a service.
 func (t *tracker) forget(key controller.Key) { delete(*t, key.String()) }
 
-// stale reports whether some slices of a service, those of the cache, are not all that there are, or are older ones.
+// stale reports whether the cached slices of a service are out of date: some are missing, deleted or of older generations.
 func (t *tracker) stale(key controller.Key, have []*slice) bool {
 	written, missing := (*t)[key.String()], 0
-	for _, generation := range written { // order does not matter: they are counted
+	for _, generation := range written { // order does not matter: a count
 		if generation != goes {
 			missing++
 		}
@@ -47,12 +47,13 @@ func (t *tracker) stale(key controller.Key, have []*slice) bool {
 	return missing > 0
 }
 
-// outOfDate is what a controller says whose cache is.
+// outOfDate returns the error of a reconcile whose cache is out of date.
 func outOfDate() *status.Status {
 	return status.Plain("EndpointSlice informer cache is out of date")
 }
 
-// watches watch the slices that a controller manages. The keys are the services of slices that another client has written.
+// watches returns watches of the slices that a controller manages. The keys are the services of slices that another client has
+// written.
 func (t *tracker) watches(manager string, watch controller.Watch) []controller.Watch {
 	managed := func(it *resource.Item) bool {
 		by, _ := it.Label(managedBy)
@@ -83,13 +84,13 @@ func (t *tracker) watches(manager string, watch controller.Watch) []controller.W
 	}}}
 }
 
-// serviceKey returns the key of the service that a slice is of.
+// serviceKey returns the key of the service of a slice.
 func serviceKey(it *resource.Item) controller.Key {
 	name, _ := it.Label(serviceName)
 	return controller.Key{Namespace: it.Namespace, Name: name}
 }
 
-// identity identifies a slice and its state.
+// identity is the UID and generation of a slice.
 type identity struct {
 	uid        string
 	generation int64
@@ -99,17 +100,16 @@ func identityOf(it *resource.Item) identity {
 	return resource.Derived(it, func(obj object.Object) identity { return identity{obj.UID(), obj.Generation()} })
 }
 
-// triggers remembers, by service, when what it was last seen to be made of changed
-// (endpointslice/util.TriggerTimeTracker). Times are as objects have them, to the second and in UTC, so that they compare as
-// texts.
+// triggers contains, by service, the last observed change times of the endpoints' sources (endpointslice/util.TriggerTimeTracker).
+// The times are in the format of objects, to the second and in UTC, so that they can be compared as strings.
 type triggers map[string]*trigger
 
 type trigger struct {
-	Service string            `json:",omitempty"` // when it was made
-	Pods    map[string]string `json:",omitempty"` // when they became ready, or ceased to be, by name
+	Service string            `json:",omitempty"` // creation time of the service
+	Pods    map[string]string `json:",omitempty"` // times of the last readiness changes of pods, by name
 }
 
-// last returns when the first of the changes since it was last asked was made, "" if there were none.
+// last returns the time of the first change since its previous call, or "" if there was none.
 func (t *triggers) last(s *service, pods []*pod) (first string) {
 	key := controller.Key{Namespace: s.Namespace(), Name: s.Name()}.String()
 	before := (*t)[key]
@@ -144,14 +144,14 @@ func (t *triggers) last(s *service, pods []*pod) (first string) {
 	return first
 }
 
-// annotate says on an object when what it is about changed.
+// annotate sets the trigger time of an object. If at is empty, it removes the trigger time.
 func annotate(annotations map[string]any, at string) {
 	if delete(annotations, triggerTime); at != "" {
 		annotations[triggerTime] = at
 	}
 }
 
-// setMap sets a map of metadata, or removes it when it is empty.
+// setMap sets a map in the metadata, or removes the field if the map is empty.
 func setMap(obj object.Object, field string, values map[string]any) {
 	if len(values) == 0 {
 		obj.Remove("metadata", field)

@@ -9,7 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// A cache is out of date when it has not all slices that were written, or has them as they were before.
+// TestStale checks that a cache is out of date if it lacks slices that were written, or has older versions of them.
 func TestStale(t *testing.T) {
 	t.Parallel()
 	key := controller.Key{Namespace: "n", Name: "web"}

@@ -13,20 +13,20 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// eviction is taint-eviction-controller.
+// eviction implements taint-eviction-controller.
 type eviction struct{ memory evictionMemory }
 
-// evictionMemory is the nodes with taints NoExecute, and which pods have to go when.
+// evictionMemory holds the nodes with NoExecute taints, and the scheduled evictions.
 type evictionMemory struct {
 	Tainted map[string][]workload.Taint `json:",omitempty"`
-	Going   map[string]going            `json:",omitempty"` // by key of the pod
+	Planned map[string]plannedEviction  `json:"Going,omitempty"` // planned evictions by pod key
 }
 
-// going is a pod that bears the taints of its node for a while.
-type going struct{ Since, At time.Time }
+// plannedEviction is the planned eviction of a pod that tolerates the taints of its node for a limited time.
+type plannedEviction struct{ Since, At time.Time }
 
-// TaintEviction deletes pods from nodes with taints NoExecute that they do not tolerate, or no longer
-// (pkg/controller/tainteviction; Kubernetes' documents, "Taints and Tolerations").
+// TaintEviction deletes pods from nodes with NoExecute taints that the pods do not tolerate, or no longer tolerate
+// (pkg/controller/tainteviction; Kubernetes documentation, "Taints and Tolerations").
 func TaintEviction() controller.Controller {
 	e := &eviction{}
 	return controller.Account("taint-eviction-controller", "node-controller", e,
@@ -36,10 +36,10 @@ func TaintEviction() controller.Controller {
 // Memory implements controller.Rememberer.
 func (e *eviction) Memory() any { return &e.memory }
 
-// nodeWritten returns the pods of a node whose taints NoExecute have changed.
+// nodeWritten returns the pods of a node whose NoExecute taints have changed.
 func (e *eviction) nodeWritten(api *controller.Client, c *commit.Commit) (keys []controller.Key) {
 	var taints []workload.Taint
-	if it := c.Item(); !c.Deleted() && it != nil && bytes.Contains(it.Bytes, []byte(`"`+execute+`"`)) {
+	if it := c.Item(); !c.Deleted() && it != nil && bytes.Contains(it.Bytes(), []byte(`"`+execute+`"`)) {
 		taints = slices.DeleteFunc(workload.TaintsOf(it.Object()), func(t workload.Taint) bool { return t.Effect != execute })
 	}
 	if slices.Equal(taints, e.memory.Tainted[c.Name]) {
@@ -54,18 +54,18 @@ func (e *eviction) nodeWritten(api *controller.Client, c *commit.Commit) (keys [
 		e.memory.Tainted[c.Name] = taints
 	}
 	if c.Deleted() {
-		return nil // what becomes of its pods is not for this controller to decide
+		return nil // if the node was deleted, other controllers handle its pods
 	}
-	for _, it := range podsOn(api, c.Name) {
+	for _, it := range api.Indexed(workload.Pods, c.Name) {
 		keys = append(keys, podKey(it.Namespace, it.Name))
 	}
 	return keys
 }
 
-// podWritten returns a pod that has come to a node, has other tolerations or is gone.
+// podWritten returns the key of a pod that was deleted or bound to a node, or whose tolerations changed.
 func (e *eviction) podWritten(_ *controller.Client, c *commit.Commit) []controller.Key {
 	it, key := c.Item(), podKey(c.Namespace, c.Name)
-	if it == nil || len(e.memory.Tainted)+len(e.memory.Going) == 0 {
+	if it == nil || len(e.memory.Tainted)+len(e.memory.Planned) == 0 {
 		return nil
 	}
 	before := c.Before()
@@ -79,7 +79,7 @@ func sameTolerations(a, b *resource.Item) bool {
 	return slices.Equal(workload.TolerationsOf(a.Object().At("spec")), workload.TolerationsOf(b.Object().At("spec")))
 }
 
-// Reconcile evicts a pod, or notes when it has to go.
+// Reconcile evicts a pod, or schedules its eviction for when it no longer tolerates the taints.
 func (e *eviction) Reconcile(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
 	pod := api.Get(workload.Pods, key.Namespace, key.Name)
 	if pod == nil {
@@ -87,8 +87,8 @@ func (e *eviction) Reconcile(api *controller.Client, key controller.Key) (time.D
 		return 0, nil
 	}
 	now := api.Now()
-	planned, waits := e.memory.Going[key.String()]
-	if waits && !now.Before(planned.At) {
+	planned, found := e.memory.Planned[key.String()]
+	if found && !now.Before(planned.At) {
 		return 0, e.evict(api, key)
 	}
 	taints := e.memory.Tainted[pod.String("spec", "nodeName")]
@@ -96,7 +96,7 @@ func (e *eviction) Reconcile(api *controller.Client, key controller.Key) (time.D
 		e.cancel(api, key)
 		return 0, nil
 	}
-	bears, limited, tolerated := patience(taints, workload.TolerationsOf(pod.At("spec")))
+	delay, limited, tolerated := patience(taints, workload.TolerationsOf(pod.At("spec")))
 	switch {
 	case !tolerated:
 		e.cancel(api, key)
@@ -104,22 +104,23 @@ func (e *eviction) Reconcile(api *controller.Client, key controller.Key) (time.D
 	case !limited:
 		e.cancel(api, key)
 		return 0, nil
-	case bears == 0:
+	case delay == 0:
 		e.cancel(api, key)
 		return 0, e.evict(api, key)
-	case waits && planned.Since.Add(bears).Before(now.Add(bears)):
+	case found && planned.Since.Add(delay).Before(now.Add(delay)):
 		return planned.At.Sub(now), nil
-	case waits:
+	case found:
 		e.cancel(api, key)
 	}
-	if e.memory.Going == nil {
-		e.memory.Going = map[string]going{}
+	if e.memory.Planned == nil {
+		e.memory.Planned = map[string]plannedEviction{}
 	}
-	e.memory.Going[key.String()] = going{now, now.Add(bears)}
-	return bears, nil
+	e.memory.Planned[key.String()] = plannedEviction{now, now.Add(delay)}
+	return delay, nil
 }
 
-// patience is how long a pod bears taints, if that is limited, and whether it bears them all.
+// patience returns the shortest time for which a pod tolerates the taints, and whether that time is limited. all reports whether it
+// tolerates all of them.
 func patience(taints []workload.Taint, tolerations []workload.Toleration) (least time.Duration, limited, all bool) {
 	for _, x := range taints {
 		i := slices.IndexFunc(tolerations, func(t workload.Toleration) bool { return t.Tolerates(x) })
@@ -133,17 +134,17 @@ func patience(taints []workload.Taint, tolerations []workload.Toleration) (least
 	return least, limited, true
 }
 
-// cancel lets a pod stay that was to go.
+// cancel cancels the planned eviction of a pod.
 func (e *eviction) cancel(api *controller.Client, key controller.Key) {
-	if _, waits := e.memory.Going[key.String()]; waits {
-		delete(e.memory.Going, key.String())
+	if _, found := e.memory.Planned[key.String()]; found {
+		delete(e.memory.Planned, key.String())
 		recordPodEvent(api, key, "Cancelling deletion of Pod "+key.String())
 	}
 }
 
-// evict deletes a pod.
+// evict marks a pod as disrupted and deletes it.
 func (e *eviction) evict(api *controller.Client, key controller.Key) *status.Status {
-	delete(e.memory.Going, key.String())
+	delete(e.memory.Planned, key.String())
 	recordPodEvent(api, key, "Marking for deletion Pod "+key.String())
 	s := api.Patch(workload.Pods, "status", key, func(live object.Object) {
 		if controller.SetCondition(live, api.Now(), "DisruptionTarget", "True", "DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint") {
@@ -156,7 +157,7 @@ func (e *eviction) evict(api *controller.Client, key controller.Key) *status.Sta
 	return workload.Found(s)
 }
 
-// recordPodEvent says something of a pod of which only the name is known.
+// recordPodEvent records an event about a pod. It only needs the pod's key, because the pod may be gone.
 func recordPodEvent(api *controller.Client, key controller.Key, message string) {
 	about := object.Object{"kind": "Pod", "apiVersion": "v1", "metadata": map[string]any{"name": key.Name, "namespace": key.Namespace}}
 	_ = api.Event(about, "Normal", "TaintManagerEviction", message)

@@ -1,9 +1,10 @@
-// Package node holds the controllers of nodes, and of the pods that nodes have left behind.
+// Package node contains the controllers of nodes, and of the pods that deleted nodes leave behind.
 package node
 
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/commit"
@@ -21,45 +22,47 @@ const (
 	leasesIn    = "kube-node-lease"
 )
 
-// How long a node may be silent: --node-monitor-grace-period, and --node-startup-grace-period of one that has never said how it is.
+// The maximum time without a heartbeat: --node-monitor-grace-period, and --node-startup-grace-period for a node that has never
+// reported its status.
 const (
 	grace        = 50 * time.Second
 	startupGrace = time.Minute
 )
 
-// lifecycle is node-lifecycle-controller.
+// lifecycle implements node-lifecycle-controller.
 type lifecycle struct{ memory lifecycleMemory }
 
-// lifecycleMemory is what it knows of nodes and zones.
+// lifecycleMemory holds the recorded health of nodes and zones.
 type lifecycleMemory struct {
 	Nodes map[string]*health `json:",omitempty"`
 	Zones map[string]*zone   `json:",omitempty"`
-	Lost  bool               `json:",omitempty"` // no node of any zone is ready
+	Lost  bool               `json:",omitempty"` // no node is ready in any zone
 }
 
 // health is the recorded health of one node.
 type health struct {
 	UID       string
 	Zone      string
-	Registers bool      `json:",omitempty"` // it has said how it is
-	Heartbeat string    `json:",omitempty"` // of its condition Ready
-	Renewed   string    `json:",omitempty"` // its lease
-	Probe     time.Time // when it was last heard of
-	Ready     string    `json:",omitempty"` // the status of its condition
-	Waits     time.Time `json:",omitzero"`  // for its taint, since
-	Excluded  bool      `json:",omitempty"` // from what zones are judged by
+	Registers bool      `json:",omitempty"` // the node has reported its status
+	Heartbeat string    `json:",omitempty"` // lastHeartbeatTime of its condition Ready
+	Renewed   string    `json:",omitempty"` // renewTime of its lease
+	Probe     time.Time // time of its last heartbeat
+	Ready     string    `json:",omitempty"` // status of its condition Ready
+	Waits     time.Time `json:",omitzero"`  // time since which it waits for its taint, or zero
+	Excluded  bool      `json:",omitempty"` // it does not count for the state of its zone
 
-	counted *int // the number of its zone that includes it
+	counted *int // counter of its zone that includes the node, or nil
 }
 
-// Lifecycle says of nodes that are silent that it is unknown how they are, taints nodes by what they say of themselves, and
-// their pods are not ready any more (pkg/controller/nodelifecycle):
+// Lifecycle sets the conditions of nodes without heartbeats to Unknown, taints nodes according to their conditions, and marks
+// pods on nodes that are not ready as not ready (pkg/controller/nodelifecycle):
 //
 //	lease renewed, status written ─▶ heard of │ 50 s of silence ─▶ Ready Unknown ─▶ taint NoSchedule, pods not ready
 //	                                                                 └─▶ taint NoExecute, one node of a zone in ten seconds
 //
-// Where no node of any zone is ready none is tainted NoExecute: it may be the control plane that is cut off. The real one looks
-// every five seconds; here a node is looked at when something is written of it, and when its time is up.
+// If no node of any zone is ready, it adds no NoExecute taints, because the control plane itself may be cut off. The real
+// controller checks all nodes every five seconds. This one checks a node when the node is written and when its grace period
+// ends.
 func Lifecycle() controller.Controller {
 	l := &lifecycle{}
 	c := controller.Account("node-lifecycle-controller", "node-controller", l, controller.Watch{Resource: nodeObjects},
@@ -71,24 +74,25 @@ func Lifecycle() controller.Controller {
 // Memory implements controller.Rememberer.
 func (l *lifecycle) Memory() any { return &l.memory }
 
-// renewed hears of a node by its lease. Only a node that was given up has to be looked at: all others are when their time is up.
+// renewed records a heartbeat when a node's lease is renewed. It returns no keys, because the renewal of a lease never makes a
+// check due: a node without heartbeats is checked again when its status is written, and all others when their grace period ends.
 func (l *lifecycle) renewed(api *controller.Client, c *commit.Commit) []controller.Key {
 	h := l.memory.Nodes[c.Name]
 	if c.Namespace != leasesIn || c.Deleted() || h == nil {
 		return nil
 	}
-	if text := c.Object().String("spec", "renewTime"); text != h.Renewed {
-		h.Renewed, h.Probe = text, api.Now()
+	if text := c.Item().Shared().String("spec", "renewTime"); text != h.Renewed {
+		h.Renewed, h.Probe = object.Keep(text), api.Now()
 	}
 	return nil
 }
 
-// podKey is the key of a pod that was bound to a node that is not ready.
+// podKey returns the key of a pod.
 func podKey(namespace, name string) controller.Key {
 	return controller.Key{Namespace: namespace, Name: name}
 }
 
-// podBound returns pods that come to a node that is not ready.
+// podBound returns the key of a pod that was bound to a node that is not ready.
 func (l *lifecycle) podBound(_ *controller.Client, c *commit.Commit) []controller.Key {
 	if c.Deleted() || c.Item() == nil {
 		return nil
@@ -101,7 +105,7 @@ func (l *lifecycle) podBound(_ *controller.Client, c *commit.Commit) []controlle
 	return []controller.Key{podKey(c.Namespace, c.Name)}
 }
 
-// Reconcile looks at a node, or at a pod that has come to one.
+// Reconcile checks a node, or a pod that was bound to a node that is not ready.
 func (l *lifecycle) Reconcile(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
 	if key.Namespace != "" {
 		if it := api.Item(workload.Pods, key.Namespace, key.Name); it != nil {
@@ -127,7 +131,7 @@ func (l *lifecycle) Reconcile(api *controller.Client, key controller.Key) (time.
 	}
 	h := l.memory.Nodes[key.Name]
 	if h == nil {
-		h = &health{UID: node.UID()}
+		h = &health{UID: strings.Clone(node.UID())}
 		l.memory.Nodes[key.Name] = h
 		recordNodeEvent(api, key.Name, h.UID, "RegisteredNode", fmt.Sprintf("Node %s event: Registered Node %s in Controller", key.Name, key.Name))
 		if failed := retaint(api, key.Name, nil, execute); failed != nil {
@@ -145,13 +149,14 @@ func recordNodeEvent(api *controller.Client, name, uid, reason, message string) 
 	_ = api.Event(about, "Normal", reason, message)
 }
 
-// updateHealth looks how a node is (tryUpdateNodeHealth).
+// updateHealth checks the health of a node and updates its conditions, taints and pods (tryUpdateNodeHealth). It returns the delay
+// after which the node must be checked again, or 0 if no such check is needed.
 func (l *lifecycle) updateHealth(api *controller.Client, node object.Object, h *health) (again time.Duration, failed *status.Status) {
 	now := api.Now()
 	ready := node.Condition("Ready")
 	observed, patience := ready.String("status"), grace
 	if lease := api.GetShared(leases, leasesIn, node.Name()); lease.String("spec", "renewTime") != h.Renewed {
-		h.Renewed, h.Probe = lease.String("spec", "renewTime"), now
+		h.Renewed, h.Probe = object.Keep(lease.String("spec", "renewTime")), now
 	}
 	switch beat := ready.String("lastHeartbeatTime"); {
 	case ready == nil:
@@ -161,7 +166,7 @@ func (l *lifecycle) updateHealth(api *controller.Client, node object.Object, h *
 		}
 		h.Registers = false
 	case !h.Registers || beat != h.Heartbeat:
-		h.Registers, h.Heartbeat, h.Probe = true, beat, now
+		h.Registers, h.Heartbeat, h.Probe = true, object.Keep(beat), now
 	}
 	silent := now.After(h.Probe.Add(patience))
 	if silent {
@@ -171,12 +176,12 @@ func (l *lifecycle) updateHealth(api *controller.Client, node object.Object, h *
 		if failed != nil {
 			return 0, failed
 		}
-		if failed = l.mend(api, node); failed != nil { // tainted NoSchedule first
+		if failed = l.mend(api, node); failed != nil { // NoSchedule taints precede NoExecute taints
 			return 0, failed
 		}
 		ready = node.Condition("Ready")
 	}
-	h.Ready = ready.String("status")
+	h.Ready = object.Keep(ready.String("status"))
 	l.count(h)
 	if failed = l.judge(api); failed == nil && ready != nil {
 		failed = l.taint(api, node, h)
@@ -185,13 +190,13 @@ func (l *lifecycle) updateHealth(api *controller.Client, node object.Object, h *
 		recordNodeEvent(api, node.Name(), h.UID, "NodeNotReady", fmt.Sprintf("Node %s status is now: NodeNotReady", node.Name()))
 		failed = l.podsNotReady(api, node.Name())
 	}
-	if !silent && !(h.Ready == "True" && api.HasHeartbeat(nodeObjects, "", node.Name())) { // a node with a live heartbeat is reported when it stops
+	if !silent && !(h.Ready == "True" && api.HasHeartbeat(nodeObjects, "", node.Name())) { // a node with a running Heartbeat need not be checked: the controller is notified when it stops
 		again = h.Probe.Add(patience).Sub(now) + 1
 	}
 	return soonest(again, l.turn(api, h)), failed
 }
 
-// soonest returns the shorter of two waits; 0 is none.
+// soonest returns the shorter of two delays. Zero means that there is none.
 func soonest(a, b time.Duration) time.Duration {
 	if a == 0 || b > 0 && b < a {
 		return b
@@ -199,7 +204,7 @@ func soonest(a, b time.Duration) time.Duration {
 	return a
 }
 
-// giveUp says of a node that it is unknown how it is.
+// giveUp sets the conditions of a node without heartbeats to Unknown.
 func (l *lifecycle) giveUp(api *controller.Client, node object.Object) (object.Object, *status.Status) {
 	before, node := node, node.Copy()
 	for _, kind := range []string{"Ready", "MemoryPressure", "DiskPressure", "PIDPressure"} {
@@ -218,9 +223,9 @@ func (l *lifecycle) giveUp(api *controller.Client, node object.Object) (object.O
 	return api.Update(nodeObjects, "status", node)
 }
 
-// podsNotReady says of all pods of a node that they are not ready.
+// podsNotReady marks all pods on a node as not ready.
 func (l *lifecycle) podsNotReady(api *controller.Client, node string) (failed *status.Status) {
-	for _, it := range podsOn(api, node) {
+	for _, it := range api.Indexed(workload.Pods, node) {
 		if s := notReady(api, it); s != nil {
 			failed = s
 		}
@@ -228,18 +233,7 @@ func (l *lifecycle) podsNotReady(api *controller.Client, node string) (failed *s
 	return failed
 }
 
-// podsOn returns the pods of a node.
-func podsOn(api *controller.Client, node string) (pods []*resource.Item) {
-	api.Items(workload.Pods, "", func(it *resource.Item) bool {
-		if it.Field("spec.nodeName") == node {
-			pods = append(pods, it)
-		}
-		return true
-	})
-	return pods
-}
-
-// notReady says of a pod that it is not ready, if it was (util/node.MarkPodsNotReady).
+// notReady marks a pod as not ready (util/node.MarkPodsNotReady). It does nothing if the pod already is not ready.
 func notReady(api *controller.Client, it *resource.Item) *status.Status {
 	pod := it.Object()
 	c := pod.Condition("Ready")
@@ -254,7 +248,8 @@ func notReady(api *controller.Client, it *resource.Item) *status.Status {
 	return nil
 }
 
-// mend taints a node by what it says of itself, and completes its labels (doNoScheduleTaintingPass, reconcileNodeLabels).
+// mend updates the NoSchedule taints of a node according to its conditions, and completes its labels (doNoScheduleTaintingPass,
+// reconcileNodeLabels).
 func (l *lifecycle) mend(api *controller.Client, node object.Object) *status.Status {
 	var want []string
 	for _, c := range node.Objects("status", "conditions") {
@@ -280,7 +275,7 @@ func (l *lifecycle) mend(api *controller.Client, node object.Object) *status.Sta
 	return l.label(api, node)
 }
 
-// label gives a node the old labels of its system and architecture.
+// label sets the deprecated labels for the operating system and architecture of a node.
 func (l *lifecycle) label(api *controller.Client, node object.Object) *status.Status {
 	labels, add := node.Labels(), map[string]string{}
 	for _, name := range []string{"os", "arch"} {

@@ -1,4 +1,4 @@
-// Package node holds the controllers of nodes, and of the pods that nodes have left behind.
+// Package node contains the controllers of nodes, and of the pods that deleted nodes leave behind.
 package node
 
 import (
@@ -18,11 +18,11 @@ import (
 const (
 	nodes = "nodes"
 
-	// podGCPeriod is how often the real controller looks; here it is how long what happens waits to be looked at.
+	// podGCPeriod is the interval at which the real controller runs. This controller processes changes after the same delay.
 	podGCPeriod = 20 * time.Second
-	// quarantine is how long a node has to be gone before its pods are.
+	// quarantine is the time that a node must be missing before its pods are deleted.
 	quarantine = 40 * time.Second
-	// terminatedMax is how many pods that have ended may stay (--terminated-pod-gc-threshold).
+	// terminatedMax is the maximum number of ended pods (--terminated-pod-gc-threshold).
 	terminatedMax = 12500
 
 	outOfService = "node.kubernetes.io/out-of-service"
@@ -34,8 +34,8 @@ const (
 // Its keys are
 //
 //	NAMESPACE/NAME   a pod that is being deleted
-//	left/NODE        a node that pods name and that is not there: it is looked for again after the quarantine
-//	gone/NODE        one that was looked for
+//	left/NODE        a node that pods refer to and that does not exist; checked again after the quarantine
+//	gone/NODE        such a node after the quarantine
 //	ended            all pods that have ended
 func PodGC() controller.Controller {
 	return controller.Account("pod-garbage-collector-controller", "pod-garbage-collector", controller.Func(collect),
@@ -43,7 +43,7 @@ func PodGC() controller.Controller {
 		controller.Watch{Resource: nodes, Keys: nodeChanged, After: podGCPeriod})
 }
 
-// podLeft returns what a pod calls for.
+// podLeft returns the keys that have to be processed after a write of a pod.
 func podLeft(api *controller.Client, c *commit.Commit) (keys []controller.Key) {
 	if c.Deleted() {
 		return nil
@@ -61,7 +61,7 @@ func podLeft(api *controller.Client, c *commit.Commit) (keys []controller.Key) {
 	return keys
 }
 
-// nodeChanged returns what a node calls for that is gone, or out of service from now on.
+// nodeChanged returns the keys that have to be processed because a node was deleted or has become out of service.
 func nodeChanged(api *controller.Client, c *commit.Commit) (keys []controller.Key) {
 	switch before := c.Before(); {
 	case c.Deleted():
@@ -92,17 +92,14 @@ func isOutOfService(api *controller.Client, name string) bool {
 	return it != nil && stateOf(it).outOfService
 }
 
-// eachOn calls yield with each pod of a node.
+// eachOn calls yield for each pod of a node.
 func eachOn(api *controller.Client, node string, yield func(*workload.Pod)) {
-	api.Items(workload.Pods, "", func(it *resource.Item) bool {
-		if it.Field("spec.nodeName") == node {
-			yield(workload.PodOf(it))
-		}
-		return true
-	})
+	for _, it := range api.Indexed(workload.Pods, node) {
+		yield(workload.PodOf(it))
+	}
 }
 
-// ended reports whether a pod will not run again.
+// ended reports whether a pod has succeeded or failed.
 func ended(it *resource.Item) bool {
 	switch it.Field("status.phase") {
 	case "Pending", "Running", "Unknown":
@@ -111,7 +108,7 @@ func ended(it *resource.Item) bool {
 	return true
 }
 
-// collect does what a key asks for.
+// collect does the work for a key: a single pod, the task "ended", or a task for one node, such as gone/NAME.
 func collect(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
 	task, name, _ := strings.Cut(key.Name, "/")
 	switch {
@@ -162,7 +159,8 @@ func removeEnded(api *controller.Client) (failed *status.Status) {
 	return failed
 }
 
-// remove deletes a pod, which has failed if it has not ended before. orphan says that it is because its node is gone.
+// remove deletes a pod. If the pod has not ended, it sets the phase to Failed first. orphan reports that the pod's node no longer
+// exists.
 func remove(api *controller.Client, p *workload.Pod, orphan bool) *status.Status {
 	if !p.Finished() {
 		s := api.Patch(workload.Pods, "status", p.Key(), func(live object.Object) {

@@ -12,23 +12,25 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// ttlAnnotation says how long kubelets keep Secrets and ConfigMaps, in seconds.
+// ttlAnnotation is the annotation for the time in seconds for which kubelets cache Secrets and ConfigMaps.
 const ttlAnnotation = "node.alpha.kubernetes.io/ttl"
 
-// ttl is ttl-controller.
+// ttl implements ttl-controller.
 type ttl struct{ memory ttlMemory }
 
-// ttlMemory is the step that the cluster is on, and its nodes.
+// ttlMemory holds the index of the current step in ttlSteps, and the nodes.
 type ttlMemory struct {
 	Step int
 
 	nodes map[string]bool // all nodes in the cache
 }
 
-// ttlSteps are how long in clusters of which sizes. They overlap, so that one node more or less does not change all.
+// ttlSteps are the caching times by cluster size. They overlap, so that adding or removing a single node does not change the
+// annotations of all nodes back and forth.
 var ttlSteps = []struct{ least, most, seconds int }{{0, 100, 0}, {90, 500, 15}, {450, 1000, 30}, {900, 2000, 60}, {1800, 1 << 30, 300}}
 
-// TTL annotates nodes with the time for which kubelets may cache what they read; it grows with the number of nodes (pkg/controller/ttl).
+// TTL annotates nodes with the time for which kubelets may cache Secrets and ConfigMaps. The time grows with the number of
+// nodes (pkg/controller/ttl).
 func TTL() controller.Controller {
 	t := &ttl{}
 	return controller.Account("ttl-controller", "ttl-controller", t, controller.Watch{Resource: nodeObjects, Keys: t.nodeWritten})
@@ -43,7 +45,7 @@ func (t *ttl) Learn(api *controller.Client) {
 	})
 }
 
-// nodeWritten returns the key of a node.
+// nodeWritten updates the set of nodes and returns the key of the node.
 func (t *ttl) nodeWritten(_ *controller.Client, c *commit.Commit) []controller.Key {
 	if t.memory.nodes == nil {
 		t.memory.nodes = map[string]bool{}
@@ -59,7 +61,7 @@ func (t *ttl) nodeWritten(_ *controller.Client, c *commit.Commit) []controller.K
 // Memory implements controller.Rememberer.
 func (t *ttl) Memory() any { return &t.memory }
 
-// Reconcile annotates a node.
+// Reconcile updates the annotation of a node.
 func (t *ttl) Reconcile(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
 	count := len(t.memory.nodes)
 	step := &t.memory.Step

@@ -17,7 +17,7 @@ const (
 	execute          = "NoExecute"
 )
 
-// taintOf is the taint of a condition and its status.
+// taintOf maps each condition and status that makes a node unusable to its taint.
 var taintOf = map[string]string{
 	"Ready False":             notReadyTaint,
 	"Ready Unknown":           unreachableTaint,
@@ -27,13 +27,13 @@ var taintOf = map[string]string{
 	"PIDPressure True":        "node.kubernetes.io/pid-pressure",
 }
 
-// conditional are the taints that the controller gives and takes.
+// conditional is the set of taints that the controller manages.
 var conditional = map[string]bool{notReadyTaint: true, unreachableTaint: true, unschedulable: true,
 	"node.kubernetes.io/memory-pressure": true, "node.kubernetes.io/disk-pressure": true,
 	"node.kubernetes.io/network-unavailable": true, "node.kubernetes.io/pid-pressure": true}
 
-// retaint makes some taints of an effect those of the controller's that a node has. For NoExecute these are only the two for
-// nodes that are not ready.
+// retaint sets the controller's taints of a node for one effect to want, and keeps all other taints. For NoExecute, the
+// controller only manages the two taints for nodes that are not ready.
 func retaint(api *controller.Client, name string, want []string, effect string) *status.Status {
 	now := api.GetShared(nodeObjects, "", name)
 	if now == nil {
@@ -52,7 +52,7 @@ func retaint(api *controller.Client, name string, want []string, effect string) 
 	return workload.Found(s)
 }
 
-// retainted returns the taints of a node after retaint, and whether they are others than before.
+// retainted returns the taints of a node after retaint, and whether they have changed.
 func retainted(node object.Object, want []string, effect string, now time.Time) (left []any, changed bool) {
 	have := map[string]bool{}
 	for _, t := range node.Objects("spec", "taints") {
@@ -76,22 +76,22 @@ func retainted(node object.Object, want []string, effect string, now time.Time) 
 	return left, changed
 }
 
-// zone is nodes that may fail together: how they are decides how fast they are tainted NoExecute.
+// zone is a group of nodes that may fail together. Its state determines the rate at which its nodes are tainted NoExecute.
 type zone struct {
 	State string    `json:",omitempty"`
-	Next  time.Time `json:",omitzero"` // when a node of it can be tainted
+	Next  time.Time `json:",omitzero"` // earliest time for the next NoExecute taint
 
-	ready, not, excluded int // how many of its nodes are ready, are not, and do not count
+	ready, not, excluded int // number of nodes that are ready, not ready, and not counted
 }
 
 // The states of a zone (nodelifecycle.ZoneState).
 const (
 	normal  = "Normal"
-	partial = "PartialDisruption" // more than half are not ready, and more than two
+	partial = "PartialDisruption" // at least 55 % of its nodes, and more than two, are not ready
 	full    = "FullDisruption"    // none is ready
 )
 
-// How fast nodes are tainted: --node-eviction-rate, --secondary-node-eviction-rate, --large-cluster-size-threshold,
+// The rate of NoExecute taints: --node-eviction-rate, --secondary-node-eviction-rate, --large-cluster-size-threshold,
 // --unhealthy-zone-threshold.
 const (
 	taintEvery       = 10 * time.Second
@@ -100,7 +100,7 @@ const (
 	unhealthyPercent = 55
 )
 
-// zoneOf returns the zone that a node says that it is in.
+// zoneOf returns the zone of a node according to its labels.
 func zoneOf(node object.Object) string {
 	label := func(name, old string) string {
 		labels := node.Labels()
@@ -117,8 +117,8 @@ func zoneOf(node object.Object) string {
 	return region + ":" + z
 }
 
-// judge finds out how the zones are. When the last node that was ready is not any more, all nodes lose their taints NoExecute;
-// when one is again, all get another chance (handleDisruption).
+// judge updates the states of the zones (handleDisruption). When the last ready node becomes not ready, it removes the
+// NoExecute taints of all nodes. When a node becomes ready again, it restarts the grace periods of all nodes.
 func (l *lifecycle) judge(api *controller.Client) (failed *status.Status) {
 	m := &l.memory
 	lost, mended := len(m.Nodes) > 0, map[string]bool{}
@@ -136,7 +136,7 @@ func (l *lifecycle) judge(api *controller.Client) (failed *status.Status) {
 	if len(mended) > 0 {
 		for _, name := range object.SortedKeys(m.Nodes) {
 			if h := m.Nodes[name]; !h.Waits.IsZero() && mended[h.Zone] {
-				api.Enqueue(controller.Key{Name: name}) // it may be its turn now
+				api.Enqueue(controller.Key{Name: name}) // the node may be tainted now
 			}
 		}
 	}
@@ -158,7 +158,7 @@ func (l *lifecycle) judge(api *controller.Client) (failed *status.Status) {
 	return failed
 }
 
-// count counts a node in its zone as it is now. Before that it is taken out of the zone that it was counted in.
+// count adds a node to the counts of its zone. First it removes the node from the count that included it.
 func (l *lifecycle) count(h *health) {
 	l.discount(h)
 	z := l.memory.Zones[h.Zone]
@@ -177,7 +177,7 @@ func (l *lifecycle) count(h *health) {
 	*h.counted++
 }
 
-// discount takes a node out of its zone.
+// discount removes a node from the count of its zone.
 func (l *lifecycle) discount(h *health) {
 	if h.counted != nil {
 		*h.counted--
@@ -185,7 +185,7 @@ func (l *lifecycle) discount(h *health) {
 	}
 }
 
-// Learn implements controller.Learner: it counts the nodes of a memory that was loaded.
+// Learn implements controller.Learner. It counts the nodes of a loaded memory.
 func (l *lifecycle) Learn(*controller.Client) {
 	if l.memory.Zones == nil {
 		l.memory.Zones = map[string]*zone{}
@@ -206,7 +206,8 @@ func stateOfZone(ready, not int) string {
 	return normal
 }
 
-// taint taints a node NoExecute that is not ready, when it is its turn, and takes the taint from one that is (processTaintBaseEviction).
+// taint adds the NoExecute taint to a node that is not ready, as soon as the rate of its zone allows it. It removes the taint
+// from a node that is ready (processTaintBaseEviction).
 func (l *lifecycle) taint(api *controller.Client, node object.Object, h *health) *status.Status {
 	want := taintOf["Ready "+h.Ready]
 	var have []string
@@ -223,7 +224,7 @@ func (l *lifecycle) taint(api *controller.Client, node object.Object, h *health)
 		}
 	case slices.Contains(have, want) || l.memory.Lost:
 		h.Waits = time.Time{}
-	case len(have) > 0: // it was tainted for the other reason
+	case len(have) > 0: // the node has the taint for the other status of Ready
 		return retaint(api, node.Name(), []string{want}, execute)
 	default:
 		if h.Waits.IsZero() {
@@ -240,7 +241,7 @@ func (l *lifecycle) taint(api *controller.Client, node object.Object, h *health)
 	return nil
 }
 
-// pace returns the pause of a zone after it has tainted a node, or 0 if it taints none.
+// pace returns the minimum time between the NoExecute taints of two nodes in a zone, or 0 if the zone's nodes are not tainted.
 func (l *lifecycle) pace(name string) time.Duration {
 	if z := l.memory.Zones[name]; z == nil || z.State != partial {
 		return taintEvery
@@ -251,7 +252,7 @@ func (l *lifecycle) pace(name string) time.Duration {
 	return 0
 }
 
-// turn is how long a node that waits for its taint has to.
+// turn returns the remaining time until a waiting node can be tainted. It returns 0 if the node does not wait.
 func (l *lifecycle) turn(api *controller.Client, h *health) time.Duration {
 	if h.Waits.IsZero() || l.pace(h.Zone) == 0 {
 		return 0

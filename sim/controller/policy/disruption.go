@@ -21,15 +21,15 @@ const (
 	disruptionAllowed = "DisruptionAllowed"
 	disruptionTarget  = "DisruptionTarget"
 
-	// disruptionTimeout is how long a pod that was evicted, or is marked as about to be, may take to be deleted.
+	// disruptionTimeout is the time within which a pod must be deleted after it was evicted or marked as about to be disrupted.
 	disruptionTimeout = 2 * time.Minute
 
-	// ofPod is what keys of pods begin with, among those of budgets.
+	// ofPod precedes the names of pods in keys. It distinguishes them from the keys of budgets.
 	ofPod = "pod/"
 )
 
-// Disruption keeps the status of PodDisruptionBudgets, which evictions read, and takes back that a pod is about to be
-// disrupted when nothing came of it (pkg/controller/disruption).
+// Disruption maintains the status of PodDisruptionBudgets, which evictions read. It also resets the condition DisruptionTarget of
+// pods that were not disrupted in time (pkg/controller/disruption).
 func Disruption() controller.Controller {
 	c := controller.Account("disruption-controller", "disruption-controller", controller.Func(disrupt),
 		controller.Watch{Resource: budgets}, controller.Watch{Resource: workload.Pods, Keys: ofBudgets},
@@ -38,7 +38,7 @@ func Disruption() controller.Controller {
 	return c
 }
 
-// budget holds the fields of a PodDisruptionBudget that the controller reads. It is shared and must not be changed.
+// budget holds the fields of a PodDisruptionBudget that the controller reads. It is shared and must not be modified.
 type budget struct{ selector selector.Labels }
 
 func budgetOf(it *resource.Item) *budget {
@@ -51,7 +51,7 @@ func budgetOf(it *resource.Item) *budget {
 	})
 }
 
-// ofBudgets returns the key of the budget that selects a pod.
+// ofBudgets returns the key of the budget that selects a pod. If several do, it returns the first one and records an event.
 func ofBudgets(api *controller.Client, c *commit.Commit) []controller.Key {
 	var keys []controller.Key
 	pod := c.Item()
@@ -69,7 +69,7 @@ func ofBudgets(api *controller.Client, c *commit.Commit) []controller.Key {
 	return keys
 }
 
-// stale returns the key of a pod that says that it is about to be disrupted.
+// stale returns the key of a pod that is marked as about to be disrupted.
 func stale(_ *controller.Client, c *commit.Commit) []controller.Key {
 	if c.Deleted() || resource.Derived(c.Item(), markedAt) == (marked{}) {
 		return nil
@@ -77,7 +77,8 @@ func stale(_ *controller.Client, c *commit.Commit) []controller.Key {
 	return []controller.Key{{Namespace: c.Namespace, Name: ofPod + c.Name}}
 }
 
-// marked is when a pod was marked as about to be disrupted; the zero value: it is not, or by its kubelet, or it ends.
+// marked is the time at which a pod was marked as about to be disrupted. It is empty if the pod is not marked, was marked by its
+// kubelet, has ended, or is being deleted.
 type marked struct{ at string }
 
 func markedAt(pod object.Object) marked {
@@ -114,7 +115,7 @@ func disrupt(api *controller.Client, key controller.Key) (time.Duration, *status
 	return 0, failed
 }
 
-// unmark takes back that a pod is about to be disrupted, if it was not in time.
+// unmark resets the condition DisruptionTarget of a pod after disruptionTimeout.
 func unmark(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
 	it := api.Item(workload.Pods, key.Namespace, key.Name)
 	if it == nil {
@@ -137,15 +138,15 @@ func unmark(api *controller.Client, key controller.Key) (time.Duration, *status.
 	return 0, failed
 }
 
-// sync is one look at a budget and the pods that it selects.
+// sync is one reconcile of a budget: it computes the status from the pods that the budget selects.
 type sync struct {
 	api    *controller.Client
 	budget object.Object
 	pods   []*workload.Pod
 }
 
-// sync writes the status of the budget where it is not what there is. again is when an eviction that nothing has come of yet
-// is looked at again.
+// sync updates the status of the budget. again is the delay until the next evicted pod that has not been deleted exceeds its
+// timeout.
 func (s *sync) sync() (again time.Duration, failed *status.Status) {
 	if len(s.pods) == 0 {
 		s.say("Normal", "NoPods", "No matching pods found")
@@ -170,10 +171,11 @@ func (s *sync) sync() (again time.Duration, failed *status.Status) {
 	return again, s.write(expected, desired, healthy, disrupted)
 }
 
-// say records an event about the budget. It ignores errors.
+// say records an event about the budget. Errors are ignored.
 func (s *sync) say(kind, reason, message string) { _ = s.api.Event(s.budget, kind, reason, message) }
 
-// disrupted returns the pods that were evicted and are not being deleted yet, as the status has them.
+// disrupted returns the pods that were evicted and are not being deleted yet, in the format of status.disruptedPods, and the
+// delay until the first of them exceeds its timeout.
 func (s *sync) disrupted() (left map[string]any, again time.Duration) {
 	left = map[string]any{}
 	evicted := s.budget.Map("status", "disruptedPods")
@@ -195,7 +197,7 @@ func (s *sync) disrupted() (left map[string]any, again time.Duration) {
 	return left, again
 }
 
-// write writes the status, where it is another.
+// write updates the status of the budget, unless the stored status is equal.
 func (s *sync) write(expected, desired, healthy int64, disrupted map[string]any) *status.Status {
 	allowed := max(healthy-desired, 0)
 	if expected <= 0 {
@@ -225,7 +227,7 @@ func (s *sync) write(expected, desired, healthy int64, disrupted map[string]any)
 	return failed
 }
 
-// setCondition says whether disruptions are allowed (meta.SetStatusCondition).
+// setCondition sets the condition DisruptionAllowed (meta.SetStatusCondition).
 func (s *sync) setCondition(value, reason, message string, generation int64) {
 	controller.SetCondition(s.budget, s.api.Now(), disruptionAllowed, value, reason, message)
 	if c := s.budget.Condition(disruptionAllowed); generation > 0 {

@@ -11,8 +11,8 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// expected returns how many pods of the budget there should be, and how many have to be healthy (getExpectedPodCount).
-// unmanaged says that some pods, which are not counted, have no controller.
+// expected returns the number of pods that the budget counts, and the number of them that must be healthy (getExpectedPodCount).
+// unmanaged reports that some pods have no controller; they are not counted.
 func (s *sync) expected() (expected, desired int64, unmanaged bool, failed *status.Status) {
 	if most, ok := s.budget.Get("spec", "maxUnavailable"); ok {
 		expected, unmanaged, failed = s.scale()
@@ -29,9 +29,9 @@ func (s *sync) expected() (expected, desired int64, unmanaged bool, failed *stat
 	return expected, workload.Share(least, expected, math.Ceil), unmanaged, failed
 }
 
-// scale adds up how many pods the controllers of the pods want (getExpectedScale).
+// scale returns the sum of the replicas of the pods' controllers (getExpectedScale).
 func (s *sync) scale() (sum int64, unmanaged bool, failed *status.Status) {
-	known := map[string]bool{} // controllers, by uid
+	known := map[string]bool{} // UIDs of controllers
 	for _, p := range s.pods {
 		switch uid := p.Controller.String("uid"); {
 		case p.Controller == nil:
@@ -54,8 +54,8 @@ func (s *sync) scale() (sum int64, unmanaged bool, failed *status.Status) {
 	return sum, unmanaged, nil
 }
 
-// replicas returns how many pods the controller of a pod wants, and its uid: that of a ReplicaSet of a Deployment is the
-// Deployment.
+// replicas returns the desired number of pods of a pod's controller, and the controller's UID. For the ReplicaSet of a
+// Deployment, it returns those of the Deployment.
 func (s *sync) replicas(p *workload.Pod) (uid string, replicas int64, failed *status.Status) {
 	ref := p.Controller
 	if ref.String("kind") == "ReplicaSet" {
@@ -81,7 +81,8 @@ func (s *sync) replicas(p *workload.Pod) (uid string, replicas int64, failed *st
 	return scale.UID(), scale.Int64("spec", "replicas"), nil
 }
 
-// parent returns the reference to the Deployment that is the controller of a ReplicaSet and is there, nil if none is.
+// parent returns the reference to the Deployment that controls a ReplicaSet, or nil if the Deployment or the reference does not
+// exist.
 func (s *sync) parent(namespace string, ref object.Object, group string) object.Object {
 	set := s.api.OfKind(ref.String("apiVersion"), ref.String("kind"))
 	if set == nil || set.Group != group {

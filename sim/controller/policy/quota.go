@@ -1,8 +1,8 @@
-// Package policy holds the controllers of limits: the usage of ResourceQuotas, and the number of pods of a PodDisruptionBudget that may be
-// evicted (pkg/controller/resourcequota, disruption).
+// Package policy implements the controllers of limits: they maintain the usage of ResourceQuotas, and the number of pods of a
+// PodDisruptionBudget that may be evicted (pkg/controller/resourcequota, disruption).
 //
-//	ResourceQuota: spec.hard ──▶ status.hard, status.used   admission counts new objects, the controller existing ones
-//	PodDisruptionBudget ──▶ status: pods expected, healthy, disruptions allowed   evictions take one, this gives it back
+//	ResourceQuota: spec.hard ──▶ status.hard, status.used   admission adds new objects, the controller counts existing ones
+//	PodDisruptionBudget ──▶ status: expected and healthy pods, allowed disruptions   evictions take one, the controller recounts
 package policy
 
 import (
@@ -19,17 +19,18 @@ import (
 const (
 	quotas = "resourcequotas"
 
-	// recountAfter is when a quota is counted again without anything that calls for it (--resource-quota-sync-period). Only
-	// where that may find something is it done.
+	// recountAfter is the delay of a recount that no event causes (--resource-quota-sync-period). Such a recount is scheduled
+	// only if it may change the usage.
 	recountAfter = 5 * time.Minute
 )
 
-// Quota keeps the status of ResourceQuotas (pkg/controller/resourcequota).
+// Quota maintains the status of ResourceQuotas (pkg/controller/resourcequota).
 //
-//	a quota is made, its spec.hard changes        ──▶ counted at once
-//	an object goes, or uses something else        ──▶ counted at once, if its kind is limited
-//	admission counts a create that fails later,   ──▶ counted after recountAfter
-//	a pod is overdue, a kind is served that was not
+//	a quota is created, or its spec.hard changes           ──▶ counted immediately
+//	an object is deleted, or its usage changes             ──▶ counted immediately, if its kind is limited
+//	admission counts an object whose creation then fails,  ──▶ counted after recountAfter
+//	a deleted pod exceeds its grace period,
+//	or a kind becomes available
 func Quota() controller.Controller {
 	return controller.Account("resourcequota-controller", "resourcequota-controller", controller.Func(count),
 		controller.Watch{Resource: quotas, Keys: changedHard},
@@ -41,7 +42,7 @@ func keyOf(it *resource.Item) controller.Key {
 	return controller.Key{Namespace: it.Namespace, Name: it.Name}
 }
 
-// limits are the limits of a quota: in its spec and in its status.
+// limits holds the limits in a quota's spec and status.
 type limits struct {
 	spec, hard, used resource.Amounts
 	scopes           []any
@@ -72,7 +73,7 @@ func same(a, b resource.Amounts) bool {
 	return true
 }
 
-// changedHard returns the key of a quota that limits something else than before.
+// changedHard returns the key of a quota whose spec.hard has changed.
 func changedHard(_ *controller.Client, c *commit.Commit) []controller.Key {
 	if c.Deleted() || !c.Created() && same(limitsOf(c.Item()).spec, limitsOf(c.Before()).spec) {
 		return nil
@@ -80,7 +81,7 @@ func changedHard(_ *controller.Client, c *commit.Commit) []controller.Key {
 	return []controller.Key{keyOf(c.Item())}
 }
 
-// charged returns the key of a quota of which something else is said to be used.
+// charged returns the key of a quota whose status.used has changed.
 func charged(_ *controller.Client, c *commit.Commit) []controller.Key {
 	if c.Deleted() || c.Created() || same(limitsOf(c.Item()).used, limitsOf(c.Before()).used) {
 		return nil
@@ -88,7 +89,7 @@ func charged(_ *controller.Client, c *commit.Commit) []controller.Key {
 	return []controller.Key{keyOf(c.Item())}
 }
 
-// limited returns the keys of the quotas that limit what an object uses less of, or otherwise, than before.
+// limited returns the keys of the quotas that limit the resources of an object whose usage has decreased or changed.
 func limited(api *controller.Client, c *commit.Commit) (keys []controller.Key) {
 	if c.Created() || c.Namespace == "" || c.Definition == nil {
 		return nil
@@ -114,12 +115,12 @@ func contextOf(api *controller.Client, d *resource.Definition, namespace string)
 	return &resource.Context{Now: api.Now(), Definition: d, Namespace: namespace, Objects: api, Warn: func(string) {}}
 }
 
-// measured reports whether a limit that the quota has is about the objects that a meter measures.
+// measured reports whether the quota limits resources of the objects that a meter measures.
 func (l *limits) measured(m *resource.Meter, ctx *resource.Context) bool {
 	return slices.ContainsFunc(l.hard.Names(), func(name string) bool { return m.Measures(ctx, name) })
 }
 
-// differs reports whether an object uses something else of the quota than before it was written.
+// differs reports whether an update changed the object's usage of the quota.
 func (l *limits) differs(m *resource.Meter, ctx *resource.Context, c *commit.Commit) bool {
 	if m.Uses == nil && len(l.scopes) == 0 {
 		return false
@@ -129,7 +130,7 @@ func (l *limits) differs(m *resource.Meter, ctx *resource.Context, c *commit.Com
 	return in != m.Within(l.scopes, before) || in && !same(m.Amounts(ctx, now), m.Amounts(ctx, before))
 }
 
-// count writes the usage of a quota into its status.
+// count updates the usage in the status of a quota.
 func count(api *controller.Client, key controller.Key) (again time.Duration, failed *status.Status) {
 	it := api.Item(quotas, key.Namespace, key.Name)
 	if it == nil {
@@ -141,7 +142,7 @@ func count(api *controller.Client, key controller.Key) (again time.Duration, fai
 	for _, name := range l.spec.Names() {
 		q, ok := counted[name]
 		if !ok {
-			pending = true // no server serves it yet
+			pending = true // the resource is not served yet
 			if q, ok = l.used[name]; !ok {
 				continue
 			}
@@ -160,7 +161,7 @@ func count(api *controller.Client, key controller.Key) (again time.Duration, fai
 	return again, failed
 }
 
-// count counts what the objects of a namespace use. pending says that there are some that use less as time goes by.
+// count returns the usage of the objects in a namespace. pending reports that the usage of some of them will decrease over time.
 func (l *limits) count(api *controller.Client, namespace string) (counted resource.Amounts, pending bool) {
 	counted = resource.Amounts{}
 	seen := map[string]bool{}

@@ -10,8 +10,8 @@ import (
 )
 
 // The real server's ipallocator-repair-controller (pkg/registry/core/service/ipallocator/controller.RepairIPAddress) reconciles a
-// Service or an IPAddress whenever it is written, and all of them every core.MendInterval. An IPAddress that a client deletes or
-// changes is restored only by the periodic pass.
+// Service or an IPAddress when it is written, and all of them every core.MendInterval. An IPAddress that a client has deleted or
+// modified is restored only by the periodic check.
 const (
 	services  = "ipallocator-repair-controller services"
 	addresses = "ipallocator-repair-controller ipaddresses"
@@ -20,7 +20,7 @@ const (
 	ipAddresses = "ipaddresses.networking.k8s.io"
 )
 
-// Services creates the missing IPAddresses of services that were written.
+// Services creates the missing IPAddresses of a Service when the Service is written.
 func Services() controller.Controller {
 	return Own(services, controller.Func(mendService), controller.Watch{Resource: "services"})
 }
@@ -32,7 +32,7 @@ func mendService(api *controller.Client, key controller.Key) (time.Duration, *st
 	return 0, nil
 }
 
-// Addresses checks that an IPAddress that was written belongs to a service.
+// Addresses checks, when an IPAddress is written, that it belongs to a Service.
 func Addresses() controller.Controller {
 	return Own(addresses, controller.Func(func(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
 		m, again := core.MendAddress(api, key.Name, api.Now())
@@ -41,7 +41,7 @@ func Addresses() controller.Controller {
 	}), controller.Watch{Resource: ipAddresses})
 }
 
-// Parents reconciles the services of IPAddresses that were written, at their next periodic pass.
+// Parents reconciles the Service of an IPAddress that was written, at the time of the next periodic check.
 func Parents() controller.Controller {
 	return Own(parents, &parenting{}, controller.Watch{Resource: "services", Listed: true},
 		controller.Watch{Resource: ipAddresses, Keys: func(_ *controller.Client, c *commit.Commit) []controller.Key {
@@ -50,7 +50,7 @@ func Parents() controller.Controller {
 		}})
 }
 
-// parenting remembers when services are looked at, by their keys.
+// parenting contains the time of the next check of each Service, by the Service's key.
 type parenting struct{ due map[string]time.Time }
 
 // Memory implements controller.Rememberer.
@@ -75,15 +75,15 @@ func (p *parenting) Reconcile(api *controller.Client, key controller.Key) (time.
 	return core.MendInterval, nil
 }
 
-// mend carries out a Mending and records its event.
-func mend(api *controller.Client, m core.Mending) {
+// mend applies an AddressRepair and records its event.
+func mend(api *controller.Client, m core.AddressRepair) {
 	if m.Event != nil {
 		api.RecordEvent(m.Event)
 	}
 	if m.Delete != "" {
-		_ = api.Delete(ipAddresses, controller.Key{Name: m.Delete}, controller.Preconditions{}) // a finalizer may hold it
+		_ = api.Delete(ipAddresses, controller.Key{Name: m.Delete}, controller.Preconditions{}) // may fail if a finalizer keeps the object
 	}
 	if m.Create != nil {
-		_, _ = api.Create(ipAddresses, m.Create) // tried again when its service is written
+		_, _ = api.Create(ipAddresses, m.Create) // an error is not handled: the next write of the Service causes another attempt
 	}
 }

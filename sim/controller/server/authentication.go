@@ -11,16 +11,16 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Authentication is the name of the controller that publishes whose certificates are believed.
+// Authentication is the name of the controller that publishes the trusted certificate authorities.
 const Authentication = "cluster-authentication-trust-controller"
 
 const configMaps = "configmaps"
 
 var published = controller.Key{Namespace: "kube-system", Name: "extension-apiserver-authentication"}
 
-// Publishing keeps the ConfigMap extension-apiserver-authentication: it adds the trusted certificate authorities when an API server
-// starts, when they change (Manager.Resync), and when the ConfigMap is deleted. Its existing certificates stay until they expire
-// (kube-apiserver, clusterauthenticationtrust).
+// Publishing maintains the ConfigMap extension-apiserver-authentication: it adds the trusted certificate authorities when an API
+// server starts, when the authorities change (Manager.Resync), and when the ConfigMap is deleted. Certificates in the ConfigMap
+// are kept until they expire (kube-apiserver, clusterauthenticationtrust).
 func Publishing(s *auth.Signers) controller.Controller {
 	return Own(Authentication, &publisher{s}, controller.Watch{Resource: configMaps, Keys: ofPublished},
 		controller.Watch{Resource: "namespaces", Keys: ofPublishedNamespace})
@@ -36,8 +36,8 @@ func ofPublished(_ *controller.Client, c *commit.Commit) []controller.Key {
 	return []controller.Key{published}
 }
 
-// ofPublishedNamespace returns the key of the ConfigMap if the commit creates its namespace. Manager.Resync finds the namespace, and so
-// the ConfigMap, where that does not exist yet.
+// ofPublishedNamespace returns the key of the ConfigMap if the commit creates its namespace. Manager.Resync also lists
+// namespaces. Therefore it queues the key even if the ConfigMap does not exist yet.
 func ofPublishedNamespace(_ *controller.Client, c *commit.Commit) []controller.Key {
 	if c.Name != published.Namespace || c.Deleted() || c.Prev != nil {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// outline is a definition without its schemas, which can be very large. It is kept with the item and not to be changed.
+// outline is a definition without its schemas, which can be very large. It is cached with the item and must not be modified.
 type outline object.Object
 
 func outlineOf(obj object.Object) outline {
@@ -27,8 +27,8 @@ func outlineOf(obj object.Object) outline {
 	return outline(out)
 }
 
-// sketch returns the outline of a definition, or nil.
-func sketch(api *controller.Client, name string) object.Object {
+// definitionOutline returns the outline of a stored definition, or nil.
+func definitionOutline(api *controller.Client, name string) object.Object {
 	it := api.Item(crd.Storage, "", name)
 	if it == nil {
 		return nil
@@ -36,11 +36,11 @@ func sketch(api *controller.Client, name string) object.Object {
 	return object.Object(resource.Derived(it, outlineOf))
 }
 
-// inGroup returns the outlines of the definitions of a group.
+// inGroup returns the outlines of the definitions in a group.
 func inGroup(api *controller.Client, group string) []object.Object {
 	var all []object.Object
 	api.Items(crd.Storage, "", func(it *resource.Item) bool {
-		if strings.HasSuffix(it.Name, "."+group) { // as validation has it
+		if strings.HasSuffix(it.Name, "."+group) { // validation ensures this form of name
 			if obj := object.Object(resource.Derived(it, outlineOf)); obj.String("spec", "group") == group {
 				all = append(all, obj)
 			}
@@ -50,15 +50,17 @@ func inGroup(api *controller.Client, group string) []object.Object {
 	return all
 }
 
-// groupOf returns the group in the name of a definition, widgets.example.com, or of an APIService, v1.example.com.
+// groupOf returns the group in the name of a definition, such as widgets.example.com, or of an APIService, such as
+// v1.example.com.
 func groupOf(name string) string {
 	_, group, _ := strings.Cut(name, ".")
 	return group
 }
 
-// edit writes the status of a definition, and its metadata, if change changes them. It reports whether it did.
+// edit applies change to the metadata and status of a definition, and writes the definition if change returns true. It reports
+// whether the write succeeded.
 func edit(api *controller.Client, name string, change func(object.Object) bool) bool {
-	known := sketch(api, name)
+	known := definitionOutline(api, name)
 	if known == nil || !change(known.Copy()) {
 		return false
 	}
@@ -75,17 +77,17 @@ const (
 	approval     = "KubernetesAPIApprovalPolicyConformantConditionController"
 )
 
-// Establishing sets the condition Established of definitions whose names are accepted (apiextensions-apiserver,
+// Establishing sets the condition Established of definitions whose names have been accepted (apiextensions-apiserver,
 // pkg/controller/establish).
 func Establishing() controller.Controller {
 	return Own(establishing, conditioned(crd.Establish), definitions)
 }
 
-// Approval sets the condition KubernetesAPIApprovalPolicyConformant of definitions in a group of the Kubernetes community
+// Approval sets the condition KubernetesAPIApprovalPolicyConformant of definitions in groups of the Kubernetes community
 // (apiextensions-apiserver, pkg/controller/apiapproval).
 func Approval() controller.Controller { return Own(approval, conditioned(crd.Approval), definitions) }
 
-// conditioned returns a reconciler that writes a definition if set changes it.
+// conditioned returns a Reconciler that applies set to a definition, and writes the definition if set returns true.
 func conditioned(set func(object.Object, time.Time) bool) controller.Func {
 	return func(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
 		edit(api, key.Name, func(obj object.Object) bool { return set(obj, api.Now()) })
@@ -93,7 +95,7 @@ func conditioned(set func(object.Object, time.Time) bool) controller.Func {
 	}
 }
 
-// unsettled reports whether one of the conditions of a definition is about to change.
+// unsettled reports whether a condition of a definition is about to change.
 func unsettled(api *controller.Client, obj object.Object) bool {
 	obj = obj.Copy()
 	return crd.Names(obj, inGroup(api, groupOf(obj.Name())), api.Now()) || crd.Establish(obj, api.Now()) || crd.Approval(obj, api.Now())
@@ -101,15 +103,15 @@ func unsettled(api *controller.Client, obj object.Object) bool {
 
 const naming = "NamingConditionController"
 
-// Naming decides on the names of definitions (apiextensions-apiserver, pkg/controller/status): each name belongs to one
-// definition of a group, the first that asks for it.
+// Naming accepts or rejects the names of definitions (apiextensions-apiserver, pkg/controller/status). Each name in a group
+// belongs to the first definition that requests it.
 func Naming() controller.Controller { return Own(naming, controller.Func(name), definitions) }
 
 func name(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
-	if sketch(api, key.Name) != nil && !accept(api, key.Name) {
+	if definitionOutline(api, key.Name) != nil && !accept(api, key.Name) {
 		return 0, nil
 	}
-	for _, other := range inGroup(api, groupOf(key.Name)) { // a name that was released or taken affects them
+	for _, other := range inGroup(api, groupOf(key.Name)) { // their names may have been released or taken
 		if other.Name() != key.Name {
 			accept(api, other.Name())
 		}
@@ -117,7 +119,7 @@ func name(api *controller.Client, key controller.Key) (time.Duration, *status.St
 	return 0, nil
 }
 
-// accept decides on the names of one definition, and reports whether it wrote that down.
+// accept accepts or rejects the names of a definition, and reports whether it has written the result.
 func accept(api *controller.Client, name string) bool {
 	others := inGroup(api, groupOf(name))
 	return edit(api, name, func(obj object.Object) bool { return crd.Names(obj, others, api.Now()) })

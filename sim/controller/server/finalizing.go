@@ -14,27 +14,27 @@ import (
 const (
 	finalizing = "CRDFinalizer"
 
-	// cleanupPoll is how often the server checks whether the objects of a deleted definition are gone, cleanupMax the time after
-	// which it reports a failure, and cleanupRetry the time until it tries again.
+	// cleanupPoll is the interval at which the server checks whether the objects of a deleted definition are gone. After
+	// cleanupMax it reports a failure, and after cleanupRetry it tries again.
 	cleanupPoll  = 5 * time.Second
 	cleanupMax   = time.Minute
 	cleanupRetry = 5 * time.Millisecond
 )
 
-// Finalizing deletes the objects of definitions that are being deleted, and then lets these go (apiextensions-apiserver,
-// pkg/controller/finalizer).
+// Finalizing deletes the objects of definitions that are being deleted, and then removes the definitions' finalizer
+// (apiextensions-apiserver, pkg/controller/finalizer).
 func Finalizing() controller.Controller {
 	return Own(finalizing, &finalizer{}, definitions)
 }
 
-// finalizer remembers the deletions that go on, by name of the definition.
+// finalizer remembers the ongoing deletions, by the name of the definition.
 type finalizer struct{ cleaning map[string]Cleanup }
 
 // Cleanup is an ongoing deletion of the objects of a definition.
 type Cleanup struct {
 	Began time.Time
-	Next  time.Time // time of the next check; zero if the finalizer is removed already
-	Retry bool      // the next check starts the deletion again
+	Next  time.Time // time of the next check; zero if the finalizer has already been removed
+	Retry bool      // the next check restarts the deletion
 }
 
 // Memory implements controller.Rememberer.
@@ -43,7 +43,7 @@ func (f *finalizer) Memory() any { return &f.cleaning }
 // Reconcile implements controller.Reconciler.
 func (f *finalizer) Reconcile(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
 	name := key.Name
-	obj := sketch(api, name)
+	obj := definitionOutline(api, name)
 	if obj == nil {
 		delete(f.cleaning, name)
 		return 0, nil
@@ -63,13 +63,13 @@ func (f *finalizer) Reconcile(api *controller.Client, key controller.Key) (time.
 	return f.begin(api, name, obj), nil
 }
 
-// begin deletes the objects of a definition.
+// begin starts the deletion of the objects of a definition.
 func (f *finalizer) begin(api *controller.Client, name string, obj object.Object) (again time.Duration) {
 	work := Cleanup{Began: api.Now()}
 	f.put(name, work)
 	terminating(api, name, "True", "InstanceDeletionInProgress", "CustomResource deletion is in progress")
 	switch {
-	case name == crd.Storage || name == APIServices: // their objects are where those of the definition would be
+	case name == crd.Storage || name == APIServices: // this definition's objects would have the storage name of built-in objects
 		release(api, name, "OverlappingBuiltInResource", "instances overlap with built-in resources in storage")
 		return 0
 	case !crd.IsTrue(obj, crd.Established):
@@ -77,21 +77,21 @@ func (f *finalizer) begin(api *controller.Client, name string, obj object.Object
 		return 0
 	}
 	objects(api, name, func(it *resource.Item) bool {
-		_ = api.Delete(name, controller.Key{Namespace: it.Namespace, Name: it.Name}, controller.Preconditions{}) // looked at again below
+		_ = api.Delete(name, controller.Key{Namespace: it.Namespace, Name: it.Name}, controller.Preconditions{}) // await checks the result
 		return true
 	})
 	return f.await(api, name, work)
 }
 
-// objects yields the objects of a definition. A definition whose resource is built in has none: the existing objects do not belong
-// to it.
+// objects calls yield with the objects of a definition. It yields none if the definition's resource is built in, because the
+// objects do not belong to the definition.
 func objects(api *controller.Client, name string, yield func(*resource.Item) bool) {
 	if d := api.Definition(name); d == nil || d.Custom {
 		api.Items(name, "", yield)
 	}
 }
 
-// await lets a definition go once its objects are gone.
+// await removes the finalizer from a definition if its objects are gone. Otherwise it returns the delay until the next check.
 func (f *finalizer) await(api *controller.Client, name string, work Cleanup) (again time.Duration) {
 	left := false
 	objects(api, name, func(*resource.Item) bool { left = true; return false })
@@ -117,7 +117,7 @@ func (f *finalizer) put(name string, work Cleanup) {
 	f.cleaning[name] = work
 }
 
-// terminating writes the condition Terminating of a definition.
+// terminating sets the condition Terminating of a definition.
 func terminating(api *controller.Client, name, value, reason, message string) {
 	edit(api, name, func(obj object.Object) bool {
 		crd.SetCondition(obj, api.Now(), crd.Terminating, value, reason, message)
@@ -125,7 +125,7 @@ func terminating(api *controller.Client, name, value, reason, message string) {
 	})
 }
 
-// release removes the finalizer that keeps a definition.
+// release removes the finalizer from a definition.
 func release(api *controller.Client, name, reason, message string) {
 	edit(api, name, func(obj object.Object) bool {
 		crd.SetCondition(obj, api.Now(), crd.Terminating, "False", reason, message)

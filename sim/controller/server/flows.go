@@ -17,18 +17,18 @@ const (
 	dangling = "priority-and-fairness-config-consumer"
 	ensuring = "priority-and-fairness-config-producer"
 
-	// EnsureInterval is how often API servers look whether the flow schemas and priority levels that they made are as they
-	// made them (PostStartHook of the group flowcontrol.apiserver.k8s.io).
+	// EnsureInterval is the interval at which API servers check the flow schemas and priority levels that they created
+	// (PostStartHook of the group flowcontrol.apiserver.k8s.io).
 	EnsureInterval = time.Minute
 )
 
-// flows watches flow schemas and priority levels; there is one key for all of them.
+// flows returns watches of flow schemas and priority levels. They share a single key.
 func flows(others bool) []controller.Watch {
 	all := func(*controller.Client, *commit.Commit) []controller.Key { return []controller.Key{{}} }
 	return []controller.Watch{{Resource: flowcontrol.Schemas, Keys: all, Others: others}, {Resource: flowcontrol.Levels, Keys: all, Others: others}}
 }
 
-// Dangling maintains the condition of each flow schema that reports whether its priority level exists (k8s.io/apiserver,
+// Dangling maintains the condition of flow schemas that reports whether their priority level exists (k8s.io/apiserver,
 // pkg/util/flowcontrol).
 func Dangling() controller.Controller {
 	c := Own(dangling, &marker{memory: marked{Recent: map[string][]time.Time{}}}, flows(false)...)
@@ -36,18 +36,18 @@ func Dangling() controller.Controller {
 	return c
 }
 
-// markMost is how often a flow schema is marked within markWindow. API servers with different caches may write opposite conditions;
-// then it tries again after 30 to 75 seconds.
+// markMost is the maximum number of condition updates of a flow schema within markWindow. API servers with different caches may
+// write opposite conditions. After markMost updates, the controller waits 30 to 75 seconds.
 const (
 	markMost   = 6
 	markWindow = time.Minute
 )
 
-// marker remembers when it has written the status of flow schemas.
+// marker contains the times at which it updated the status of flow schemas.
 type marker struct{ memory marked }
 
 type marked struct {
-	Recent map[string][]time.Time `json:",omitzero"` // by name of the flow schema, those within markWindow
+	Recent map[string][]time.Time `json:",omitzero"` // by name of the flow schema; only times within markWindow
 }
 
 // Memory implements controller.Rememberer.
@@ -69,7 +69,7 @@ func (m *marker) Reconcile(api *controller.Client, _ controller.Key) (again time
 		default:
 			m.memory.Recent[it.Name] = append(m.memory.Recent[it.Name], api.Now())
 			condition["lastTransitionTime"] = object.Time(api.Now())
-			_, _ = api.Apply(flowcontrol.Schemas, "status", controller.Key{Name: it.Name}, // one that went away needs none
+			_, _ = api.Apply(flowcontrol.Schemas, "status", controller.Key{Name: it.Name}, // fails if the flow schema was deleted, which is not an error
 				object.Object{"status": map[string]any{"conditions": []any{condition}}})
 		}
 		return true
@@ -77,9 +77,9 @@ func (m *marker) Reconcile(api *controller.Client, _ controller.Key) (again time
 	return again, nil
 }
 
-// forget drops times older than markWindow.
+// forget drops the times older than markWindow.
 func (m *marker) forget(now time.Time) {
-	if m.memory.Recent == nil { // as an archive has it
+	if m.memory.Recent == nil { // the map is nil after a State was loaded from an archive
 		m.memory.Recent = map[string][]time.Time{}
 	}
 	for name, times := range m.memory.Recent { // order does not matter
@@ -90,19 +90,19 @@ func (m *marker) forget(now time.Time) {
 	}
 }
 
-// Ensuring restores, within a minute of a change, the flow schemas and priority levels that API servers created, and deletes
-// objects that only claim to be such (kube-apiserver, pkg/registry/flowcontrol/ensurer).
+// Ensuring restores the flow schemas and priority levels that API servers created, within a minute of a change. It also deletes
+// other objects that are marked as maintained by API servers (kube-apiserver, pkg/registry/flowcontrol/ensurer).
 func Ensuring() controller.Controller {
 	c := Own(ensuring, &ensurer{}, flows(true)...)
 	c.FieldManager = flowcontrol.Producer
 	return c
 }
 
-// ensurer remembers when it looks.
+// ensurer contains the time of its next check.
 type ensurer struct{ memory ensured }
 
 type ensured struct {
-	Due time.Time `json:",omitzero"` // zero if nothing is due until an object changes
+	Due time.Time `json:",omitzero"` // zero if nothing is due before an object changes
 }
 
 // Memory implements controller.Rememberer.
@@ -123,7 +123,7 @@ func (e *ensurer) Reconcile(api *controller.Client, _ controller.Key) (time.Dura
 	return 0, nil
 }
 
-// ensure puts back the objects of one kind.
+// ensure restores the objects of one kind.
 func ensure(api *controller.Client, storage string) {
 	made := boot.Objects(api.Minor(), api.Definition(storage).Kind)
 	for _, name := range object.SortedKeys(made) {
@@ -131,18 +131,18 @@ func ensure(api *controller.Client, storage string) {
 	}
 	api.Items(storage, "", func(it *resource.Item) bool {
 		if made[it.Name] == nil && flowcontrol.Unwanted(it.Object()) {
-			_ = api.Delete(storage, controller.Key{Name: it.Name}, controller.Preconditions{}) // a finalizer may hold it
+			_ = api.Delete(storage, controller.Key{Name: it.Name}, controller.Preconditions{}) // may fail if a finalizer keeps the object
 		}
 		return true
 	})
 }
 
-// ensureOne makes sure that one object is there and as it was made.
+// ensureOne restores an object that is missing or has been modified.
 func ensureOne(api *controller.Client, storage string, made object.Object) {
 	current := api.Get(storage, "", made.Name())
 	if current == nil {
 		d := api.Definition(storage)
-		_, _ = api.Create(storage, object.Object{"kind": d.Kind, "apiVersion": d.GV(), "spec": object.Copy(made["spec"]), // it was not there
+		_, _ = api.Create(storage, object.Object{"kind": d.Kind, "apiVersion": d.GV(), "spec": object.Copy(made["spec"]), // the object did not exist
 			"metadata": map[string]any{"name": made.Name(), "annotations": object.Copy(made.Metadata()["annotations"])}})
 		return
 	}

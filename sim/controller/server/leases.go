@@ -13,13 +13,13 @@ import (
 const (
 	leases = "leases.coordination.k8s.io"
 
-	// leasePeriod is how often an API server looks for expired leases (kube-apiserver, IdentityLeaseGCPeriod).
+	// leasePeriod is the interval at which an API server checks for expired leases (kube-apiserver, IdentityLeaseGCPeriod).
 	leasePeriod = time.Hour
 )
 
-// Leases deletes the leases of API servers that are gone (KEP-1965; kube-apiserver, apiserverleasegc). running reports whether a lease
-// is that of a server of the Cluster: the real one renews its lease every 10 s, these never do. The real server looks every hour from
-// its start, this controller at each full hour, and only while there is a lease to look at.
+// Leases deletes the leases of API servers that are gone (KEP-1965; kube-apiserver, apiserverleasegc). running reports whether a
+// lease belongs to a server of the Cluster: such a lease never expires, although simulated servers do not renew it.
+// kube-apiserver checks every hour from its start. This controller checks on the hour, and only while there is a lease to check.
 func Leases(running func(lease string) bool) controller.Controller {
 	c := collector{running}
 	return Own("apiserver-lease-garbage-collector", c, controller.Watch{Resource: leases, Keys: c.keys})
@@ -27,7 +27,7 @@ func Leases(running func(lease string) bool) controller.Controller {
 
 type collector struct{ running func(lease string) bool }
 
-// keys returns the key of a commit if it is about the lease of an API server that does not run.
+// keys returns the key of a lease that does not belong to a running API server.
 func (l collector) keys(_ *controller.Client, c *commit.Commit) []controller.Key {
 	if c.Deleted() {
 		return nil
@@ -55,8 +55,8 @@ func (l collector) Reconcile(api *controller.Client, key controller.Key) (time.D
 	return 0, s
 }
 
-// expiry returns when a lease is deleted: at the first full hour after it was created and has expired. One without a renewTime or a
-// duration has expired from the beginning.
+// expiry returns the time at which a lease is deleted: the first full hour after its creation and its expiry. A lease without a
+// renewTime or a duration counts as expired since its creation.
 func expiry(lease object.Object, now time.Time) time.Time {
 	at, err := time.Parse(time.RFC3339, lease.String("metadata", "creationTimestamp"))
 	if err != nil {

@@ -14,15 +14,15 @@ import (
 const (
 	registration = "autoregister"
 
-	// APIServices is where APIServices are stored.
+	// APIServices is the storage name of APIServices.
 	APIServices = "apiservices.apiregistration.k8s.io"
-	// Automanaged is the label of an APIService that servers keep by themselves.
+	// Automanaged is the label of an APIService that servers maintain automatically.
 	Automanaged = "kube-aggregator.kubernetes.io/automanaged"
 )
 
-// Registration keeps an APIService for each served version of a group of custom resources (kube-apiserver's crd-autoregistration,
-// with kube-aggregator's pkg/controllers/autoregister). Its keys are names of definitions, and .GROUP when an APIService of a group
-// was written.
+// Registration maintains an APIService for each served version of a group of custom resources (kube-apiserver's
+// crd-autoregistration, with kube-aggregator's pkg/controllers/autoregister). Its keys are the names of definitions, and .GROUP
+// when an APIService in a group was written.
 func Registration() controller.Controller {
 	return Own(registration, controller.Func(register), controller.Watch{Resource: APIServices, Others: true,
 		Keys: func(_ *controller.Client, c *commit.Commit) []controller.Key {
@@ -31,8 +31,8 @@ func Registration() controller.Controller {
 }
 
 func register(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
-	if obj := sketch(api, key.Name); obj != nil && unsettled(api, obj) {
-		return 0, nil // it comes again when it was written
+	if obj := definitionOutline(api, key.Name); obj != nil && unsettled(api, obj) {
+		return 0, nil // the write causes another reconcile
 	}
 	group := groupOf(key.Name)
 	known := inGroup(api, group)
@@ -53,17 +53,17 @@ func register(api *controller.Client, key controller.Key) (time.Duration, *statu
 			continue
 		}
 		d := api.Definition(APIServices)
-		_, _ = api.Create(APIServices, object.Object{"kind": d.Kind, "apiVersion": d.GV(), // it was not there
+		_, _ = api.Create(APIServices, object.Object{"kind": d.Kind, "apiVersion": d.GV(), // the APIService did not exist
 			"metadata": map[string]any{"name": name, "labels": map[string]any{Automanaged: "true"}},
 			"spec":     specOf(group, want[name])})
 	}
 	return 0, nil
 }
 
-// keep makes an APIService the one of a version, or deletes it when there is none.
+// keep updates the APIService of a version. If the version is not served, keep deletes the APIService.
 func keep(api *controller.Client, obj object.Object, version string) {
 	if version == "" {
-		_ = api.Delete(APIServices, controller.Key{Name: obj.Name()}, controller.Preconditions{}) // nothing holds it
+		_ = api.Delete(APIServices, controller.Key{Name: obj.Name()}, controller.Preconditions{}) // no finalizer keeps the object
 		return
 	}
 	if spec := specOf(obj.String("spec", "group"), version); !object.Equal(obj["spec"], spec) {
@@ -72,12 +72,12 @@ func keep(api *controller.Client, obj object.Object, version string) {
 	}
 }
 
-// specOf is the spec of the APIService of a version of custom resources.
+// specOf returns the spec of the APIService of a version of custom resources.
 func specOf(group, version string) map[string]any {
 	return map[string]any{"group": group, "version": version, "groupPriorityMinimum": int64(1000), "versionPriority": int64(100)}
 }
 
-// served returns the versions of definitions that are served, by the name of their APIService.
+// served returns the served versions of the definitions in a group, by the names of their APIServices.
 func served(known []object.Object, group string) map[string]string {
 	want := map[string]string{}
 	for _, obj := range known {

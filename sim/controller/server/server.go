@@ -1,16 +1,16 @@
-// Package server holds the controllers that run in every API server, a file each. The real ones are in
+// Package server implements the controllers that run in every API server. Each has its own file. The real controllers are in
 // k8s.io/apiextensions-apiserver, k8s.io/kube-aggregator and k8s.io/apiserver.
 //
 //	commit of a definition ─▶ Naming ─▶ Establishing, Approval ─▶ Registration: APIServices of its versions
-//	                                 └─ it is being deleted ────▶ Finalizing: its objects go, then its finalizer
-//	of a service or        ─▶ Services, Addresses: each service has the IPAddresses of its clusterIPs
-//	IPAddress              └▶ Parents: within three minutes, a service whose IPAddress has changed
-//	of a flow schema or    ─▶ Dangling: the condition that says whether its priority level exists
-//	priority level         └▶ Ensuring: within a minute, the objects that servers created are restored
-//	of a lease             ─▶ Leases: an expired lease of an API server that is gone is deleted
-//	of a ConfigMap         ─▶ Publishing: the one with the trusted certificate authorities is restored
+//	                                 └─ it is being deleted ────▶ Finalizing: deletes its objects, removes its finalizer
+//	of a service or        ─▶ Services, Addresses: each service has IPAddresses for its clusterIPs
+//	IPAddress              └▶ Parents: repairs services within three minutes after an IPAddress has changed
+//	of a flow schema or    ─▶ Dangling: sets the condition that reports whether its priority level exists
+//	priority level         └▶ Ensuring: restores the objects that servers created, within a minute
+//	of a lease             ─▶ Leases: deletes the expired leases of API servers that are gone
+//	of a ConfigMap         ─▶ Publishing: restores the ConfigMap with the trusted certificate authorities
 //
-// Each step is a commit, which causes the next one. Naming and Approval race in the real server: of 60 definitions on which both
+// Each step is a commit, which causes the next one. In the real server, Naming and Approval race: of 60 definitions on which both
 // set a condition, 29 got the condition of Approval first. Here Naming is always first.
 package server
 
@@ -25,9 +25,9 @@ import (
 	"github.com/kubesim/kubesim/sim/registry"
 )
 
-// Controllers returns the controllers of an API server, in the order in which they are notified of a commit. running reports
-// whether a lease is that of an API server of the Cluster, and signers has the trusted certificate authorities. bare leaves out the
-// controllers that restore objects which API servers create when they start.
+// Controllers returns the controllers of an API server in the order in which they are notified of a commit. running reports
+// whether a lease belongs to an API server of the Cluster, and signers contains the trusted certificate authorities. bare omits
+// the controllers that restore the objects which API servers create when they start.
 func Controllers(bare bool, running func(lease string) bool, signers *auth.Signers) []controller.Controller {
 	all := []controller.Controller{Dangling()}
 	if !bare {
@@ -36,10 +36,10 @@ func Controllers(bare bool, running func(lease string) bool, signers *auth.Signe
 	return append(all, Registration(), Services(), Addresses(), Parents(), Naming(), Establishing(), Approval(), Finalizing(), Leases(running))
 }
 
-// ofDefinitions are the names of the controllers that look at definitions.
+// ofDefinitions lists the controllers that watch definitions.
 var ofDefinitions = []string{registration, naming, establishing, approval, finalizing}
 
-// Own is a controller that watches resources as the server itself: its requests are those of the loopback client.
+// Own returns a controller that runs in the API server and sends its requests as the loopback client.
 func Own(name string, r controller.Reconciler, watches ...controller.Watch) controller.Controller {
 	q := registry.Loopback(nil, nil, "", "")
 	return controller.Controller{Name: name, User: q.User, FieldManager: q.Manager, Watches: watches, Reconciler: r,
@@ -48,8 +48,8 @@ func Own(name string, r controller.Reconciler, watches ...controller.Watch) cont
 
 var definitions = controller.Watch{Resource: crd.Storage}
 
-// Recorded returns a state with only the given progress: the ongoing deletions of definitions, by name, and the time of the next
-// check of flow schemas, which is zero if there is none.
+// Recorded returns a state that contains only the given progress: cleaning contains the ongoing deletions of definitions by name,
+// and ensure is the time of the next check of flow schemas, or zero if there is none.
 func Recorded(cleaning map[string]Cleanup, ensure time.Time) *controller.State {
 	s := &controller.State{Resync: []string{addresses, parents}}
 	if !ensure.IsZero() {
@@ -66,19 +66,19 @@ func Recorded(cleaning map[string]Cleanup, ensure time.Time) *controller.State {
 	return s
 }
 
-// Rewound returns the state of controllers at a time of the past from which nothing else is known. flows reports whether flow
-// schemas have to be maintained.
+// Rewound returns the state of controllers at the given time in the past, if no other data about it is known. flows reports whether
+// flow schemas have to be maintained.
 func Rewound(now time.Time, flows bool) *controller.State {
 	ensure := time.Time{}
 	if flows {
-		ensure = now.Add(EnsureInterval) // in case that something is to be put back
+		ensure = now.Add(EnsureInterval) // flow schemas may have to be restored
 	}
 	s := Recorded(nil, ensure)
 	s.Resync = append(s.Resync, ofDefinitions...)
 	return s
 }
 
-// Restarted returns the state of controllers that have just started, after a time in which none ran.
+// Restarted returns the state of controllers that have just started after a period in which none ran.
 func Restarted(now time.Time, flows bool) *controller.State {
 	s := &controller.State{Resync: append([]string{services, addresses}, ofDefinitions...)}
 	if flows {

@@ -1,10 +1,11 @@
-// Package volume holds the controllers of persistent volumes and claims: those of kube-controller-manager, and a provisioner.
+// Package volume implements the controllers of persistent volumes and claims: those of kube-controller-manager, and a
+// provisioner.
 //
-//	claim ─ Binder ─▶ volume that will do ──────────────────────────────▶ both Bound
+//	claim ─ Binder ─▶ existing suitable volume ─────────────────────────▶ both Bound
 //	          ├──────▶ waits for a node ─ scheduler ─▶ selected-node ─┐
-//	          └──────▶ storage-provisioner ◀─────────────────────────┘─▶ Provisioner ─▶ volume made for it
+//	          └──────▶ storage-provisioner ◀─────────────────────────┘─▶ Provisioner ─▶ new volume
 //
-//	claim gone ─▶ volume Released ─▶ retained, or deleted
+//	claim deleted ─▶ volume Released ─▶ retained or deleted
 package volume
 
 import (
@@ -21,16 +22,16 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// binder is persistentvolume-binder-controller. It remembers which claims wait for a volume or a class.
+// binder implements persistentvolume-binder-controller. Its memory contains the claims that wait for a volume or a class.
 type binder struct {
 	memory struct {
 		Waiting map[string]controller.Key `json:",omitempty"`
 	}
 }
 
-// Binder brings claims and volumes together, and reclaims volumes whose claims are gone (pkg/controller/volume/
-// persistentvolume). Its keys name claims by namespace and name, volumes by name alone. The real one looks at everything every
-// 15 s and counts an event each time; here a claim is looked at again when a volume or a class has come.
+// Binder binds claims and volumes, and reclaims volumes whose claims are gone (pkg/controller/volume/persistentvolume). The key
+// of a claim has its namespace and name, the key of a volume only its name. The real controller processes everything every 15 s
+// and counts an event each time. This one processes a waiting claim again when a volume or a class becomes available.
 func Binder() controller.Controller {
 	b := &binder{}
 	c := controller.Account("persistentvolume-binder-controller", "persistent-volume-binder", b,
@@ -49,7 +50,7 @@ func claimKey(ref object.Object) controller.Key {
 	return controller.Key{Namespace: ref.String("namespace"), Name: ref.String("name")}
 }
 
-// claimWritten returns a claim, or the volume of one that is gone.
+// claimWritten returns the key of a claim or, if the claim was deleted, of its volume.
 func (b *binder) claimWritten(_ *controller.Client, c *commit.Commit) []controller.Key {
 	if !c.Deleted() {
 		return []controller.Key{{Namespace: c.Namespace, Name: c.Name}}
@@ -61,7 +62,8 @@ func (b *binder) claimWritten(_ *controller.Client, c *commit.Commit) []controll
 	return nil
 }
 
-// volumeWritten returns a volume and the claims that wait for one, or the claim of a volume that is gone.
+// volumeWritten returns the keys of a volume and, if it is available, of the claims that wait for one. If the volume was deleted,
+// it returns the key of its claim.
 func (b *binder) volumeWritten(_ *controller.Client, c *commit.Commit) []controller.Key {
 	volume := c.Object()
 	if c.Deleted() {
@@ -84,7 +86,7 @@ func (b *binder) waiting() (keys []controller.Key) {
 	return keys
 }
 
-// Reconcile sees to a claim or a volume.
+// Reconcile implements controller.Reconciler.
 func (b *binder) Reconcile(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
 	if key.Namespace == "" {
 		if volume := api.Get(claims.Volumes, "", key.Name); volume != nil {
@@ -110,7 +112,7 @@ func (b *binder) Reconcile(api *controller.Client, key controller.Key) (time.Dur
 	return 0, syncUnbound(api, claim)
 }
 
-// syncUnbound looks for a volume for a claim that names none.
+// syncUnbound finds a volume for a claim that does not name one.
 func syncUnbound(api *controller.Client, claim object.Object) *status.Status {
 	delayed := claims.Delayed(api, claim)
 	if volume := bestFor(api, claim, delayed); volume != nil {
@@ -135,8 +137,8 @@ func syncUnbound(api *controller.Client, claim object.Object) *status.Status {
 	return s
 }
 
-// bestFor returns the best volume for a claim, or nil. It prefers volumes with the fewest access modes that include all requested ones
-// (persistentVolumeOrderedIndex.findByClaim).
+// bestFor returns the best volume for a claim, or nil. It considers only volumes with all requested access modes, and prefers
+// volumes with few other modes (persistentVolumeOrderedIndex.findByClaim).
 func bestFor(api *controller.Client, claim object.Object, delayed bool) object.Object {
 	groups := map[string][]object.Object{}
 	for _, v := range api.All(claims.Volumes, "") {
@@ -155,7 +157,8 @@ func bestFor(api *controller.Client, claim object.Object, delayed bool) object.O
 	return nil
 }
 
-// defaultClass returns the StorageClass for claims that say none: of several defaults the newest, then the first by name.
+// defaultClass returns the StorageClass for claims that do not specify one: the newest default class, or the first by name if
+// several are equally new.
 func defaultClass(api *controller.Client) string {
 	var best object.Object
 	made := func(obj object.Object) time.Time { return workload.TimeOf(obj.String("metadata", "creationTimestamp")) }
@@ -170,7 +173,7 @@ func defaultClass(api *controller.Client) string {
 	return best.Name()
 }
 
-// waitForConsumer says what a claim waits for.
+// waitForConsumer records an event with the reason why a claim waits.
 func waitForConsumer(api *controller.Client, claim object.Object) {
 	reason, message := "WaitForFirstConsumer", "waiting for first consumer to be created before binding"
 	var names []string
@@ -188,7 +191,7 @@ func waitForConsumer(api *controller.Client, claim object.Object) {
 	_ = api.Event(claim, "Normal", reason, message)
 }
 
-// syncRequested binds a claim to the volume that it names.
+// syncRequested binds a claim to the volume that its spec names.
 func syncRequested(api *controller.Client, claim object.Object) *status.Status {
 	name := claim.String("spec", "volumeName")
 	volume := api.Get(claims.Volumes, "", name)
@@ -212,7 +215,8 @@ func syncRequested(api *controller.Client, claim object.Object) *status.Status {
 	return pending()
 }
 
-// unsuitable returns why a claim cannot have the volume that it names, or "" (checkVolumeSatisfyClaim).
+// unsuitable returns the reason why a claim cannot be bound to the volume that its spec names, or "" if it can
+// (checkVolumeSatisfyClaim).
 func unsuitable(volume, claim object.Object) string {
 	switch {
 	case volume.DeletionTimestamp() != "":
@@ -231,7 +235,7 @@ func unsuitable(volume, claim object.Object) string {
 	return ""
 }
 
-// syncBound looks whether a claim still has its volume.
+// syncBound checks whether a bound claim still has its volume. If not, the claim is lost.
 func syncBound(api *controller.Client, claim object.Object) *status.Status {
 	name := claim.String("spec", "volumeName")
 	volume := api.Get(claims.Volumes, "", name)
@@ -246,7 +250,7 @@ func syncBound(api *controller.Client, claim object.Object) *status.Status {
 	return lose(api, claim, "ClaimMisbound", "Two claims are bound to the same volume, this one is bound incorrectly")
 }
 
-// lose says that a claim has lost its volume, once.
+// lose marks a claim as lost and records an event, unless the claim is already lost.
 func lose(api *controller.Client, claim object.Object, reason, message string) *status.Status {
 	if claim.String("status", "phase") == "Lost" {
 		return nil
@@ -258,7 +262,7 @@ func lose(api *controller.Client, claim object.Object, reason, message string) *
 	return s
 }
 
-// provision has a volume made for a claim by the provisioner of its class.
+// provision requests a volume for a claim from the provisioner of its class.
 func provision(api *controller.Client, claim object.Object) *status.Status {
 	class := claims.Class(api, claim)
 	name := class.String("provisioner")

@@ -14,10 +14,11 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// preResize is the annotation of volumes with the size that they had before file systems on them grow.
+// preResize is the annotation of volumes with the size before the expansion of their file systems.
 const preResize = "volume.alpha.kubernetes.io/pre-resize-capacity"
 
-// bind makes a volume and a claim each other's, in four steps, each of which can be the first (PersistentVolumeController.bind).
+// bind binds a volume and a claim to each other in four steps, each of which is one write. It returns the first error of a write; a
+// later call resumes at that step (PersistentVolumeController.bind).
 func bind(api *controller.Client, volume, claim object.Object) (failed *status.Status) {
 	if claims.Bind(volume, claim) {
 		if volume, failed = api.Update(claims.Volumes, "", volume); failed != nil {
@@ -44,7 +45,7 @@ func bind(api *controller.Client, volume, claim object.Object) (failed *status.S
 	return failed
 }
 
-// setVolume sets the phase of a volume.
+// setVolume sets the phase of a volume and returns the stored volume. It writes nothing if the phase is already set.
 func setVolume(api *controller.Client, volume object.Object, phase string) (object.Object, *status.Status) {
 	if volume.String("status", "phase") == phase {
 		return volume, nil
@@ -54,7 +55,7 @@ func setVolume(api *controller.Client, volume object.Object, phase string) (obje
 	return api.Update(claims.Volumes, "status", volume)
 }
 
-// failVolume says that a volume cannot be reclaimed, once.
+// failVolume marks a volume as failed and records an event, unless it has already failed.
 func failVolume(api *controller.Client, volume object.Object, reason, message string) *status.Status {
 	if volume.String("status", "phase") == "Failed" {
 		return nil
@@ -68,8 +69,8 @@ func failVolume(api *controller.Client, volume object.Object, reason, message st
 	return s
 }
 
-// setClaim sets the phase of a claim's status, and what it has of its volume, which may be nil
-// (updateClaimStatus).
+// setClaim sets the phase of a claim, and the status fields that a claim copies from its volume, and returns the stored claim
+// (updateClaimStatus). volume may be nil.
 func setClaim(api *controller.Client, claim object.Object, phase string, volume object.Object) (object.Object, *status.Status) {
 	before := claim.Copy()
 	entered := claim.String("status", "phase") != phase
@@ -99,7 +100,8 @@ func setClaim(api *controller.Client, claim object.Object, phase string, volume 
 	return api.Update(claims.Claims, "status", claim)
 }
 
-// syncVolume sees to a volume (PersistentVolumeController.syncVolume).
+// syncVolume sets the phase of a volume according to its claim, and reclaims it if the claim is gone
+// (PersistentVolumeController.syncVolume).
 func syncVolume(api *controller.Client, volume object.Object) *status.Status {
 	ref := volume.At("spec", "claimRef")
 	if ref == nil || ref.String("uid") == "" {
@@ -136,7 +138,8 @@ func policy(volume object.Object) string {
 	return volume.String("spec", "persistentVolumeReclaimPolicy")
 }
 
-// unbind takes a volume back from a claim that has another: it is free, or still meant for the claim if its owner says so.
+// unbind unbinds a volume from a claim that is bound to another volume. If the binder had bound it, the volume becomes free.
+// Otherwise it stays reserved for the claim.
 func unbind(api *controller.Client, volume object.Object) *status.Status {
 	if claims.Has(volume, claims.BoundByController) {
 		volume.Remove("spec", "claimRef")
@@ -151,7 +154,7 @@ func unbind(api *controller.Client, volume object.Object) *status.Status {
 	return s
 }
 
-// release reclaims a volume whose claim is gone.
+// release reclaims a volume whose claim no longer exists.
 func release(api *controller.Client, volume object.Object) (failed *status.Status) {
 	if phase := volume.String("status", "phase"); phase != "Released" && phase != "Failed" {
 		if volume, failed = setVolume(api, volume, "Released"); failed != nil {
@@ -167,14 +170,14 @@ func release(api *controller.Client, volume object.Object) (failed *status.Statu
 	return nil
 }
 
-// deleteVolume deletes a volume that no other driver deletes. kube-controller-manager deletes volumes of several kinds itself;
-// kubesim supports only directories below /tmp of its own machine.
+// deleteVolume deletes a volume, unless another driver is responsible for it. kube-controller-manager can delete volumes of
+// several types. kubesim supports only directories below /tmp of its own machine.
 func deleteVolume(api *controller.Client, volume object.Object) *status.Status {
 	const plugin = "kubernetes.io/"
 	by, provisioned := volume.Annotations()[claims.ProvisionedBy]
 	switch {
 	case provisioned && !strings.HasPrefix(by, plugin), volume.Has("spec", "csi"):
-		return nil // its driver does
+		return nil // another driver deletes the volume
 	case provisioned && by != "":
 		return failVolume(api, volume, "VolumeFailedDelete", "no volume plugin matched name: "+by)
 	case !volume.Has("spec", "hostPath"):
@@ -189,7 +192,7 @@ func deleteVolume(api *controller.Client, volume object.Object) *status.Status {
 	return workload.Found(api.Delete(claims.Volumes, controller.Key{Name: volume.Name()}, controller.Preconditions{}))
 }
 
-// podsWith returns the pods that use a claim, by name or as a volume of their own.
+// podsWith returns the pods that use a claim, by name or as an ephemeral volume.
 func podsWith(api *controller.Client, claim object.Object) (pods []*resource.Item) {
 	api.Items(workload.Pods, claim.Namespace(), func(it *resource.Item) bool {
 		if usesClaims(it) {
@@ -206,7 +209,7 @@ func podsWith(api *controller.Client, claim object.Object) (pods []*resource.Ite
 	return pods
 }
 
-// usesClaims reports whether a pod may use claims, without reading it.
+// usesClaims reports whether a pod may use claims, without decoding the pod.
 func usesClaims(it *resource.Item) bool {
-	return bytes.Contains(it.Bytes, []byte(`"persistentVolumeClaim":`)) || bytes.Contains(it.Bytes, []byte(`"ephemeral":`))
+	return bytes.Contains(it.Bytes(), []byte(`"persistentVolumeClaim":`)) || bytes.Contains(it.Bytes(), []byte(`"ephemeral":`))
 }

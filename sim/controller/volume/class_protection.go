@@ -17,7 +17,7 @@ const (
 	classFinalizer    = "kubernetes.io/vac-protection"
 )
 
-// ClassProtection keeps VolumeAttributesClasses that are deleted until no claim and no volume names them
+// ClassProtection delays the deletion of VolumeAttributesClasses until no claim or volume names them
 // (pkg/controller/volume/vacprotection).
 func ClassProtection() controller.Controller {
 	return controller.Account("volumeattributesclass-protection-controller", "volumeattributesclass-protection-controller",
@@ -29,7 +29,7 @@ func ClassProtection() controller.Controller {
 		controller.Watch{Resource: claims.Volumes, Keys: formerClasses})
 }
 
-// classNames are the VolumeAttributesClasses that a claim or a volume names.
+// classNames lists the VolumeAttributesClasses that a claim or volume names.
 type classNames []string
 
 func classesOf(it *resource.Item) classNames {
@@ -53,7 +53,7 @@ func namedIn(api *controller.Client, of, class string) (found bool) {
 	return found
 }
 
-// formerClasses returns the keys of the classes that something named before it was written or deleted.
+// formerClasses returns the keys of the classes that a claim or volume no longer names after a commit.
 func formerClasses(_ *controller.Client, c *commit.Commit) (keys []controller.Key) {
 	if c.Created() {
 		return nil

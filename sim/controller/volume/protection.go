@@ -14,13 +14,13 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// The finalizers of claims and volumes in use.
+// These are the finalizers of claims and volumes in use.
 const (
 	claimFinalizer  = "kubernetes.io/pvc-protection"
 	volumeFinalizer = "kubernetes.io/pv-protection"
 )
 
-// ClaimProtection keeps claims that are deleted until no pod on a node uses them (pkg/controller/volume/pvcprotection).
+// ClaimProtection delays the deletion of claims until no pod on a node uses them (pkg/controller/volume/pvcprotection).
 func ClaimProtection() controller.Controller {
 	return controller.Account("persistentvolumeclaim-protection-controller", "pvc-protection-controller",
 		controller.Func(func(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
@@ -32,12 +32,12 @@ func ClaimProtection() controller.Controller {
 		}), controller.Watch{Resource: claims.Claims}, controller.Watch{Resource: workload.Pods, Keys: claimsOfPod})
 }
 
-// isEphemeral reports whether a pod has a claim as a volume of its own.
+// isEphemeral reports whether a claim was created for an ephemeral volume of a pod.
 func isEphemeral(it *resource.Item, claim object.Object) bool {
 	return workload.ControllerOf(claim).String("uid") == workload.PodOf(it).UID
 }
 
-// claimsOfPod returns the claims of a pod that has ended or is gone.
+// claimsOfPod returns the keys of the claims of a pod that has ended or was deleted.
 func claimsOfPod(_ *controller.Client, c *commit.Commit) (keys []controller.Key) {
 	it := c.Item()
 	if it == nil || !usesClaims(it) {
@@ -54,7 +54,7 @@ func claimsOfPod(_ *controller.Client, c *commit.Commit) (keys []controller.Key)
 	return keys
 }
 
-// VolumeProtection keeps volumes that are deleted until they are not bound (pkg/controller/volume/pvprotection).
+// VolumeProtection delays the deletion of volumes until they are no longer bound (pkg/controller/volume/pvprotection).
 func VolumeProtection() controller.Controller {
 	return controller.Account("persistentvolume-protection-controller", "pv-protection-controller",
 		controller.Func(func(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
@@ -64,7 +64,7 @@ func VolumeProtection() controller.Controller {
 		}), controller.Watch{Resource: claims.Volumes})
 }
 
-// protect gives an object a finalizer, and takes it away when the object is deleted and not used.
+// protect adds a finalizer to an object, and removes it when the object is being deleted and is not used.
 func protect(api *controller.Client, of string, key controller.Key, finalizer string, used func(object.Object) bool) *status.Status {
 	obj := api.Get(of, key.Namespace, key.Name)
 	if obj == nil {
@@ -83,7 +83,7 @@ func protect(api *controller.Client, of string, key controller.Key, finalizer st
 	return workload.Found(s)
 }
 
-// Ephemeral makes the claims of pods with volumes of their own (pkg/controller/volume/ephemeral).
+// Ephemeral creates the claims for the ephemeral volumes of pods (pkg/controller/volume/ephemeral).
 func Ephemeral() controller.Controller {
 	c := controller.Account("ephemeral-volume-controller", "ephemeral-volume-controller", controller.Func(makeClaims),
 		controller.Watch{Resource: workload.Pods, Keys: func(_ *controller.Client, c *commit.Commit) []controller.Key {
@@ -104,7 +104,7 @@ func Ephemeral() controller.Controller {
 	return c
 }
 
-// makeClaims makes the claims of a pod.
+// makeClaims creates the claims for a pod's ephemeral volumes.
 func makeClaims(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
 	pod := api.Get(workload.Pods, key.Namespace, key.Name)
 	if pod == nil || pod.DeletionTimestamp() != "" {

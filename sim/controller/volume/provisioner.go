@@ -15,15 +15,15 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Driver is the provisioner of StorageClasses whose volumes the simulator makes.
+// Driver is the provisioner of StorageClasses whose volumes the simulator creates.
 const Driver = "csi.kubesim.io"
 
-// driverFinalizer keeps a volume until the driver has deleted its storage (external-provisioner).
+// driverFinalizer prevents the deletion of a volume until the driver has deleted its storage (external-provisioner).
 const driverFinalizer = "external-provisioner.volume.kubernetes.io/finalizer"
 
-// Provisioner is a storage system with its CSI driver: it makes volumes for claims of StorageClasses whose provisioner is
-// Driver, makes them larger and deletes them, at once and as the sidecars external-provisioner and external-resizer do. There is
-// room for everything, and volumes can be used on every node. No class exists until a client creates one:
+// Provisioner simulates a storage system with its CSI driver. It creates volumes for claims of StorageClasses whose provisioner
+// is Driver, expands them and deletes them, without delay, like the sidecars external-provisioner and external-resizer. Its
+// capacity is unlimited, and its volumes can be used on every node. No such class exists until a client creates one:
 //
 //	kind: StorageClass
 //	metadata: {name: standard, annotations: {storageclass.kubernetes.io/is-default-class: "true"}}
@@ -49,7 +49,8 @@ func Provisioner() controller.Controller {
 		})}
 }
 
-// makeVolume makes the volume of a claim.
+// makeVolume creates the volume for a claim and records events. It does nothing if the volume exists, the claim is being deleted,
+// the class does not exist, or the claim still waits for the scheduler to select a node.
 func makeVolume(api *controller.Client, claim object.Object) *status.Status {
 	class, name := claims.Class(api, claim), "pvc-"+claim.UID()
 	delayed := class.String("volumeBindingMode") == "WaitForFirstConsumer"
@@ -80,7 +81,7 @@ func makeVolume(api *controller.Client, claim object.Object) *status.Status {
 	return nil
 }
 
-// grow makes the volume of a claim that asks for more larger.
+// grow expands the volume of a claim that requests more storage than the volume has.
 func grow(api *controller.Client, claim object.Object) *status.Status {
 	want, name := claims.Size(claim), claim.String("spec", "volumeName")
 	volume := api.Get(claims.Volumes, "", name)
@@ -102,7 +103,7 @@ func grow(api *controller.Client, claim object.Object) *status.Status {
 	return s
 }
 
-// dispose deletes a volume that was released, with its storage.
+// dispose deletes a released volume and its storage. It does nothing for other volumes.
 func dispose(api *controller.Client, key controller.Key) *status.Status {
 	volume := api.Get(claims.Volumes, "", key.Name)
 	if volume.Annotations()[claims.ProvisionedBy] != Driver || volume.String("status", "phase") != "Released" || policy(volume) != "Delete" {
@@ -119,7 +120,8 @@ func dispose(api *controller.Client, key controller.Key) *status.Status {
 	return workload.Found(s)
 }
 
-// Expander says of claims that ask for more than they have that their driver has to see to it (pkg/controller/volume/expand).
+// Expander records an event for a claim that requests more storage than its volume has, because the volume's driver must expand it
+// (pkg/controller/volume/expand).
 func Expander() controller.Controller {
 	c := controller.Account("persistentvolume-expander-controller", "expand-controller",
 		controller.Func(func(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
@@ -137,7 +139,7 @@ func Expander() controller.Controller {
 	return c
 }
 
-// grown returns a claim that asks for more than before, or has got more.
+// grown returns the key of a claim whose requested or actual size has increased.
 func grown(_ *controller.Client, c *commit.Commit) []controller.Key {
 	if c.Deleted() || c.Created() {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// Amounts are what a pod asks of a node, or what a node has, in whole units (framework.Resource).
+// Amounts contains the resources that a pod requests or a node has, in whole units (framework.Resource).
 type Amounts struct {
 	CPU       int64            `json:",omitempty"` // in thousandths of a core
 	Memory    int64            `json:",omitempty"` // in bytes
@@ -18,7 +18,7 @@ type Amounts struct {
 	Others    map[string]int64 `json:",omitempty"`
 }
 
-// AmountsOf rounds quantities up to whole units.
+// AmountsOf converts quantities to whole units, rounded up.
 func AmountsOf(list resource.Amounts) (a Amounts) {
 	for name, q := range list { // order does not matter
 		switch name {
@@ -34,19 +34,20 @@ func AmountsOf(list resource.Amounts) (a Amounts) {
 				if a.Others == nil {
 					a.Others = map[string]int64{}
 				}
-				a.Others[name] = q.Value()
+				a.Others[object.Keep(name)] = q.Value()
 			}
 		}
 	}
 	return a
 }
 
-// scalar reports whether the scheduler counts a resource beside cpu, memory and storage (util.IsScalarResourceName).
+// scalar reports whether the scheduler counts a resource other than cpu, memory and ephemeral storage
+// (util.IsScalarResourceName).
 func scalar(name string) bool {
 	return strings.HasPrefix(name, "hugepages-") || strings.HasPrefix(name, "attachable-volumes-") || strings.Contains(name, "/")
 }
 
-// Add adds b as often as times says, which may be negative.
+// Add adds b multiplied by times, which may be negative.
 func (a *Amounts) Add(b Amounts, times int64) {
 	a.CPU += times * b.CPU
 	a.Memory += times * b.Memory
@@ -59,7 +60,7 @@ func (a *Amounts) Add(b Amounts, times int64) {
 	}
 }
 
-// Raise makes every amount at least that of b.
+// Raise raises each amount to at least that of b.
 func (a *Amounts) Raise(b Amounts) {
 	a.CPU, a.Memory, a.Ephemeral = max(a.CPU, b.CPU), max(a.Memory, b.Memory), max(a.Ephemeral, b.Ephemeral)
 	for name, n := range b.Others { // order does not matter
@@ -69,18 +70,18 @@ func (a *Amounts) Raise(b Amounts) {
 	}
 }
 
-// Clone returns amounts that can be added to.
+// Clone returns a deep copy of a.
 func (a Amounts) Clone() Amounts {
 	a.Others = maps.Clone(a.Others)
 	return a
 }
 
-// Equal reports whether there is as much of everything as in b.
+// Equal reports whether all amounts equal those of b.
 func (a Amounts) Equal(b Amounts) bool {
 	return a.CPU == b.CPU && a.Memory == b.Memory && a.Ephemeral == b.Ephemeral && maps.Equal(a.Others, b.Others)
 }
 
-// LessThan reports whether there is less of anything than in b.
+// LessThan reports whether any amount is less than that of b.
 func (a Amounts) LessThan(b Amounts) bool {
 	for name, n := range b.Others { // order does not matter
 		if a.Others[name] < n {
@@ -90,17 +91,19 @@ func (a Amounts) LessThan(b Amounts) bool {
 	return a.CPU < b.CPU || a.Memory < b.Memory || a.Ephemeral < b.Ephemeral
 }
 
-// Lack is a resource of which a node has less left than a pod asks for (noderesources.InsufficientResource).
-type Lack struct {
+// InsufficientResource describes a resource of which a node does not have enough left for a pod
+// (noderesources.InsufficientResource).
+type InsufficientResource struct {
 	Resource                  string
 	Requested, Used, Capacity int64
 }
 
-// Lacks returns the requested resources that a node does not have left: cpu, memory and storage, and then the others by name.
-func (a Amounts) Lacks(has, used Amounts) (all []Lack) {
+// Lacks returns the requested resources that a node does not have left: first cpu, memory and ephemeral storage, and then others,
+// sorted by name.
+func (a Amounts) Lacks(has, used Amounts) (all []InsufficientResource) {
 	ask := func(name string, wanted, capacity, used int64) {
 		if wanted > 0 && wanted > capacity-used {
-			all = append(all, Lack{name, wanted, used, capacity})
+			all = append(all, InsufficientResource{name, wanted, used, capacity})
 		}
 	}
 	ask("cpu", a.CPU, has.CPU, used.CPU)
@@ -114,12 +117,13 @@ func (a Amounts) Lacks(has, used Amounts) (all []Lack) {
 	return all
 }
 
-// Requests returns the requests of a pod. For a running pod its allocated resources count, too (KEP-1287).
+// Requests returns the requests of a pod. For a running pod, it takes allocated resources into account (KEP-1287).
 func Requests(pod object.Object) Amounts {
 	return AmountsOf(podspec.WithOverhead(pod, podspec.AmountsOf(pod, "requests", Effective(pod)), "requests"))
 }
 
-// Effective returns what one container of a pod needs: the most of what it asks for, was allocated and uses.
+// Effective returns a function that returns the effective requests of a container of a pod: the maximum of its requests, its
+// allocated and its actual resources.
 func Effective(pod object.Object) func(container object.Object) resource.Amounts {
 	statuses := map[string]object.Object{}
 	for _, list := range []string{"containerStatuses", "initContainerStatuses"} {
@@ -145,7 +149,8 @@ func Effective(pod object.Object) func(container object.Object) resource.Amounts
 	}
 }
 
-// Share is a number, or a percentage of a whole that is rounded by math.Ceil or math.Floor (intstr.GetScaledValueFromIntOrPercent).
+// Share returns v if it is a number. If v is a percentage, it returns that percentage of whole, rounded with round, which is
+// math.Ceil or math.Floor (intstr.GetScaledValueFromIntOrPercent).
 func Share(v any, whole int64, round func(float64) float64) int64 {
 	switch v := v.(type) {
 	case int64:

@@ -6,7 +6,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// A port on all addresses of a node conflicts with the same port on each address.
+// TestHostPorts checks that a port on all addresses of a node conflicts with the same port on each address.
 func TestHostPorts(t *testing.T) {
 	is := is.New(t)
 	any, one, other := HostPort{anyIP, "TCP", 80}, HostPort{"10.0.0.1", "TCP", 80}, HostPort{"10.0.0.2", "TCP", 80}

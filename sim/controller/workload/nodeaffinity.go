@@ -7,15 +7,15 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// NodeAffinity says on which nodes a pod may run: its nodeSelector and what its nodeAffinity requires
-// (component-helpers, nodeaffinity.GetRequiredNodeAffinity). The zero value is all nodes.
+// NodeAffinity is the required node affinity of a pod: its nodeSelector, and the required terms of its nodeAffinity
+// (component-helpers, nodeaffinity.GetRequiredNodeAffinity). The zero value matches all nodes.
 type NodeAffinity struct {
 	labels   object.Object
 	required bool
 	terms    NodeTerms
 }
 
-// NodeAffinityOf returns that of the spec of a pod.
+// NodeAffinityOf returns the NodeAffinity of a pod spec.
 func NodeAffinityOf(spec object.Object) (a NodeAffinity) {
 	a.labels = spec.Map("nodeSelector")
 	const field = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -26,10 +26,10 @@ func NodeAffinityOf(spec object.Object) (a NodeAffinity) {
 	return a
 }
 
-// Any reports whether all nodes will do.
+// Any reports whether the affinity matches all nodes.
 func (a NodeAffinity) Any() bool { return len(a.labels) == 0 && !a.required }
 
-// Match reports whether a pod may run on a node.
+// Match reports whether a pod with the affinity may run on the node with the name and labels.
 func (a NodeAffinity) Match(name string, labels map[string]string) bool {
 	for key, value := range a.labels {
 		if have, ok := labels[key]; !ok || have != value {
@@ -39,7 +39,7 @@ func (a NodeAffinity) Match(name string, labels map[string]string) bool {
 	return !a.required || a.terms.Match(name, labels)
 }
 
-// Names returns the only nodes that the affinity can match, and false if it names none.
+// Names returns the nodes that the affinity lists by name. It returns false if the affinity can also match other nodes.
 func (a NodeAffinity) Names() (names []string, only bool) {
 	if !a.required || len(a.terms) == 0 {
 		return nil, false
@@ -55,10 +55,10 @@ func (a NodeAffinity) Names() (names []string, only bool) {
 	return slices.Compact(names), true
 }
 
-// NodeTerms select the nodes that one of them selects; none selects no node.
+// NodeTerms is a list of terms. It matches a node if at least one of the terms does. An empty list matches no node.
 type NodeTerms []NodeTerm
 
-// NodeTermsOf reads the nodeSelectorTerms of a NodeSelector.
+// NodeTermsOf parses the nodeSelectorTerms of a NodeSelector.
 func NodeTermsOf(list []object.Object) (terms NodeTerms) {
 	for _, t := range list {
 		terms = append(terms, NodeTermOf(t))
@@ -66,12 +66,12 @@ func NodeTermsOf(list []object.Object) (terms NodeTerms) {
 	return terms
 }
 
-// Match reports whether one of the terms selects a node.
+// Match reports whether one of the terms matches a node.
 func (all NodeTerms) Match(name string, labels map[string]string) bool {
 	return slices.ContainsFunc(all, func(t NodeTerm) bool { return t.Match(name, labels) })
 }
 
-// NodeTerm is one NodeSelectorTerm: all its requirements have to be met. An empty one selects no node.
+// NodeTerm is a NodeSelectorTerm. A node must meet all its requirements. A term without requirements matches no node.
 type NodeTerm struct{ labels, fields []nodeRequirement }
 
 type nodeRequirement struct {
@@ -79,7 +79,7 @@ type nodeRequirement struct {
 	values        []string
 }
 
-// NodeTermOf reads a NodeSelectorTerm.
+// NodeTermOf parses a NodeSelectorTerm.
 func NodeTermOf(term object.Object) NodeTerm {
 	return NodeTerm{nodeRequirements(term.Objects("matchExpressions")), nodeRequirements(term.Objects("matchFields"))}
 }
@@ -91,7 +91,7 @@ func nodeRequirements(list []object.Object) (all []nodeRequirement) {
 	return all
 }
 
-// Match reports whether the term selects a node. matchFields are ignored if the name is empty.
+// Match reports whether the term matches a node. It ignores matchFields if name is empty.
 func (t NodeTerm) Match(name string, labels map[string]string) bool {
 	if len(t.labels)+len(t.fields) == 0 {
 		return false
@@ -102,7 +102,7 @@ func (t NodeTerm) Match(name string, labels map[string]string) bool {
 			return false
 		}
 	}
-	for _, r := range t.fields { // metadata.name is all that there is
+	for _, r := range t.fields { // metadata.name is the only supported field
 		if name != "" && !r.meets(name, true) {
 			return false
 		}
@@ -110,7 +110,7 @@ func (t NodeTerm) Match(name string, labels map[string]string) bool {
 	return true
 }
 
-// names returns the nodes that all requirements on metadata.name leave, and false if there are none.
+// names returns the nodes that all requirements on metadata.name allow. It returns false if the term has no such requirements.
 func (t NodeTerm) names() (names []string, named bool) {
 	for _, r := range t.fields {
 		switch {
@@ -124,7 +124,7 @@ func (t NodeTerm) names() (names []string, named bool) {
 	return names, named
 }
 
-// meets reports whether a value, if there is one, is as the requirement says.
+// meets reports whether a label's value meets the requirement. there is false if the node does not have the label.
 func (r nodeRequirement) meets(value string, there bool) bool {
 	switch r.operator {
 	case "In":

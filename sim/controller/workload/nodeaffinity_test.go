@@ -68,9 +68,9 @@ func TestNodeAffinityNames(t *testing.T) {
 	is.True(only)
 	got, only = names(`{"matchFields":[` + field(`"a"`) + `,` + field(`"b"`) + `]}`)
 	is.Equal(len(got), 0)
-	is.True(only) // no node can be both
+	is.True(only) // no node has both names
 	_, only = names(`{"matchFields":[` + field(`"a"`) + `]},{"matchExpressions":[{"key":"disk","operator":"Exists"}]}`)
-	is.True(!only) // the second term names none
+	is.True(!only) // the second term names no nodes
 }
 
 func TestTolerates(t *testing.T) {

@@ -8,49 +8,49 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// Nodes is where nodes are stored.
+// Nodes is the storage name of nodes.
 const Nodes = "nodes"
 
-// Node is what pods ask of a node, taken out of its item once.
+// Node provides the fields of a node that matter to pods. They are read from its item once and cached with the item.
 type Node struct {
 	*resource.Item
 	*NodeFacts
 }
 
-// NodeFacts returns the facts that are cached with a Node's item.
+// NodeFacts contains the values that are cached with a Node's item.
 type NodeFacts struct {
 	Labels map[string]string
 	Taints []Taint
 }
 
-// NodeOf returns the node that an item is.
+// NodeOf returns the node of an item.
 func NodeOf(it *resource.Item) *Node { return &Node{it, resource.Derived(it, readNode)} }
 
 func readNode(obj object.Object) *NodeFacts { return &NodeFacts{obj.Labels(), TaintsOf(obj)} }
 
-// Placement is what a pod asks of its node: its name, labels, and what it tolerates.
+// Placement contains a pod's requirements for its node: the node's name and labels, and the taints that the pod tolerates.
 type Placement struct {
 	name        string
 	affinity    NodeAffinity
 	tolerations []Toleration
 }
 
-// PlacementOf returns what the spec of a pod asks.
+// PlacementOf returns the Placement of a pod spec.
 func PlacementOf(spec object.Object) *Placement {
 	return &Placement{spec.String("nodeName"), NodeAffinityOf(spec), TolerationsOf(spec)}
 }
 
-// Fits reports whether a node has the name and the labels.
+// Fits reports whether a node has the required name and labels.
 func (p *Placement) Fits(n *Node) bool {
 	return (p.name == "" || p.name == n.Name) && p.affinity.Match(n.Name, n.Labels)
 }
 
-// Tolerates reports whether a pod tolerates the taints of a node that have one of some effects.
+// Tolerates reports whether a pod tolerates all taints of a node with any of the given effects.
 func (p *Placement) Tolerates(n *Node, effects ...string) bool {
 	return !Untolerated(n.Taints, p.tolerations, effects...)
 }
 
-// HostPort is a port of the node that a container takes.
+// HostPort is a port of the node that a container uses.
 type HostPort struct {
 	IP, Protocol string
 	Port         int64
@@ -58,17 +58,17 @@ type HostPort struct {
 
 const anyIP = "0.0.0.0"
 
-// Conflicts reports whether not both ports can be on one node (framework.HostPortInfo).
+// Conflicts reports whether the two ports cannot be used on the same node (framework.HostPortInfo).
 func (p HostPort) Conflicts(q HostPort) bool {
 	return p.Port == q.Port && p.Protocol == q.Protocol && (p.IP == q.IP || p.IP == anyIP || q.IP == anyIP)
 }
 
-// Conflict reports whether a port of one pod and one of another cannot be on one node.
+// Conflict reports whether any port in a conflicts with any port in b.
 func Conflict(a, b []HostPort) bool {
 	return slices.ContainsFunc(a, func(p HostPort) bool { return slices.ContainsFunc(b, p.Conflicts) })
 }
 
-// HostPortsOf returns the ports of the node that a pod with a spec takes as long as it runs.
+// HostPortsOf returns the host ports that a pod uses while it is running.
 func HostPortsOf(spec object.Object) (ports []HostPort) {
 	add := func(c object.Object) {
 		for _, x := range c.Objects("ports") {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/controller"
@@ -12,47 +13,47 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// Pod is what controllers of workloads ask of a pod, taken out of its item once.
+// Pod provides the fields of a pod that controllers of workloads read. They are read from its item once and cached with the item.
 type Pod struct {
 	*resource.Item
 	*PodFacts
 }
 
-// PodFacts returns the facts that are cached with a Pod's item.
+// PodFacts contains the values that are cached with a Pod's item.
 type PodFacts struct {
 	UID             string
-	Controller      object.Object // the reference to its controller, or nil
-	owner           string        // its uid
+	Controller      object.Object // reference to its controller, or nil
+	owner           string        // the controller's UID
 	Phase, Node     string
 	Deleting        bool
 	Ready           bool
 	ReadySince      time.Time
 	Created         time.Time
-	Restarts        int64 // the most of one container
-	SidecarRestarts int64 // the most of one restartable init container
-	Cost            int   // controller.kubernetes.io/pod-deletion-cost
+	Restarts        int64 // highest number of restarts of any container
+	SidecarRestarts int64 // highest number of restarts of any sidecar
+	Cost            int   // value of controller.kubernetes.io/pod-deletion-cost
 
-	Target string            // the node that it has, or that its affinity names: that of a pod of a DaemonSet
-	Claims map[string]string // names of persistent volume claims by that of the volume
+	Target string            // its node, or the node that its affinity names, as for pods of a DaemonSet
+	Claims map[string]string // names of persistent volume claims by volume name
 }
 
-// Ref is the reference to the pod's controller, or nil.
+// Ref returns the reference to the pod's controller, or nil.
 func (p *PodFacts) Ref() object.Object { return p.Controller }
 
-// Owner is the uid of the pod's controller, or "".
+// Owner returns the UID of the pod's controller, or "".
 func (p *PodFacts) Owner() string { return p.owner }
 
-// Going says that the pod was deleted.
+// Going reports whether the pod is being deleted.
 func (p *PodFacts) Going() bool { return p.Deleting }
 
-// PodOf returns the pod that an item is.
+// PodOf returns the pod of an item.
 func PodOf(it *resource.Item) *Pod { return &Pod{it, resource.Derived(it, ReadPod)} }
 
-// ReadPod takes the facts out of a pod.
+// ReadPod extracts the facts from a pod.
 func ReadPod(obj object.Object) *PodFacts {
-	ref := ControllerOf(obj)
-	p := &PodFacts{UID: obj.UID(), Controller: ref, owner: ref.String("uid"), Phase: obj.String("status", "phase"),
-		Node: obj.String("spec", "nodeName"), Deleting: obj.DeletionTimestamp() != "", Created: TimeOf(obj.String("metadata", "creationTimestamp"))}
+	ref := ControllerOf(obj).Kept()
+	p := &PodFacts{UID: strings.Clone(obj.UID()), Controller: ref, owner: ref.String("uid"), Phase: object.Keep(obj.String("status", "phase")),
+		Node: object.Keep(obj.String("spec", "nodeName")), Deleting: obj.DeletionTimestamp() != "", Created: TimeOf(obj.String("metadata", "creationTimestamp"))}
 	if c := obj.Condition("Ready"); c.String("status") == "True" {
 		p.Ready, p.ReadySince = true, TimeOf(c.String("lastTransitionTime"))
 	}
@@ -76,7 +77,7 @@ func ReadPod(obj object.Object) *PodFacts {
 			if p.Claims == nil {
 				p.Claims = map[string]string{}
 			}
-			p.Claims[v.String("name")] = claim
+			p.Claims[object.Keep(v.String("name"))] = object.Keep(claim)
 		}
 	}
 	cost, err := strconv.ParseInt(obj.Annotations()["controller.kubernetes.io/pod-deletion-cost"], 10, 32)
@@ -86,21 +87,21 @@ func ReadPod(obj object.Object) *PodFacts {
 	return p
 }
 
-// namedNode is the node that the affinity of a pod names, or "" (daemon/util.GetTargetNodeName).
+// namedNode returns the node that the affinity of a pod names, or "" (daemon/util.GetTargetNodeName).
 func namedNode(pod object.Object) string {
 	if names, only := NodeAffinityOf(pod.Map("spec")).Names(); only && len(names) == 1 {
-		return names[0]
+		return object.Keep(names[0])
 	}
 	return ""
 }
 
-// TimeOf parses a metav1.Time. It returns the zero time for any other text.
+// TimeOf parses a metav1.Time. It returns the zero time if text is invalid.
 func TimeOf(text string) time.Time {
 	t, _ := time.Parse(time.RFC3339, text)
 	return t
 }
 
-// ControllerOf returns the reference of an object to its controller, or nil.
+// ControllerOf returns the owner reference of an object to its controller, or nil.
 func ControllerOf(obj object.Object) object.Object {
 	for _, ref := range obj.Objects("metadata", "ownerReferences") {
 		if ref.True("controller") {
@@ -112,12 +113,13 @@ func ControllerOf(obj object.Object) object.Object {
 
 func (p *Pod) Key() controller.Key { return controller.Key{Namespace: p.Namespace, Name: p.Name} }
 
-// Finished says that the pod will not run again.
+// Finished reports whether the pod has ended and will not run again.
 func (p *Pod) Finished() bool { return p.Phase == "Succeeded" || p.Phase == "Failed" }
 
 func (p *Pod) Active() bool { return !p.Finished() && !p.Deleting }
 
-// AvailableIn returns the time until the pod has been ready for a while, or 0 if it has, and false for a pod that is not ready.
+// AvailableIn returns the time until the pod has been ready for minReady, or 0 if it already has. The second result is false if
+// the pod is not ready.
 func (p *Pod) AvailableIn(minReady time.Duration, now time.Time) (time.Duration, bool) {
 	if !p.Ready {
 		return 0, false
@@ -130,7 +132,7 @@ func (p *Pod) Available(minReady time.Duration, now time.Time) bool {
 	return ready && left == 0
 }
 
-// NextAvailable returns the time until one more ready pod counts as available, or 0 if all do.
+// NextAvailable returns the time until the next ready pod becomes available, or 0 if all ready pods are available.
 func NextAvailable(pods []*Pod, minReady time.Duration, now time.Time) (soonest time.Duration) {
 	for _, p := range pods {
 		if left, ready := p.AvailableIn(minReady, now); ready && left > 0 && (soonest == 0 || left < soonest) {
@@ -140,8 +142,8 @@ func NextAvailable(pods []*Pod, minReady time.Duration, now time.Time) (soonest 
 	return soonest
 }
 
-// ByDeletion sorts pods in the order in which they are deleted (controller.ActivePodsWithRanks): without a node, pending, not ready, with
-// a lower deletion cost, with more similar pods on their node, younger. ranks are the numbers of similar pods on the node.
+// ByDeletion sorts pods in the order of their deletion (controller.ActivePodsWithRanks): without a node, pending, not ready, with
+// a lower deletion cost, with more related pods on their node, younger. ranks maps nodes to the numbers of related pods.
 func ByDeletion(pods []*Pod, ranks map[string]int, now time.Time) {
 	slices.SortStableFunc(pods, func(a, b *Pod) int {
 		if n := cmp.Or(compareProgress(a, b), cmp.Compare(a.Cost, b.Cost), cmp.Compare(ranks[b.Node], ranks[a.Node])); n != 0 {
@@ -157,8 +159,8 @@ func ByDeletion(pods []*Pod, ranks map[string]int, now time.Time) {
 	})
 }
 
-// CompareActive says which of two pods is deleted first where neither cost nor nodes count, and ages count to the second
-// (controller.ActivePods).
+// CompareActive compares two pods by the order of their deletion, without regard to deletion cost and nodes, and with ages to the
+// second (controller.ActivePods).
 func CompareActive(a, b *Pod) int {
 	if n := compareProgress(a, b); n != 0 {
 		return n
@@ -171,9 +173,9 @@ func CompareActive(a, b *Pod) int {
 
 var phases = map[string]int{"Pending": 0, "Unknown": 1, "Running": 2}
 
-// compareProgress compares how far two pods have come.
+// compareProgress compares the progress of two pods: whether they have a node, their phase, and their readiness.
 func compareProgress(a, b *Pod) int {
-	yes := func(a, b bool) int { // false is first
+	yes := func(a, b bool) int { // false sorts first
 		if a == b {
 			return 0
 		}
@@ -186,8 +188,8 @@ func compareRestarts(a, b *Pod) int {
 	return cmp.Or(cmp.Compare(b.Restarts, a.Restarts), cmp.Compare(b.SidecarRestarts, a.SidecarRestarts))
 }
 
-// younger compares two times by the logarithm of their age, so that not only the youngest go (KEP-2185). Ages of one
-// magnitude are decided by uid.
+// younger compares two times by the logarithm of their age, so that not only the youngest pods are deleted (KEP-2185). If the
+// ages have the same magnitude, it compares UIDs.
 func younger(a, b time.Time, of, other *Pod, now time.Time) int {
 	if a.IsZero() || b.IsZero() {
 		return b.Compare(a)
@@ -202,7 +204,7 @@ func magnitude(age time.Duration) int64 {
 	return int64(math.Log2(float64(age)))
 }
 
-// PodsOf returns the pods that items are.
+// PodsOf returns the pods of items.
 func PodsOf(items []*resource.Item) (all []*Pod) {
 	for _, it := range items {
 		all = append(all, PodOf(it))

@@ -1,9 +1,4 @@
-// Package workload is shared by the controllers of pods: ownership, the order of deletion, and expectations.
-//
-//	Owner     a kind whose objects control others: Watch, Of
-//	Workload  one such object: Candidates ─▶ Claim (adopt, let go) ─▶ CreatePod, DeletePod ─▶ WriteStatus
-//	Pod       the fields that controllers read of a pod, extracted from its item once
-//	Expectations  creations and deletions of pods that the cache does not show yet
+// Package workload contains code that the controllers of pods share: ownership, the order of deletion, and expectations.
 package workload
 
 import (
@@ -19,26 +14,26 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Pods is where pods are stored.
+// Pods is the storage name of pods.
 const Pods = "pods"
 
-// Owner is a kind of which objects control others.
+// Owner is a kind whose objects control other objects.
 type Owner struct {
-	Resource  string // its storage name
-	Plain     bool   // spec.selector is a map of labels
-	Finalizer string // set on adoption and removed on release, if not empty
+	Resource  string // storage name of the kind
+	Plain     bool   // spec.selector is a map of labels, not a LabelSelector
+	Finalizer string // finalizer that is added on adoption and removed on release, or ""
 }
 
-// Workload is an object that has Pods, or objects that have.
+// Workload is an object that controls pods, or objects that control pods.
 type Workload struct {
 	Owner
 	API      *controller.Client
 	Object   object.Object
 	Selector selector.Labels
-	Member   func(*resource.Item) bool // a further condition for selected objects, if not nil
+	Member   func(*resource.Item) bool // additional condition for selected objects, or nil
 }
 
-// Of returns what the cache has of a workload, and false if it has nothing.
+// Of returns a workload from the cache. It returns false if the workload does not exist.
 func (o Owner) Of(api *controller.Client, key controller.Key) (w Workload, ok bool) {
 	obj := api.Get(o.Resource, key.Namespace, key.Name)
 	if obj == nil {
@@ -48,16 +43,16 @@ func (o Owner) Of(api *controller.Client, key controller.Key) (w Workload, ok bo
 	return w, true
 }
 
-// selector returns what an object of the kind selects.
+// selector returns the selector of an object.
 func (o Owner) selector(obj object.Object) selector.Labels {
 	if o.Plain {
 		return selector.FromSet(object.StringMap(obj.Map("spec", "selector")))
 	}
-	labels, _ := selector.FromLabelSelector(obj.Map("spec", "selector")) // it was validated
+	labels, _ := selector.FromLabelSelector(obj.Map("spec", "selector")) // cannot fail: the selector has been validated
 	return labels
 }
 
-// ownerFacts are the values that are cached with the item of an object of the kind.
+// ownerFacts contains values that are cached with the item of an owner.
 type ownerFacts struct {
 	uid      string
 	selector selector.Labels
@@ -67,8 +62,9 @@ func (o Owner) facts(it *resource.Item) *ownerFacts {
 	return resource.Derived(it, func(obj object.Object) *ownerFacts { return &ownerFacts{obj.UID(), o.selector(obj)} })
 }
 
-// Watch watches what objects of the kind control: its keys are those of the controllers of an object, before and after a
-// commit, and of the objects that could adopt an orphan. seen, if not nil, is called for each object with a controller.
+// Watch returns a watch of the objects that objects of the kind control. Its keys are those of an object's controllers before and
+// after a commit, and those of the objects that could adopt an orphan. If seen is not nil, it is called for each object with a
+// controller.
 func (o Owner) Watch(dependents string, seen func(key controller.Key, c *commit.Commit)) controller.Watch {
 	return controller.Watch{Resource: dependents, Keys: func(api *controller.Client, c *commit.Commit) (keys []controller.Key) {
 		var told controller.Key
@@ -92,7 +88,8 @@ func (o Owner) Watch(dependents string, seen func(key controller.Key, c *commit.
 	}}
 }
 
-// Controls returns the key of the object of the kind that controls another, and whether anything does.
+// Controls returns the key of the object of this kind that controls an object. controlled reports whether the object has any
+// controller.
 func (o Owner) Controls(api *controller.Client, it *resource.Item) (key controller.Key, controlled bool) {
 	ref := resource.Derived(it, readDependent).Ref()
 	if ref == nil {
@@ -109,7 +106,7 @@ func (o Owner) Controls(api *controller.Client, it *resource.Item) (key controll
 	return controller.Key{Namespace: it.Namespace, Name: ref.String("name")}, true
 }
 
-// Adopters returns the keys of the objects of the kind that select an orphan.
+// Adopters returns the keys of the objects of this kind that select an orphan.
 func (o Owner) Adopters(api *controller.Client, it *resource.Item) (keys []controller.Key) {
 	api.Items(o.Resource, it.Namespace, func(x *resource.Item) bool {
 		if labels := o.facts(x).selector; !labels.Empty() && labels.Match(it.Label) {
@@ -124,13 +121,14 @@ func (w *Workload) Key() controller.Key {
 	return controller.Key{Namespace: w.Object.Namespace(), Name: w.Object.Name()}
 }
 
-// Ref is the reference of what the workload controls.
+// Ref returns the owner reference for objects that the workload controls.
 func (w *Workload) Ref() map[string]any {
 	return map[string]any{"apiVersion": w.Object.APIVersion(), "kind": w.Object.Kind(), "name": w.Object.Name(), "uid": w.Object.UID(),
 		"controller": true, "blockOwnerDeletion": true}
 }
 
-// Candidates returns the objects that the workload controls, and the objects of its namespace without a controller.
+// Candidates returns the objects that have an owner reference to the workload, and the objects in its namespace without a
+// controller. The workload may adopt the latter even if they have other owners.
 func (w *Workload) Candidates(of string) (all []*resource.Item) {
 	for _, ref := range w.API.Owned(w.Object.UID()) {
 		if ref.Resource == of && ref.Namespace == w.Object.Namespace() {
@@ -139,7 +137,7 @@ func (w *Workload) Candidates(of string) (all []*resource.Item) {
 			}
 		}
 	}
-	for _, ref := range w.API.Unowned(of, w.Object.Namespace()) {
+	for _, ref := range w.API.Orphans(of, w.Object.Namespace()) {
 		if it := w.API.Item(of, ref.Namespace, ref.Name); it != nil {
 			all = append(all, it)
 		}
@@ -147,8 +145,9 @@ func (w *Workload) Candidates(of string) (all []*resource.Item) {
 	return all
 }
 
-// Claim returns the objects that the workload controls. It adopts matching objects without a controller, and releases objects that it does
-// not select any more (controller.BaseControllerRefManager). failed is the last failure.
+// Claim returns the objects among candidates that the workload controls. It adopts matching objects without a controller, and
+// releases objects that it no longer selects (controller.BaseControllerRefManager). failed is the last error; other objects are
+// still processed after an error.
 func (w *Workload) Claim(of string, candidates []*resource.Item) (mine []*resource.Item, failed *status.Status) {
 	me, deleting := w.Object.UID(), w.Object.DeletionTimestamp() != ""
 	for _, it := range candidates {
@@ -166,7 +165,7 @@ func (w *Workload) Claim(of string, candidates []*resource.Item) (mine []*resour
 			if s != nil && s.Reason != status.ReasonNotFound && s.Reason != status.ReasonInvalid {
 				failed = s
 			}
-		case owner == "" && selected && !deleting && !facts.Going():
+		case owner == "" && selected && !deleting && !facts.IsDeleting():
 			switch s := w.Adopt(of, it); {
 			case s == nil:
 				mine = append(mine, it)
@@ -178,11 +177,11 @@ func (w *Workload) Claim(of string, candidates []*resource.Item) (mine []*resour
 	return mine, failed
 }
 
-// dependent is an object that could have a controller: an object, or the cached facts of a pod.
+// dependent is an object that may have a controller, or the cached facts of a pod.
 type dependent interface {
-	Ref() object.Object // to its controller, nil if it has none
-	Owner() string      // the uid of its controller, or ""
-	Going() bool        // it was deleted
+	Ref() object.Object // returns the reference to its controller, or nil
+	Owner() string      // returns the UID of its controller, or ""
+	IsDeleting() bool   // reports whether it is being deleted
 }
 
 type dependentFacts struct {
@@ -192,15 +191,15 @@ type dependentFacts struct {
 }
 
 func readDependent(obj object.Object) dependent {
-	ref := ControllerOf(obj)
+	ref := ControllerOf(obj).Kept()
 	return &dependentFacts{ref, ref.String("uid"), obj.DeletionTimestamp() != ""}
 }
 
 func (d *dependentFacts) Ref() object.Object { return d.ref }
 func (d *dependentFacts) Owner() string      { return d.owner }
-func (d *dependentFacts) Going() bool        { return d.going }
+func (d *dependentFacts) IsDeleting() bool   { return d.going }
 
-// Adopt makes the workload the controller of an object, unless the API server knows that the workload is to go.
+// Adopt makes the workload the controller of an object, unless the workload is being deleted according to the API server.
 func (w *Workload) Adopt(of string, it *resource.Item) *status.Status {
 	live := w.API.Live(w.Resource, w.Object.Namespace(), w.Object.Name())
 	why := ""
@@ -224,7 +223,7 @@ func (w *Workload) Adopt(of string, it *resource.Item) *status.Status {
 	return s
 }
 
-// release takes what makes an object the workload's from it.
+// release removes the reference to the workload, and the finalizer, from an object.
 func (w *Workload) release(of string, it *resource.Item) *status.Status {
 	s := w.API.Patch(of, "", controller.Key{Namespace: it.Namespace, Name: it.Name}, func(live object.Object) {
 		disown(live, w.Object.UID())
@@ -235,7 +234,8 @@ func (w *Workload) release(of string, it *resource.Item) *status.Status {
 	return s
 }
 
-// NewPod returns a pod of a template, whose parts it takes, that has yet to be made (controller.GetPodFromTemplate).
+// NewPod returns a new pod from a template, which the caller has to create (controller.GetPodFromTemplate). The pod shares data
+// with the template.
 func (w *Workload) NewPod(template object.Object) object.Object {
 	meta := map[string]any{"generateName": NamePrefix(w.Object.Name()), "namespace": w.Object.Namespace(), "ownerReferences": []any{w.Ref()}}
 	for _, name := range []string{"labels", "annotations", "finalizers"} {
@@ -246,7 +246,7 @@ func (w *Workload) NewPod(template object.Object) object.Object {
 	return object.Object{"kind": "Pod", "apiVersion": "v1", "metadata": meta, "spec": template.Map("spec")}
 }
 
-// CreatePod makes a pod of the workload's template, and says so in an event.
+// CreatePod creates a pod from the workload's template and records an event. If change is not nil, it is applied to the pod first.
 func (w *Workload) CreatePod(change func(pod object.Object)) *status.Status {
 	obj := w.NewPod(object.Object(w.Object.Map("spec", "template")).Copy())
 	if change != nil {
@@ -258,22 +258,24 @@ func (w *Workload) CreatePod(change func(pod object.Object)) *status.Status {
 	made, s := w.API.Create(Pods, obj)
 	switch {
 	case s == nil:
-		_ = w.API.Event(w.Object, "Normal", "SuccessfulCreate", "Created pod: "+made.Name) // a lost event is not recorded again
+		_ = w.API.Event(w.Object, "Normal", "SuccessfulCreate", "Created pod: "+made.Name) // failed events are not retried
 	case !Terminating(s):
 		_ = w.API.Event(w.Object, "Warning", "FailedCreate", "Error creating: "+s.Message)
 	}
 	return s
 }
 
-// NamePrefix returns what generated names of an owner's objects begin with: the owner's name, and a hyphen where it leaves a valid name.
+// NamePrefix returns the prefix of generated names of an owner's objects: the owner's name, followed by a hyphen if the result is
+// a valid name.
 func NamePrefix(name string) string {
-	if len(name) > 252 { // NameIsDNSSubdomain, with the hyphen
+	if len(name) > 252 { // NameIsDNSSubdomain with the hyphen
 		return name
 	}
 	return name + "-"
 }
 
-// DeletePod deletes a pod of the workload, and says so in an event.
+// DeletePod deletes a pod of the workload and records an event. If the pod does not exist, it returns the NotFound error and
+// records nothing.
 func (w *Workload) DeletePod(p *Pod) *status.Status {
 	s := w.API.Delete(Pods, p.Key(), controller.Preconditions{})
 	switch {
@@ -286,14 +288,14 @@ func (w *Workload) DeletePod(p *Pod) *status.Status {
 	return s
 }
 
-// Terminating reports whether something was refused because its namespace is being deleted.
+// Terminating reports whether a request was rejected because its namespace is being deleted.
 func Terminating(s *status.Status) bool {
 	return s.Details != nil && slices.ContainsFunc(s.Details.Causes, func(c status.Cause) bool { return c.Reason == "NamespaceTerminating" })
 }
 
-// Slowly does something count times, one time at first and then as often as it has gone well, until it fails: what cannot
-// work is not tried a thousand times. It returns how often it has gone well (controller.slowStartBatch).
-func Slowly(count int, do func() *status.Status) (done int, failed *status.Status) {
+// SlowStartBatch calls do count times, in batches that double in size as long as there is no failure. After a failure it does not start
+// another batch. It returns the number of successful calls (controller.slowStartBatch).
+func SlowStartBatch(count int, do func() *status.Status) (done int, failed *status.Status) {
 	for batch := min(count, 1); batch > 0 && failed == nil; batch = min(2*batch, count-done) {
 		for range batch {
 			if s := do(); s != nil {
@@ -306,7 +308,7 @@ func Slowly(count int, do func() *status.Status) (done int, failed *status.Statu
 	return done, failed
 }
 
-// SetCounts sets numbers; a field with omitempty is not there when it is 0.
+// SetCounts sets numeric fields of obj. Like encoding/json with omitempty, it omits fields that are 0.
 func SetCounts(obj object.Object, numbers map[string]int64) {
 	for name, n := range numbers { // order does not matter
 		if delete(obj, name); n != 0 {
@@ -315,7 +317,7 @@ func SetCounts(obj object.Object, numbers map[string]int64) {
 	}
 }
 
-// WriteStatus writes the status of a workload. On a conflict it reads the workload again and retries once.
+// WriteStatus writes now as the status of a workload. On a conflict it reads the workload again and retries once.
 func (w *Workload) WriteStatus(now object.Object) *status.Status {
 	obj := w.Object
 	for attempt := 0; ; attempt++ {
@@ -330,7 +332,7 @@ func (w *Workload) WriteStatus(now object.Object) *status.Status {
 	}
 }
 
-// Found is a failure that is not one when it says that the object is gone.
+// Found returns nil if s is a NotFound error, and s otherwise.
 func Found(s *status.Status) *status.Status {
 	if s != nil && s.Reason == status.ReasonNotFound {
 		return nil
@@ -338,7 +340,7 @@ func Found(s *status.Status) *status.Status {
 	return s
 }
 
-// Disown takes references to owners from an object.
+// Disown removes the references to the given owners, which are UIDs, from an object.
 func Disown(api *controller.Client, of string, key controller.Key, owners ...string) *status.Status {
 	s := api.Patch(of, "", key, func(live object.Object) { disown(live, owners...) })
 	return s

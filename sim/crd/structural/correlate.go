@@ -2,23 +2,23 @@ package structural
 
 import "github.com/kubesim/kubesim/sim/object"
 
-// Correlation pairs a value with the one it takes the place of: fields with the field of the same name, items of a list
-// map with the item of the same keys. Items of other lists have no counterpart (KEP-4008, cel/common.CorrelatedObject). A
-// nil Correlation is that of a value that has none.
+// Correlation pairs a value with the old value that it replaces: fields with the field of the same name, and items of a
+// list map with the item that has the same keys. Items of other lists have no counterpart (KEP-4008,
+// cel/common.CorrelatedObject). A value without a counterpart has a nil Correlation.
 type Correlation struct {
 	schema   *Schema
 	now, old any
 
 	compared, same bool           // whether equal was computed, and its result
-	byKey          map[string]any // items of old by their keys, of a list map
+	byKey          map[string]any // items of old by their keys, for a list map
 }
 
-// Correlate pairs a value of a schema with its old value.
+// Correlate pairs a value with its old value. s is the schema of both.
 func Correlate(s *Schema, now, old any) *Correlation {
 	return &Correlation{schema: s, now: now, old: old}
 }
 
-// Old returns the old value, or nil for a nil c.
+// Old returns the old value. It returns nil if c is nil.
 func (c *Correlation) Old() any {
 	if c == nil {
 		return nil
@@ -26,7 +26,7 @@ func (c *Correlation) Old() any {
 	return c.old
 }
 
-// Field returns the correlation of a field, or nil when there is none.
+// Field returns the correlation of a field, or nil if there is none.
 func (c *Correlation) Field(name string) *Correlation {
 	if c == nil || c.schema == nil {
 		return nil
@@ -45,7 +45,7 @@ func (c *Correlation) Field(name string) *Correlation {
 	return Correlate(child, x, y)
 }
 
-// Item returns the correlation of an item of a list, or nil when there is none.
+// Item returns the correlation of a list item, or nil if there is none.
 func (c *Correlation) Item(i int) *Correlation {
 	if c == nil || c.schema == nil || c.schema.ListType != "map" || c.schema.Items == nil {
 		return nil
@@ -75,7 +75,7 @@ func (c *Correlation) Item(i int) *Correlation {
 	return nil
 }
 
-// keyOf returns the values of the key fields of an item as text. ok is false for an item that lacks one of them.
+// keyOf returns the key of an item: its key fields encoded as JSON. If the item lacks one of the key fields, keyOf returns false.
 func (s *Schema) keyOf(item any) (key string, ok bool) {
 	m, _ := item.(map[string]any)
 	keys := make([]any, len(s.ListKeys))
@@ -84,7 +84,7 @@ func (s *Schema) keyOf(item any) (key string, ok bool) {
 		case bool, string, int64:
 			keys[i] = v
 		case float64:
-			keys[i] = []any{v} // 1 and 1.0 are two values
+			keys[i] = []any{v} // 1 and 1.0 are different values
 		default:
 			return "", false
 		}
@@ -92,8 +92,8 @@ func (s *Schema) keyOf(item any) (key string, ok bool) {
 	return string(object.JSON(keys)), true
 }
 
-// Unchanged reports whether the value did not change; the order of a list map does not count. An object with a field that
-// its schema does not declare counts as changed, and so does the value of a nil c.
+// Unchanged reports whether the value did not change. It ignores the order of list maps. An object that contains an undeclared
+// field counts as changed. If c is nil, the value has no counterpart and counts as changed, too.
 func (c *Correlation) Unchanged() bool {
 	if c == nil {
 		return false

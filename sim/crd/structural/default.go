@@ -2,15 +2,15 @@ package structural
 
 import "github.com/kubesim/kubesim/sim/object"
 
-// ApplyDefaults fills in the defaults of the schema, in place, and removes nulls where null is not allowed
-// (CustomResourceDefinition documentation, "Defaulting and Nullable"). A default is only added to an existing object: a nested
-// default needs a parent, or a default of the parent.
+// ApplyDefaults sets the defaults of the schema in place, and removes nulls that are not allowed (CustomResourceDefinition
+// documentation, "Defaulting and Nullable"). A default applies only if the enclosing object exists, so a nested default
+// requires that its parent exists or has a default.
 func (s *Schema) ApplyDefaults(v any) {
 	s.Fill(v)
 	s.DropNulls(v)
 }
 
-// Fill fills in the defaults of the schema, in place. A null where none is allowed gives way to a default.
+// Fill sets the defaults of the schema in place. A default also replaces a null that is not allowed.
 func (s *Schema) Fill(v any) {
 	if s == nil {
 		return
@@ -44,7 +44,7 @@ func (s *Schema) Fill(v any) {
 	}
 }
 
-// complete reports whether ApplyDefaults would change nothing.
+// complete reports whether a value already has all defaults and no nulls that ApplyDefaults would remove.
 func (s *Schema) complete(v any) bool {
 	if s == nil {
 		return true
@@ -71,10 +71,10 @@ func (s *Schema) complete(v any) bool {
 	return true
 }
 
-// refusesNull reports whether v is null where the schema does not allow that.
+// refusesNull reports whether v is null and the schema does not allow null.
 func (s *Schema) refusesNull(v any) bool { return v == nil && s != nil && !s.Nullable }
 
-// DropNulls removes fields that are null, may not be, and have no default. Items of lists stay.
+// DropNulls removes fields that are null although they are not nullable, unless they have a default. It keeps list items.
 func (s *Schema) DropNulls(v any) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -93,7 +93,7 @@ func (s *Schema) DropNulls(v any) {
 	}
 }
 
-// pruneDefaults prunes the defaults: it removes fields that the schema does not have.
+// pruneDefaults removes from the defaults all fields that the schema does not have.
 func (s *Schema) pruneDefaults() {
 	if s == nil {
 		return

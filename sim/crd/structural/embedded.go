@@ -9,12 +9,12 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Meta decodes metadata as ObjectMeta: it returns the metadata without unknown fields, the paths of these below metadata, and an
-// error if it cannot be decoded.
+// Meta decodes metadata as an ObjectMeta. It returns the metadata without unknown fields, and the paths of these fields, relative
+// to metadata. If the metadata cannot be decoded, it returns an error.
 type Meta func(metadata any) (meta map[string]any, unknown []string, err error)
 
-// Coerce normalizes the metadata of embedded resources, in place, and returns the paths of unknown fields in it. If drop is set,
-// invalid metadata is removed; otherwise the first error ends it.
+// Coerce normalizes the metadata of embedded resources in place and returns the paths of its unknown fields. If drop is true,
+// it removes invalid metadata; otherwise it stops at the first error.
 func (s *Schema) Coerce(v any, p field.Path, read Meta, drop bool) (unknown []string, err *field.Error) {
 	c := coercer{read: read, drop: drop}
 	if c.coerce(s, v, p); c.err != nil {
@@ -23,7 +23,7 @@ func (s *Schema) Coerce(v any, p field.Path, read Meta, drop bool) (unknown []st
 	return c.unknown, nil
 }
 
-// coercer is one run of Coerce.
+// coercer is the state of one call to Coerce.
 type coercer struct {
 	read    Meta
 	drop    bool
@@ -121,7 +121,7 @@ func checkResource(m map[string]any, p field.Path, read Meta, rules metadata.Rul
 	return append(errs, rules.Validate(checked, checked.String("namespace") != "", field.NamePathSegment, p.Child("metadata"))...)
 }
 
-// KindName is the rule for names of kinds, with all messages in one.
+// KindName is the rule for the names of kinds. It joins all messages into one.
 func KindName(name string) []string {
 	if texts := field.DNS1035Label(strings.ToLower(name)); len(texts) > 0 {
 		return []string{"may have mixed case, but should otherwise match: " + strings.Join(texts, ",")}
@@ -129,7 +129,7 @@ func KindName(name string) []string {
 	return nil
 }
 
-// checkText checks a field that must be a string and not empty, if it is there.
+// checkText checks that a field, if it is present, is a nonempty string that satisfies the rule.
 func checkText(m map[string]any, p field.Path, name string, rule func(string) string) field.ErrorList {
 	v, ok := m[name]
 	if !ok {
@@ -147,7 +147,7 @@ func checkText(m map[string]any, p field.Path, name string, rule func(string) st
 	return field.ErrorList{field.Invalid(p.Child(name), v, text)}
 }
 
-// Embeds reports whether a schema has embedded resources anywhere.
+// Embeds reports whether a schema contains embedded resources at any level.
 func (s *Schema) Embeds() bool {
 	if s == nil {
 		return false

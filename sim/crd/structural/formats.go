@@ -15,8 +15,8 @@ import (
 	"github.com/kubesim/kubesim/sim/field"
 )
 
-// formats are the formats of strings that are checked, by normal name. Others are ignored, with a warning when the
-// definition is written (CustomResourceDefinition documentation, "Validation").
+// formats are the string formats that are validated, by normalized name. Other formats are ignored, with a warning when
+// the definition is written (CustomResourceDefinition documentation, "Validation").
 var formats = map[string]func(string) bool{
 	"bsonobjectid": matches(`^[0-9a-fA-F]{24}$`),
 	"uri":          isURI,
@@ -46,25 +46,25 @@ var formats = map[string]func(string) bool{
 	"k8slongname":  func(s string) bool { return len(field.DNS1123Subdomain(s)) == 0 },
 }
 
-// Matches reports whether a text has a format that KnownFormat knows of strings.
+// Matches reports whether text has the format, which must be a string format that KnownFormat accepts.
 func Matches(format, text string) bool { return formats[normal(format)](text) }
 
-// matches returns the check against a regular expression, which is compiled when it is first asked for.
+// matches returns a function that matches a regular expression, which is compiled on first use.
 func matches(expr string) func(string) bool {
 	compiled := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 	return func(s string) bool { return compiled().MatchString(s) }
 }
 
-// isUUID returns the check for UUIDs whose version and variant are as they should be: groups of 8, 4, 4, 4 and 12 digits, with
-// or without hyphens.
+// isUUID returns a function that matches UUIDs with the given version and variant: groups of 8, 4, 4, 4 and 12 digits,
+// with or without hyphens.
 func isUUID(version, variant string) func(string) bool {
 	return matches(`(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?` + version + `[0-9a-f]{3}-?` + variant + `[0-9a-f]{3}-?[0-9a-f]{12}$`)
 }
 
-// normal returns the name under which a format is known: date-time is datetime.
+// normal returns the normalized name of a format: date-time becomes datetime.
 func normal(format string) string { return strings.ReplaceAll(format, "-", "") }
 
-// formatOf reports whether values of the types can have the format.
+// formatOf reports whether a format is known for values of the given types.
 func formatOf(types []string, format string) bool {
 	kind := ""
 	if len(types) == 1 {
@@ -73,7 +73,8 @@ func formatOf(types []string, format string) bool {
 	return KnownFormat(kind, format)
 }
 
-// KnownFormat reports whether values of a type ("" for none or several) are checked against a format.
+// KnownFormat reports whether values of a type are validated against a format. If a schema allows any type or several types, kind
+// is "".
 func KnownFormat(kind, format string) bool {
 	switch kind {
 	case "", "string":
@@ -86,7 +87,8 @@ func KnownFormat(kind, format string) bool {
 	return false
 }
 
-// parseIP reads an address. Zeros in front of the numbers of an IPv4 address are taken, as by the real server.
+// parseIP parses an IP address without a zone. Like the real server, it accepts leading zeros in the numbers of an IPv4 address. It
+// returns false if s is invalid.
 func parseIP(s string) (netip.Addr, bool) {
 	if !strings.Contains(s, ":") {
 		parts := strings.Split(s, ".")
@@ -115,15 +117,15 @@ func isURI(s string) bool {
 	return err == nil
 }
 
-// The parts of host names: H is any letter, symbol or digit.
+// The labels of a hostname. H stands for any letter, symbol or digit.
 var (
 	isTopLabel    = matches(`^\p{L}{2,63}$`)
 	isLabel       = matches(strings.ReplaceAll(`^H(-*H+)*$`, "H", `[\p{L}\p{S}0-9]`))
 	isSingleLabel = matches(strings.ReplaceAll(`^H(-?H+)?$`, "H", `[\p{L}\p{S}0-9]`))
 )
 
-// isHostname checks a host name of RFC 1034; letters of any alphabet and symbols are taken. A name without dots can have
-// a hyphen in the second place only, as the real server has it.
+// isHostname reports whether s is a hostname according to RFC 1034, except that letters of all alphabets and symbols are also
+// allowed. As in the real server, a name without dots may have a hyphen only in the second position.
 func isHostname(s string) bool {
 	labels := strings.Split(s, ".")
 	top := len(labels) - 1
@@ -140,7 +142,7 @@ var isbnSeparators = strings.NewReplacer("-", "", " ", "")
 
 var isISBNDigits = matches(`^\d{9}[\dXx]$|^\d{13}$`)
 
-// isISBN10 checks ten digits and their sum; the last one may be ten, which is written X.
+// isISBN10 reports whether s is an ISBN-10 with a valid checksum. The last digit may be X, for ten.
 func isISBN10(s string) bool {
 	s = isbnSeparators.Replace(s)
 	sum := 0
@@ -165,11 +167,11 @@ func isISBN13(s string) bool {
 
 var (
 	notDigits = regexp.MustCompile(`\D`)
-	// isCardNumber checks how the numbers of the issuers of cards begin, and how long those are.
+	// isCardNumber matches numbers with the prefixes and lengths of the card issuers.
 	isCardNumber = matches(`^(4\d{12}(\d{3})?|(5[1-5]|35|65)\d{14}|6011\d{12}|3[47]\d{13}|(2131|1800|30[0-5]|3[68]\d)\d{11})$`)
 )
 
-// isCreditCard checks the digits in s and their Luhn sum.
+// isCreditCard checks the digits in s and their Luhn checksum.
 func isCreditCard(s string) bool {
 	s = notDigits.ReplaceAllString(s, "")
 	sum := 0
@@ -193,10 +195,10 @@ func isDate(s string) bool {
 	return err == nil
 }
 
-// unit matches a part of every duration: a number and the beginning of the name of a unit.
+// unit matches the part of a duration that determines its validity: a number and the beginning of a unit name.
 var unit = matches(`(?i)\d ?(ns|nano|us|µs|m|s|h|d|w)`)
 
-// isDuration checks a duration of Go, or one of the longer forms that Scala has ("22 seconds").
+// isDuration reports whether s is a Go duration or a duration in Scala's longer format ("22 seconds").
 func isDuration(s string) bool {
 	_, err := time.ParseDuration(s)
 	return err == nil || unit(s)
@@ -205,7 +207,7 @@ func isDuration(s string) bool {
 // clock matches the time in a date-time, after the date. Any character may precede a fraction.
 var clock = matches(`^[tT]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(.\d+)?([zZ]|[+-]\d\d:\d\d)$`)
 
-// isDateTime checks a date-time of RFC 3339, in any case of letters.
+// isDateTime reports whether s is a date-time of RFC 3339, ignoring case.
 func isDateTime(s string) bool {
 	date := len(time.DateOnly)
 	return len(s) > date && isDate(s[:date]) && clock(s[date:])

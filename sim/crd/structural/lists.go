@@ -5,7 +5,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// CheckLists returns the duplicates in lists that are sets or maps (x-kubernetes-list-type). p is the path of v.
+// CheckLists reports duplicate items in lists that are sets or maps (x-kubernetes-list-type). p is the path of v.
 func (s *Schema) CheckLists(v any, p field.Path) field.ErrorList {
 	if s == nil {
 		return nil
@@ -41,17 +41,17 @@ func (s *Schema) checkMap(list []any, p field.Path) field.ErrorList {
 	if len(s.ListKeys) != 1 {
 		return duplicates(keys, p, show)
 	}
-	values := make([]any, len(keys)) // a single key is compared as a value of its own
+	values := make([]any, len(keys)) // with a single key field, its value is compared
 	for i, key := range keys {
 		v, ok := key.(map[string]any)[s.ListKeys[0]]
 		if values[i] = v; !ok {
-			values[i] = map[string]any{"\x00": nil} // like no value that a key has
+			values[i] = map[string]any{"\x00": nil} // differs from all possible values of a key
 		}
 	}
 	return duplicates(values, p, show)
 }
 
-// duplicates reports the second of equal elements, whatever comes after it.
+// duplicates reports an error for items that occur more than once. It reports only the second occurrence of each item.
 func duplicates(list []any, p field.Path, show func(i int) any) field.ErrorList {
 	if len(list) < 2 {
 		return nil
@@ -61,7 +61,7 @@ func duplicates(list []any, p field.Path, show func(i int) any) field.ErrorList 
 	for i, x := range list {
 		text := string(object.JSON(x))
 		if _, isFloat := x.(float64); isFloat {
-			text += " float" // 1 and 1.0 are two values
+			text += " float" // 1 and 1.0 are different values
 		}
 		if times[text]++; times[text] == 2 {
 			errs = append(errs, field.Duplicate(p.Index(i), show(i)))

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Prune removes the fields that the schema does not have, in place, and returns their paths in sorted order:
-// spec.a, spec.list[0].b. Call it on Root for whole resources; kind, apiVersion and metadata of embedded resources stay.
-// (CustomResourceDefinition documentation, "Field pruning".)
+// Prune removes from v the fields that the schema does not have. It returns their paths, sorted: spec.a, spec.list[0].b.
+// For whole resources, call it on Root. It keeps kind, apiVersion and metadata of embedded resources
+// (CustomResourceDefinition documentation, "Field pruning").
 func (s *Schema) Prune(v any) []string {
 	p := &pruner{}
 	p.prune(v, s, false)
@@ -16,8 +16,8 @@ func (s *Schema) Prune(v any) []string {
 	return p.unknown
 }
 
-// Whole reports whether reading a resource from the store would change nothing: there is nothing to prune, no default to
-// fill in and no null to drop. Call it on Root.
+// Whole reports whether a resource can be read from the store without changes: there is nothing to prune, no default to set and no
+// null to drop. Call it on Root.
 func (s *Schema) Whole(v any) bool {
 	p := &pruner{keep: true}
 	p.prune(v, s, false)
@@ -26,13 +26,13 @@ func (s *Schema) Whole(v any) bool {
 
 // pruner finds fields that a schema does not have.
 type pruner struct {
-	keep    bool     // nothing is removed
-	path    []string // elements, printed as they are: "spec", ".a", "[0]"
+	keep    bool     // report the fields, but do not remove them
+	path    []string // path elements in printed form: "spec", ".a", "[0]"
 	unknown []string
 }
 
-// prune looks for fields that v has and s does not. open is set if fields need not be declared here, because the lists around v are
-// preserved.
+// prune removes fields of v that s does not have. open reports whether the fields of v need not be declared, because v is in a
+// list whose fields are preserved.
 func (p *pruner) prune(v any, s *Schema, open bool) {
 	if open = open || s != nil && s.Preserve; open && s == nil {
 		return
@@ -62,7 +62,7 @@ func (p *pruner) below(element string, v any, s *Schema, open bool) {
 	p.path = p.path[:len(p.path)-1]
 }
 
-// drop drops a field, and reports it unless it is one that every resource has.
+// drop removes a field. It reports the path of the field, unless it is kind, apiVersion or metadata at the root.
 func (p *pruner) drop(m map[string]any, name string) {
 	if !envelope(name) || len(p.path) > 0 {
 		p.unknown = append(p.unknown, strings.Join(p.path, "")+p.key(name))

@@ -83,7 +83,7 @@ func randomValue(r *rand.Rand, depth int) any {
 	return []any{randomValue(r, depth-1), randomValue(r, depth-1)}
 }
 
-// TestHostile: schemas and values made to be slow are not.
+// TestHostile checks that adversarial schemas and values are not slow to process.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -118,7 +118,7 @@ func FuzzStructural(f *testing.F) {
 		m, err := object.Parse([]byte(schemaText))
 		v, err2 := object.ParseValue([]byte(text))
 		if err != nil || err2 != nil {
-			return // the parsers have targets of their own
+			return // the parsers have their own fuzz targets
 		}
 		s := structural.Compile(m)
 		s.Validate(v, field.Path{})

@@ -1,5 +1,5 @@
 // Package structural applies the structural schema of a custom resource to its objects (Kubernetes documentation,
-// "Specifying a structural schema"; KEP-1623 and KEP-4008 for what changed since).
+// "Specifying a structural schema"; KEP-1623, and KEP-4008 for later changes).
 //
 //	openAPIV3Schema ──Parse──▶ *Schema ─┬─ Prune          fields that the schema does not have
 //	                                    ├─ ApplyDefaults  defaults, and nulls where null is not allowed
@@ -9,8 +9,8 @@
 //	                                    ├─ CheckLists     duplicates in sets and maps
 //	                                    └─ TypeOf         the structure that server-side apply needs
 //
-// A Schema is parsed from a definition that has been validated: invalid parts are left out here, not reported. It is immutable
-// after it was parsed, and may be used by several Clusters at once.
+// A Schema is parsed from a validated definition. Invalid parts are ignored, not reported. After parsing it is immutable
+// and can be used concurrently by several Clusters.
 package structural
 
 import (
@@ -20,13 +20,13 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Schema is one node of a structural schema, or of the value validation below allOf, anyOf, oneOf and not.
+// Schema is a node of a structural schema, or of a value validation below allOf, anyOf, oneOf or not.
 type Schema struct {
 	Type       string
 	Nullable   bool
 	Default    any // nil if there is none
 	Properties map[string]*Schema
-	Additional *Schema // additionalProperties that is a schema
+	Additional *Schema // if additionalProperties is a schema
 	Free       bool    // additionalProperties is true
 	Closed     bool    // additionalProperties is false
 	Items      *Schema
@@ -38,14 +38,14 @@ type Schema struct {
 	ListKeys    []string
 	MapType     string
 
-	names  []string // of Properties, sorted
+	names  []string // names of Properties, sorted
 	values values
 }
 
-// values are the validations of a Schema for the value itself.
+// values are the value validations of a Schema.
 type values struct {
-	types                          []string // of Type, or integer and string
-	format                         string   // "" for one that is not known
+	types                          []string // the values of Type, or integer and string
+	format                         string   // "" if unknown
 	pattern                        string
 	compiled                       *regexp.Regexp // nil if pattern is not a regular expression
 	maximum, minimum, multipleOf   *float64
@@ -59,11 +59,11 @@ type values struct {
 	not                            *Schema
 }
 
-// Parse reads an openAPIV3Schema, or a part of one.
+// Parse parses an openAPIV3Schema, or a part of one.
 func Parse(m map[string]any) *Schema { return parser{}.parse(m) }
 
-// ParseForDefaults reads a schema to check defaults with, as the real server does: an int-or-string can be any value, and unknown
-// formats are kept.
+// ParseForDefaults parses a schema to validate defaults. As in the real server, an int-or-string then accepts any value,
+// and unknown formats are kept.
 func ParseForDefaults(m map[string]any) *Schema { return parser{defaults: true}.parse(m) }
 
 type parser struct{ defaults bool }
@@ -145,7 +145,7 @@ func integer(o object.Object, name string) *int64 {
 	return nil
 }
 
-// child returns the schema of the field or key with the name, or nil; declared is true where the field may be there.
+// child returns the schema of a field or key, or nil. declared reports whether the schema allows that field.
 func (s *Schema) child(name string) (child *Schema, declared bool) {
 	if s == nil {
 		return nil, false
@@ -156,7 +156,7 @@ func (s *Schema) child(name string) (child *Schema, declared bool) {
 	return s.Additional, s.Additional != nil || s.Free || s.Closed
 }
 
-// below collects the results of check for the fields of an object, in the order of their names, or for the items of a list.
+// below calls check for each field of an object, sorted by name, or for each item of a list. It returns all errors.
 func (s *Schema) below(v any, p field.Path, check func(s *Schema, v any, p field.Path) field.ErrorList) (errs field.ErrorList) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -175,8 +175,8 @@ func (s *Schema) below(v any, p field.Path, check func(s *Schema, v any, p field
 	return errs
 }
 
-// Root returns s as the schema of a whole resource, whose kind, apiVersion and metadata are there without being
-// declared. A nil s has no fields of its own.
+// Root returns s as the schema of a whole resource, in which kind, apiVersion and metadata need not be declared. If s is nil,
+// the result has only these fields.
 func (s *Schema) Root() *Schema {
 	if s == nil {
 		return &Schema{Embedded: true}
@@ -192,7 +192,7 @@ func (s *Schema) Root() *Schema {
 // envelope reports whether a field is one that every resource has.
 func envelope(name string) bool { return name == "apiVersion" || name == "kind" || name == "metadata" }
 
-// Compile reads an openAPIV3Schema for serving: its defaults hold nothing that the schema does not have.
+// Compile parses an openAPIV3Schema for serving, and prunes its defaults.
 func Compile(m map[string]any) *Schema {
 	s := Parse(m)
 	s.pruneDefaults()

@@ -22,7 +22,7 @@ func parse(t testing.TB, text string) map[string]any {
 	return obj
 }
 
-// value reads {"v": …} so that a case can be any value.
+// value parses {"v": …} and returns v, so that a case can be any value.
 func value(t testing.TB, text string) any { return parse(t, `{"v":`+text+`}`)["v"] }
 
 func TestPrune(t *testing.T) {
@@ -101,7 +101,7 @@ func TestWhole(t *testing.T) {
 			is.Equal(v, before) // nothing is changed
 			s.Root().Prune(v)
 			s.ApplyDefaults(v)
-			is.Equal(object.Equal(v, before), x.want) // by reading neither
+			is.Equal(object.Equal(v, before), x.want) // nor by decoding
 		})
 	}
 }
@@ -144,7 +144,7 @@ func TestValidate(t *testing.T) {
 		t.Run(x.name, func(t *testing.T) {
 			is := is.New(t)
 			s := structural.Parse(parse(t, `{"type":"object","properties":{"v":`+x.schema+`}}`))
-			is.Equal(texts(s.Validate(map[string]any{"v": value(t, x.in)}, field.Path{})), x.want) // in the words of the real server
+			is.Equal(texts(s.Validate(map[string]any{"v": value(t, x.in)}, field.Path{})), x.want) // same wording as the real server
 		})
 	}
 }
@@ -199,7 +199,7 @@ func TestCheckLists(t *testing.T) {
 
 func TestFormats(t *testing.T) {
 	t.Parallel()
-	for format, cases := range map[string][2][]string{ // good and bad
+	for format, cases := range map[string][2][]string{ // valid and invalid values
 		"date":           {{"2024-02-29"}, {"2023-02-29", "2024-2-1", ""}},
 		"date-time":      {{"2024-01-01T00:00:00Z", "2024-01-01t00:00:00.5+01:00"}, {"2024-01-01", "2024-13-01T00:00:00Z", "2024-01-01T24:00:00Z"}},
 		"duration":       {{"1h30m", "22 seconds"}, {"soon", ""}},
@@ -235,7 +235,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// meta is a Meta that knows names only.
+// meta implements Meta with the name as the only known field.
 func meta(v any) (map[string]any, []string, error) {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -260,7 +260,7 @@ func TestEmbedded(t *testing.T) {
 	v := parse(t, `{"e":{"kind":"Wid get","apiVersion":"a/b/c","metadata":{"name":"x","nope":1}}}`)
 	unknown, bad := s.Coerce(v, field.Path{}, meta, false)
 	is.True(bad == nil)
-	is.Equal(unknown, []string{"e.metadata.nope"}) // reported like fields that are pruned
+	is.Equal(unknown, []string{"e.metadata.nope"}) // reported like pruned fields
 	errs := texts(s.CheckEmbedded(v, field.Path{}, meta, 36))
 	is.True(strings.Contains(errs, "e.apiVersion: Invalid value: \"a/b/c\": unexpected GroupVersion string: a/b/c"))
 	is.True(strings.Contains(errs, "e.kind: Invalid value: \"Wid get\": may have mixed case, but should otherwise match: a DNS-1035 label"))
@@ -286,7 +286,7 @@ func TestTypeOf(t *testing.T) {
 	is.Equal(typ.Field("l").Type.Elem.Field("k").Default, "d")
 	is.True(typ.Field("p").Type.Elem != nil) // undeclared fields are kept
 	is.Equal(typ.Field("x").Type.Kind, schema.IntOrString)
-	is.True(typ.Field("metadata") != nil) // which needs no declaration
+	is.True(typ.Field("metadata") != nil) // without a declaration
 	var none *structural.Schema
 	is.True(none.TypeOf(nil) == nil)
 }

@@ -5,8 +5,8 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// TypeOf returns the structure of a resource with the schema, for server-side apply: the fields, which of them are atomic, and the
-// keys of list items. meta is the type of metadata. If s is nil, TypeOf returns nil.
+// TypeOf returns the type of a resource with the schema, for server-side apply: its fields, which of them are atomic, and
+// the keys of list items. meta is the type of metadata. If s is nil, TypeOf returns nil.
 func (s *Schema) TypeOf(meta *schema.Type) *schema.Type {
 	if s == nil {
 		return nil
@@ -17,7 +17,7 @@ func (s *Schema) TypeOf(meta *schema.Type) *schema.Type {
 	return t.of(&root)
 }
 
-// typer makes types.
+// typer converts schemas to types.
 type typer struct {
 	meta *schema.Type
 	open bool // undeclared fields are allowed: the schema, or one above it, has x-kubernetes-preserve-unknown-fields

@@ -9,30 +9,30 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Validate returns the errors of a new value under the schema. p is the path of the value, empty for a whole object; texts name
-// fields relative to the value.
+// Validate validates a new value against the schema. p is the path of the value; it is empty for a whole object. The paths in
+// the error texts are relative to the value.
 func (s *Schema) Validate(v any, p field.Path) field.ErrorList {
 	r := &result{}
 	s.validate(r, "", v, nil)
 	return r.list(p)
 }
 
-// ValidateUpdate is Validate for a value that replaces old: unchanged parts may stay invalid (KEP-4008, "CRD Validation
-// Ratcheting").
+// ValidateUpdate is like Validate, but for a value that replaces old. Parts that have not changed may remain invalid (KEP-4008,
+// "CRD Validation Ratcheting").
 func (s *Schema) ValidateUpdate(v, old any, p field.Path) field.ErrorList {
 	r := &result{}
 	s.ratchet(r, "", v, Correlate(s, v, old))
 	return r.list(p)
 }
 
-// result is everything wrong with a value. matches counts the checks that were made: of several schemas that all fail,
-// the errors of the one that matched most are shown.
+// result contains the problems with a value. matches counts the checks that were performed. If several alternative
+// schemas all fail, the errors of the schema with the most matches are shown.
 type result struct {
 	problems []problem
 	matches  int
 }
 
-// problem is one broken rule: the path of the field from the value on, the text of the rule, and the error but for its field.
+// problem is a violation of one rule: the field's path relative to the value, the text, and the error without its field.
 type problem struct {
 	at, text string
 	err      *field.Error
@@ -42,7 +42,7 @@ func (r *result) add(at, text string, err *field.Error) {
 	r.problems = append(r.problems, problem{at, text, err})
 }
 
-// invalid adds a problem with a complete text. Problems of allOf, anyOf, oneOf and not have no path and no value.
+// invalid adds a problem with the given text. Problems that concern allOf, anyOf, oneOf or not have neither a path nor a value.
 func (r *result) invalid(at string, v any, text string) {
 	r.add(at, text, field.Invalid(field.Path{}, v, text))
 }
@@ -54,7 +54,7 @@ func (r *result) merge(other *result) {
 
 func (r *result) valid() bool { return len(r.problems) == 0 }
 
-// list returns the problems as errors of fields below p, each text once.
+// list converts the problems to errors about fields below p. It omits repeated texts.
 func (r *result) list(p field.Path) field.ErrorList {
 	var errs field.ErrorList
 	seen := field.Seen{}
@@ -71,7 +71,7 @@ func (r *result) list(p field.Path) field.ErrorList {
 	return errs
 }
 
-// validate checks a value and everything below it. c correlates it with the old value on an update, and is otherwise nil.
+// validate checks a value and everything below it. On update, c correlates it with the old value; otherwise c is nil.
 func (s *Schema) validate(r *result, path string, v any, c *Correlation) {
 	if s == nil {
 		return
@@ -103,10 +103,10 @@ func (s *Schema) validate(r *result, path string, v any, c *Correlation) {
 		s.checkObject(r, path, m, c)
 		r.matches++
 	}
-	r.matches += 2 // for the enum, and for the value as a whole
+	r.matches += 2 // one for the enum, and one for the value as a whole
 }
 
-// ratchet checks a value that may stay as it is when it did not change.
+// ratchet validates a value. If the value has not changed, it may remain invalid.
 func (s *Schema) ratchet(r *result, path string, v any, c *Correlation) {
 	if c == nil {
 		s.validate(r, path, v, nil)
@@ -167,7 +167,7 @@ func (s *Schema) checkItems(r *result, path string, list []any, c *Correlation) 
 	r.matches++
 }
 
-// count checks how many fields or items a value has.
+// count checks the number of fields or items of a value.
 func (r *result) count(path string, n int64, min, max *int64, what string) {
 	if min != nil && n < *min {
 		r.invalid(path, n, fmt.Sprintf("%s in body should have at least %d %s", path, *min, what))
@@ -178,7 +178,7 @@ func (r *result) count(path string, n int64, min, max *int64, what string) {
 	}
 }
 
-// checkComposites checks allOf, anyOf, oneOf and not. Nothing is ratcheted in them: they decide about the value as it is.
+// checkComposites checks allOf, anyOf, oneOf and not, in which unchanged values must be valid, too.
 func (s *Schema) checkComposites(r *result, path string, v any) {
 	if len(s.values.anyOf) > 0 {
 		best, n := attempt(s.values.anyOf, path, v, true)
@@ -227,8 +227,9 @@ func (s *Schema) checkComposites(r *result, path string, v any) {
 	r.matches++
 }
 
-// attempt checks a value against several schemas, up to the first valid one where first is set. It returns how many
-// are valid, and the result of the first of them, or else of the one that matched most.
+// attempt validates a value against several schemas. If first is true, it stops at the first schema that accepts the value.
+// It returns the number of such schemas, and the result for the first of them, or else for the schema with the most
+// matches.
 func attempt(schemas []*Schema, path string, v any, first bool) (best *result, n int) {
 	for _, x := range schemas {
 		one := &result{}

@@ -13,7 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// typeOf returns the JSON Schema name of a value's type, and the format of a number.
+// typeOf returns the JSON Schema type of a value, and the format of a number.
 func typeOf(v any) (name, format string) {
 	switch v.(type) {
 	case nil:
@@ -54,7 +54,7 @@ func (s *Schema) checkType(r *result, path string, v any) {
 	switch format := s.values.format; {
 	case format != "" && !text && !fits && haveFormat != format:
 		r.typed(path, format, haveFormat)
-	case fits, format != "" && text && !numeric: // the format decides
+	case fits, format != "" && text && !numeric: // the format is checked instead
 		r.matches++
 	default:
 		r.typed(path, strings.Join(s.values.types, ","), have)
@@ -66,7 +66,7 @@ func (r *result) typed(path, want, have string) {
 	r.add(path, text, field.TypeInvalid(field.Path{}, have, text))
 }
 
-// isWhole reports whether a JSON parser may take f for an integer: whole up to an error of rounding.
+// isWhole reports whether a JSON parser may treat f as an integer: it is integral, except for a rounding error.
 func isWhole(f float64) bool {
 	const limit = 1<<53 - 1
 	if math.IsNaN(f) || math.IsInf(f, 0) || f < -limit || f > limit {
@@ -83,7 +83,7 @@ func (s *Schema) checkString(r *result, path, v string) {
 	}
 }
 
-// checkText reports the first of the rules for strings that v breaks.
+// checkText reports the first string rule that v violates.
 func (s *Schema) checkText(r *result, path, v string) {
 	n := int64(utf8.RuneCountInString(v))
 	rules := &s.values
@@ -101,7 +101,8 @@ func (s *Schema) checkText(r *result, path, v string) {
 func (s *Schema) checkNumber(r *result, path string, v any) {
 	rules := &s.values
 	s.inRange(r, "Checked", path, v)
-	// against returns the number as it is compared with a limit: as a float with one that does not fit the type.
+	// against returns the number in the form in which it is compared with a limit. If the limit does not fit the type, that is a
+	// float64.
 	against := func(what string, limit float64) any {
 		n, whole := v.(int64)
 		if !s.inRange(r, what, path, limit) && whole {
@@ -134,7 +135,7 @@ func (r *result) bound(path string, v any, limit float64, words string, exclusiv
 	r.invalid(path, v, fmt.Sprintf("%s in body should be %s %v", path, words, like(v, limit)))
 }
 
-// like returns a limit as a number of the kind that v is.
+// like converts a limit to the type of v: to an int64 if v is one, and otherwise to a float64.
 func like(v any, limit float64) any {
 	if _, ok := v.(int64); ok {
 		return int64(limit)
@@ -142,7 +143,7 @@ func like(v any, limit float64) any {
 	return limit
 }
 
-// compare compares a value with a limit; an integer with the integer part of it.
+// compare compares a value with a limit. It compares an integer with the integer part of the limit.
 func compare(v any, limit float64) int {
 	if n, ok := v.(int64); ok {
 		return cmp.Compare(n, int64(limit))
@@ -170,7 +171,7 @@ func checkMultiple(r *result, path string, v any, factor float64) {
 	}
 }
 
-// inRange checks that a number, or a limit for it, fits the type and its format. what is its name in the text.
+// inRange checks that a number, or a limit for it, fits the type and the format. what describes the number in the error text.
 func (s *Schema) inRange(r *result, what, path string, v any) bool {
 	if len(s.values.types) != 1 {
 		return true
@@ -211,7 +212,7 @@ func (s *Schema) checkEnum(r *result, path string, v any) {
 	}
 }
 
-// sameNumber compares a value with one of an enum, numbers as numbers of the kind of the latter.
+// sameNumber compares a value with a value of an enum. If both are numbers, it compares them as numbers of the enum value's type.
 func sameNumber(v, allowed any) bool {
 	switch a := allowed.(type) {
 	case int64:

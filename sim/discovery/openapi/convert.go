@@ -7,8 +7,8 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// toV2 rewrites a schema of OpenAPI 3 for OpenAPI 2, which has no oneOf, anyOf, not and nullable, where a reference
-// may have something beside it and from whose documents the real server leaves out defaults.
+// toV2 converts an OpenAPI 3 schema to OpenAPI 2, which has no oneOf, anyOf, not or nullable, but allows siblings of a reference.
+// Like the real server, it omits defaults.
 func toV2(s map[string]any) map[string]any {
 	out := map[string]any{}
 	for _, key := range object.SortedKeys(s) {
@@ -30,12 +30,12 @@ func toV2(s map[string]any) map[string]any {
 			out[key] = s[key]
 		}
 	}
-	if s["nullable"] == true { // a value that may be null has no type there
+	if s["nullable"] == true { // a nullable value has no type in OpenAPI 2
 		delete(out, "type")
 		delete(out, "items")
 		delete(out, "properties")
 	}
-	if s[preserves] == true { // kubectl would refuse unknown fields beside known ones
+	if s[preserves] == true { // otherwise kubectl would reject unknown fields
 		delete(out, "items")
 		delete(out, "properties")
 	}

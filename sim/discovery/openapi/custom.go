@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// customName returns the definition name of a custom kind: stable.example.com/v1 CronTab is
+// customName returns the definition name of a custom kind. For example, CronTab in stable.example.com/v1 has the name
 // com.example.stable.v1.CronTab.
 func customName(k schema.GVK) string {
 	parts := strings.Split(k.Group, ".")
@@ -18,14 +18,14 @@ func customName(k schema.GVK) string {
 	return strings.Join(append(parts, k.Version, k.Kind), ".")
 }
 
-// custom writes the kind of a custom resource and its list.
+// custom adds the schemas of a custom resource's kind and list kind to out.
 func (w *writer) custom(def *resource.Definition, out map[string]any) {
 	name := customName(def.GVK)
 	root := w.customSchema(def)
 	const selectable = "x-kubernetes-selectable-fields"
 	fields := root[selectable]
 	v2 := w.part.Key == ""
-	opaque := v2 && root[preserves] == true // kubectl would refuse unknown fields
+	opaque := v2 && root[preserves] == true // otherwise kubectl would reject unknown fields
 	w.complete(root, v2)
 	props := map[string]any{}
 	if have, ok := root["properties"].(map[string]any); ok {
@@ -67,8 +67,8 @@ func (w *writer) custom(def *resource.Definition, out map[string]any) {
 
 const preserves = "x-kubernetes-preserve-unknown-fields"
 
-// complete adds, in place, the implications of their extensions to a schema and its subschemas: an IntOrString is one of two types,
-// an embedded resource has a kind, an apiVersion and metadata.
+// complete extends a schema and its subschemas with the constraints that their extensions imply: an IntOrString may have one of two
+// types, and an embedded resource has a kind, an apiVersion and metadata.
 func (w *writer) complete(s map[string]any, v2 bool) {
 	props, _ := s["properties"].(map[string]any)
 	for _, name := range object.SortedKeys(props) {
@@ -101,18 +101,18 @@ func (w *writer) complete(s map[string]any, v2 bool) {
 	s["required"] = required
 }
 
-// The descriptions of what an embedded resource has.
+// The descriptions of the fields of an embedded resource.
 const (
 	embeddedVersionText = "apiVersion defines the versioned schema of this representation of an object. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources"
 	embeddedKindText    = "kind is a string value representing the type of this object. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds"
 )
 
-// described returns a reference with a description beside it.
+// described returns a reference with a description.
 func (w *writer) described(name, text string) map[string]any {
 	return map[string]any{"allOf": []any{w.ref(name)}, "description": text}
 }
 
-// customSchema returns a fresh copy of the outermost level of the schema of a custom kind.
+// customSchema returns the schema of a custom kind. Its top level is a copy that the caller may modify.
 func (w *writer) customSchema(def *resource.Definition) map[string]any {
 	if w.Custom != nil {
 		if root := w.Custom(def); root != nil {

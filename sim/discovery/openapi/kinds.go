@@ -1,20 +1,21 @@
 package openapi
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// everywhere are the kinds that exist in every version of every group that a server can read.
+// everywhere contains the definitions whose kinds exist in every group version that a server can decode.
 var everywhere = map[string]bool{meta + "DeleteOptions": true, meta + "WatchEvent": true}
 
-// unreadByCustom are the groups that the server part for custom resources does not have in its scheme.
+// unreadByCustom are the groups that are missing from the scheme of apiextensions-apiserver.
 var unreadByCustom = map[string]bool{"admission.k8s.io": true, "apiextensions.k8s.io": true, "apiregistration.k8s.io": true, "imagepolicy.k8s.io": true}
 
-// kindsOf returns the kinds of a definition in the document of a part. Generic definitions have a kind in the group version of the
-// document. In the document of all groups, and in those of custom resources, they have a kind in every group version that the
-// server can decode.
+// kindsOf returns the kinds that the document lists for a definition. A generic definition has a kind in the group version of the
+// document. In the document of all groups, and in those of custom resources, it has a kind in every group version that the server
+// can decode.
 func (w *writer) kindsOf(t *schema.Type) []schema.GVK {
 	if !everywhere[t.Name] || len(t.GVKs) == 0 {
 		return t.GVKs
@@ -27,7 +28,7 @@ func (w *writer) kindsOf(t *schema.Type) []schema.GVK {
 			list = append(list, schema.GVK{Group: w.part.Group, Version: w.part.Version, Kind: kind})
 		}
 		return list
-	case len(t.GVKs) > 2: // not those of the document of one group version: the data of this minor has them all
+	case len(t.GVKs) > 2: // the schema data of this minor release lists them for all documents except those of a single group version
 		return t.GVKs
 	}
 	for _, gv := range w.Schema.Readable() {
@@ -38,8 +39,8 @@ func (w *writer) kindsOf(t *schema.Type) []schema.GVK {
 	return list
 }
 
-// lateEnums are the enums whose values the schema data does not have, because their constants are not plain literals: the values,
-// and their descriptions.
+// lateEnums are the values of enums, and their descriptions, that the schema data lacks because the Go constants are not plain
+// literals.
 var lateEnums = map[string][][2]string{
 	"io.k8s.api.discovery.v1.EndpointSlice addressType": {
 		{"FQDN", "represents a FQDN."}, {"IPv4", "represents an IPv4 Address."}, {"IPv6", "represents an IPv6 Address."}},
@@ -54,13 +55,19 @@ var lateEnums = map[string][][2]string{
 			"paths exist in an Ingress spec, the longest matching path is given priority. Examples: - /foo/bar does not match requests to " +
 			"/foo/barbaz - /foo/bar matches request to /foo/bar and /foo/bar/baz - /foo and /foo/ both match requests to /foo and /foo/. If " +
 			"both paths are present in an Ingress spec, the longest matching path (/foo/) is given priority."}},
-	"io.k8s.api.resource.v1.DeviceSubRequest allocationMode":   {{"All", ""}, {"ExactCount", ""}},
-	"io.k8s.api.resource.v1.ExactDeviceRequest allocationMode": {{"All", ""}, {"ExactCount", ""}},
+	"io.k8s.api.resource.v1.DeviceSubRequest allocationMode":   allocationModes,
+	"io.k8s.api.resource.v1.ExactDeviceRequest allocationMode": allocationModes,
+	"io.k8s.api.resource.v1.DeviceRequest allocationMode":      allocationModes, // v1beta1
 }
 
-// lateEnum gives a property its values from lateEnums.
+var allocationModes = [][2]string{{"All", ""}, {"ExactCount", ""}}
+
+// unstable matches the version in the name of a definition if it is not stable. lateEnums has the names of the stable versions.
+var unstable = regexp.MustCompile(`\.v\d+(alpha|beta)\d+\.`)
+
+// lateEnum adds the values in lateEnums to the schema of a property.
 func lateEnum(t *schema.Type, name string, out map[string]any) {
-	values := lateEnums[t.Name+" "+name]
+	values := lateEnums[unstable.ReplaceAllString(t.Name, ".v1.")+" "+name]
 	if values == nil {
 		return
 	}

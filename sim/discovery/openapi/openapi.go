@@ -1,14 +1,14 @@
-// Package openapi writes the OpenAPI documents of an API server: version 3, one document for each group version, and version 2, one
-// document for everything, as JSON or in the protobuf form that kubectl requests.
+// Package openapi generates the OpenAPI documents of an API server: in version 3, one document for each group version, and in
+// version 2, a single one. It writes them as JSON or in the protobuf form that kubectl requests.
 //
 //	Group apps ─ Version v1 ─ Definition deployments ──▶ operations ─┬─▶ V3: paths, components.schemas
 //	                                 │                  (path, method,│       │
 //	                                 └─ schema.Type ──▶  parameters)  │       ▼ rewritten
 //	                                     (definitions)                └─▶ V2: paths, definitions ─▶ ProtoV2
 //
-// A Part is one document of version 3; together the Parts are version 2. The documents are the real ones, with
-// descriptions and the values of enums (the feature OpenAPIEnums is on by default). A program without descriptions
-// (see schema.Set.Description) publishes those of Table columns only.
+// A Part is one document of version 3, and all Parts together are the document of version 2. The documents equal the real server's,
+// including descriptions and enum values (the feature OpenAPIEnums is on by default). A program that does not link the descriptions
+// (see schema.Set.Description) publishes only those of Table columns.
 package openapi
 
 import (
@@ -20,28 +20,32 @@ import (
 // Source is the input for the documents.
 type Source struct {
 	Schema  *schema.Set
-	Version string // of the API, "1.36"
+	Version string // of the API, such as "1.36"
 
-	// Custom returns the openAPIV3Schema of a custom resource, to be published as it is. nil, or a nil result: the
-	// schema is written from the Type of the definition.
+	// CBOR reports whether the server supports CBOR.
+	CBOR bool
+
+	// Custom returns the openAPIV3Schema of a custom resource, which is published unchanged. If Custom is nil or returns nil, the
+	// schema is generated from the Type of the definition.
 	Custom func(*resource.Definition) object.Object
 }
 
 // Part is the content of one document of version 3. Its zero value is empty.
 type Part struct {
-	// Key is the path of the document beneath /openapi/v3: "api/v1", "apis/apps", "apis/apps/v1", "version".
+	// Key is the path of the document below /openapi/v3, such as "api/v1", "apis/apps", "apis/apps/v1" or "version".
 	Key string
 
-	// Group of a group or group version, "" for the core group; Custom if it comes from CustomResourceDefinitions.
+	// Group is the API group of the document, or "" for the core group. Custom reports whether
+	// CustomResourceDefinitions define it.
 	Group  string
 	Custom bool
 
-	// Version and Defs of a group version.
+	// Version and Defs are set for the document of a group version.
 	Version string
 	Defs    []*resource.Definition
 }
 
-// Roots returns the documents that belong to no group.
+// Roots returns the Parts that do not belong to an API group.
 func Roots() []Part {
 	return []Part{{Key: "api"}, {Key: "apis"}, {Key: "version"}, {Key: ".well-known/openid-configuration"}, {Key: "openid/v1/jwks"}}
 }
@@ -65,7 +69,7 @@ func (s *Source) V3(p Part) []byte {
 	return Print(doc)
 }
 
-// sections are the sections of documents of both versions, in their order.
+// sections lists the sections of documents in both OpenAPI versions, in the order in which they are printed.
 var sections = []string{"swagger", "openapi", "info", "paths", "definitions", "components", "parameters", "securityDefinitions", "security"}
 
 // Print returns the JSON of a document. Its sections are in the real server's order; their contents are sorted.
@@ -80,7 +84,7 @@ func Print(doc map[string]any) []byte {
 	return append(out, '}')
 }
 
-// V2 returns the OpenAPI 2.0 document of all parts, for JSON and for ProtoV2.
+// V2 returns the OpenAPI 2.0 document of all parts. Print and ProtoV2 encode it.
 func (s *Source) V2(parts []Part) map[string]any {
 	var ops []operation
 	var defs []*resource.Definition

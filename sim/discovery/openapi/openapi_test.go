@@ -15,12 +15,12 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// returnDeleted are the built-in kinds whose DELETE answers with the object.
+// returnDeleted are the built-in kinds whose DELETE returns the object.
 var returnDeleted = map[string]bool{
 	"PersistentVolume": true, "PersistentVolumeClaim": true, "Pod": true, "PodTemplate": true, "ResourceQuota": true, "Service": true, "ServiceAccount": true,
 }
 
-// source returns what a default server of 1.36 serves, as parts.
+// source returns the parts of a default 1.36 server.
 func source(tb testing.TB) (*Source, []Part) {
 	tb.Helper()
 	set, err := schema.Load(schema.Default)
@@ -85,7 +85,7 @@ func published(tb testing.TB) (out struct {
 	return out
 }
 
-// generic converts a value as encoding/json does.
+// generic converts a value to the types that encoding/json decodes.
 func generic(tb testing.TB, v any) any {
 	tb.Helper()
 	var out any
@@ -95,7 +95,7 @@ func generic(tb testing.TB, v any) any {
 	return out
 }
 
-// undescribed removes descriptions and enums, which are not in the published files.
+// undescribed removes descriptions and enums, which the published files do not contain.
 func undescribed(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -8,22 +8,22 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// operation is one method of one path.
+// operation is one method of a path.
 type operation struct {
-	path, method string // method in lower case, as OpenAPI has it
+	path, method string // method in lower case, as in OpenAPI
 	description  string
 	id, tag      string
 
-	action string // x-kubernetes-action; "" outside of resources
+	action string // x-kubernetes-action; "" if the path is not one of a resource
 	kind   schema.GVK
 
 	params       []param // sorted
-	body         string  // definition name; "" if there is no body
+	body         string  // definition name; "" without a body
 	bodyRequired bool
 	consumes     []string
 	produces     []string
 	codes        []int
-	result       string // definition name; "" for a string
+	result       string // definition name; "" if the response is a string
 }
 
 var (
@@ -39,7 +39,8 @@ var (
 	customPatchTypes = []string{"application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml"}
 )
 
-// operations returns the operations of a part.
+// operations returns the operations of a Part: those of a group version, the one of a group, or the one of a root such as
+// /version/.
 func (s *Source) operations(p Part) []operation {
 	switch {
 	case p.Version != "":
@@ -51,7 +52,7 @@ func (s *Source) operations(p Part) []operation {
 	return rootOperation(p.Key)
 }
 
-// rootOperation returns the operation of one of the Roots.
+// rootOperation returns the operation for one of the Roots.
 func rootOperation(key string) []operation {
 	op := operation{path: "/" + key + "/", method: "get", tag: key, produces: mediaTypes, consumes: mediaTypes, codes: []int{200}}
 	switch key {
@@ -76,7 +77,7 @@ func rootOperation(key string) []operation {
 	return []operation{op}
 }
 
-// builder makes the operations of one group version.
+// builder collects the operations of a group version.
 type builder struct {
 	*Source
 	group, version string
@@ -98,10 +99,30 @@ func (s *Source) versionOperations(p Part) []operation {
 	for i := range b.ops {
 		slices.SortFunc(b.ops[i].params, func(a, b param) int { return strings.Compare(a.name+" "+a.in, b.name+" "+b.in) })
 	}
+	if s.CBOR && !p.Custom {
+		for i := range b.ops {
+			b.ops[i].produces, b.ops[i].consumes = withCBOR(b.ops[i].produces), withCBOR(b.ops[i].consumes)
+		}
+	}
 	return b.ops
 }
 
-// information returns the operation that reads a discovery document.
+// withCBOR returns a list of media types with CBOR's, in the order of kube-apiserver.
+func withCBOR(types []string) []string {
+	out := slices.Clone(types)
+	if i := slices.Index(out, mediaTypes[2]); i >= 0 {
+		out = slices.Insert(out, i+1, "application/cbor")
+	}
+	if slices.Contains(out, "application/json;stream=watch") {
+		out = append(out, "application/cbor-seq")
+	}
+	if slices.Contains(out, "application/apply-patch+yaml") {
+		out = append(out, "application/apply-patch+cbor")
+	}
+	return out
+}
+
+// information returns the operation that gets a discovery document.
 func (b *builder) information(path, description, suffix, kind string) operation {
 	return operation{
 		path: path, method: "get", description: description, id: b.id("get", suffix), tag: b.tag(),
@@ -113,12 +134,12 @@ func (b *builder) root() string {
 	return schema.GVK{Group: b.group, Version: b.version}.Root()
 }
 
-// id returns the operationId: the verb, group and version, and the object of the verb.
+// id returns the operationId: the verb, the group, the version, and the rest of the name.
 func (b *builder) id(verb, rest string) string {
 	return verb + word(b.shortGroup(), true) + word(b.version, true) + rest
 }
 
-// tag returns the tag of the operations of a group version: rbacAuthorization_v1; of a group: rbacAuthorization.
+// tag returns the tag of the operations, such as rbacAuthorization_v1 for a group version or rbacAuthorization for a group.
 func (b *builder) tag() string {
 	tag := word(b.shortGroup(), false)
 	if b.version != "" {
@@ -134,7 +155,7 @@ func (b *builder) shortGroup() string {
 	return strings.TrimSuffix(b.group, ".k8s.io")
 }
 
-// word makes one word of letters and digits in camel case.
+// word converts s to a camel-case word that consists of letters and digits.
 func word(s string, upper bool) string {
 	var out strings.Builder
 	for i, c := range s {
@@ -163,10 +184,10 @@ func (b *builder) nameOf(kind schema.GVK) string {
 	return ""
 }
 
-// scope is where objects of a resource are: the path of a collection and the parameters in it.
+// scope is the path of a collection and the parameters in that path.
 type scope struct {
 	path   string
-	word   string // of operationIds
+	word   string // part of the operationIds
 	params []param
 }
 
@@ -177,7 +198,7 @@ func (b *builder) scope(def *resource.Definition) scope {
 	return scope{path: b.root() + "/" + def.Resource}
 }
 
-// article returns a noun with its article, as the real server finds it: plurals have none.
+// article returns a noun with its indefinite article. Like the real server, it omits the article of a plural.
 func article(noun string) string {
 	switch {
 	case strings.HasSuffix(noun, "s") && !strings.HasSuffix(noun, "ss"):

@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// param is a parameter of an operation, in its path or its query.
+// param is a path or query parameter of an operation.
 type param struct {
 	name, in, typ, description string
 }
@@ -24,7 +24,7 @@ var (
 
 func nameParam(kind string) param { return param{"name", "path", "string", "name of the " + kind} }
 
-// query returns the query parameters of a list such as "dryRun fieldManager force:boolean".
+// query returns the query parameters in a list such as "dryRun fieldManager force:boolean".
 func query(list string) []param {
 	var out []param
 	for _, word := range strings.Fields(list) {
@@ -37,18 +37,19 @@ func query(list string) []param {
 	return out
 }
 
-// The parameters of the verbs (ListOptions, CreateOptions, UpdateOptions, PatchOptions and DeleteOptions of meta/v1).
+// The parameters of each verb (ListOptions, CreateOptions, UpdateOptions, PatchOptions and DeleteOptions of meta/v1).
 var (
 	selectParams = query("continue fieldSelector labelSelector limit:integer resourceVersion resourceVersionMatch sendInitialEvents:boolean shardSelector timeoutSeconds:integer")
 	listParams   = append(query("allowWatchBookmarks:boolean watch:boolean"), selectParams...)
 	writeParams  = query("dryRun fieldManager fieldValidation")
 	patchParams  = append(query("force:boolean"), writeParams...)
 	deleteParams = query("dryRun gracePeriodSeconds:integer ignoreStoreReadErrorWithClusterBreakingPotential:boolean orphanDependents:boolean propagationPolicy")
-	readParams   = query("resourceVersion") // of custom resources
+	readParams   = query("resourceVersion") // only of custom resources
 	manyParams   = append(slices.Clone(deleteParams), selectParams...)
 )
 
-// optionParams makes query parameters of the fields of a kind such as PodLogOptions. Only plain values can be one.
+// optionParams returns a query parameter for each field of a kind such as PodLogOptions. Only scalars and lists of scalars can be
+// parameters.
 func (s *Source) optionParams(t *schema.Type) []param {
 	types := map[schema.Kind]string{schema.String: "string", schema.Bool: "boolean", schema.Int: "integer"}
 	var out []param
@@ -64,13 +65,13 @@ func (s *Source) optionParams(t *schema.Type) []param {
 	return out
 }
 
-// options are the kinds that the parameters of an action are fields of, by x-kubernetes-action.
+// options maps each x-kubernetes-action to the kinds whose fields become its parameters.
 var options = map[string][]string{
 	"list": {"ListOptions"}, "watch": {"ListOptions"}, "watchlist": {"ListOptions"}, "deletecollection": {"DeleteOptions", "ListOptions"},
 	"post": {"CreateOptions"}, "put": {"UpdateOptions"}, "patch": {"PatchOptions"}, "delete": {"DeleteOptions"}, "get": {"ListOptions"},
 }
 
-// describeParams describes the parameters of an action that have no text yet.
+// describeParams sets the missing descriptions of an action's parameters.
 func (s *Source) describeParams(action string, list []param) {
 	for i := range list {
 		for _, kind := range options[action] {
@@ -81,7 +82,7 @@ func (s *Source) describeParams(action string, list []param) {
 	}
 }
 
-// supported drops the parameters that the version of the schema does not have yet.
+// supported removes the parameters that do not exist in the schema's version.
 func (s *Source) supported(list []param) []param {
 	t := s.Schema.Named(meta + "ListOptions")
 	return slices.DeleteFunc(list, func(p param) bool {
@@ -89,21 +90,21 @@ func (s *Source) supported(list []param) []param {
 	})
 }
 
-// shared returns the parameters that all operations have; a path lists them once.
+// shared returns the parameters that all operations of a path have in common. They are listed only once, for the path.
 func shared(ops []operation) []param {
 	return slices.DeleteFunc(slices.Clone(ops[0].params), func(p param) bool {
 		return slices.ContainsFunc(ops, func(op operation) bool { return !slices.Contains(op.params, p) })
 	})
 }
 
-// schema writes what values a parameter has, which OpenAPI 2 has at the parameter itself.
+// schema returns the schema of a parameter's values. In OpenAPI 2 its fields are part of the parameter itself.
 func (p param) schema() map[string]any { return map[string]any{"type": p.typ, "uniqueItems": true} }
 
 func (p param) v2() map[string]any { return p.addTo(p.schema()) }
 
 func (p param) v3() map[string]any { return p.addTo(map[string]any{"schema": p.schema()}) }
 
-// addTo adds what both versions have.
+// addTo adds to m those fields of a parameter that both OpenAPI versions have.
 func (p param) addTo(m map[string]any) map[string]any {
 	m["name"], m["in"] = p.name, p.in
 	set(m, "description", p.description)
@@ -113,9 +114,9 @@ func (p param) addTo(m map[string]any) map[string]any {
 	return m
 }
 
-// shareParameters moves the parameters of OpenAPI 2 paths, in place, to the part of the document that it returns, under a name with
-// a hash of the parameter, and replaces them by references. Parameters that differ between kinds stay where they are, and so do
-// fieldValidation and dryRun, which kubectl looks for.
+// shareParameters moves parameters of OpenAPI 2 paths to a shared section, which it returns, and replaces them with references. The
+// names in that section end in a hash of the parameter. Parameters that differ between kinds are not moved, nor are fieldValidation
+// and dryRun, because kubectl looks for them in the operation.
 func shareParameters(paths map[string]any) map[string]any {
 	out := map[string]any{}
 	for _, path := range object.SortedKeys(paths) {
@@ -151,8 +152,8 @@ func sharable(p map[string]any) bool {
 	return p["name"] != "name" && !(p["in"] == "query" && (p["name"] == "fieldValidation" || p["name"] == "dryRun"))
 }
 
-// parameterHash returns the eight characters that name a parameter: six bytes of the FNV-1 of its JSON, whose members
-// stand in the order of the real server's Go struct.
+// parameterHash returns the eight-character hash in a parameter's name: six bytes of the FNV-1 hash of its JSON, whose fields are
+// in the order of the real server's Go struct.
 func parameterHash(p map[string]any) string {
 	var b []byte
 	for _, key := range []string{"uniqueItems", "type", "description", "name", "in", "required", "schema"} {

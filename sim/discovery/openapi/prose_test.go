@@ -12,7 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// TestDescriptionsAndEnums looks at what only a document with descriptions has, in both versions.
+// TestDescriptionsAndEnums checks the descriptions and enums in documents of both versions.
 func TestDescriptionsAndEnums(t *testing.T) {
 	is := is.New(t)
 	s, parts := source(t)

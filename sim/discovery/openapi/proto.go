@@ -8,8 +8,8 @@ import (
 )
 
 // ProtoV2 encodes an OpenAPI 2.0 document as the protobuf message openapi.v2.Document of the gnostic project, which kubectl
-// requests. Objects with free keys become lists of (name, value) messages, and values that the message has no field for (defaults,
-// extensions) the text of a YAML document, for which JSON will do.
+// requests. Objects with arbitrary keys become lists of (name, value) messages. Values without a field in the message (defaults,
+// extensions) become YAML text, for which JSON is valid.
 //
 //	{"swagger":"2.0","paths":{"/api/": {…}}}     Document{1: "2.0", 8: Paths{2: Named{1: "/api/", 2: PathItem{…}}}}
 func ProtoV2(doc map[string]any) []byte {
@@ -18,47 +18,47 @@ func ProtoV2(doc map[string]any) []byte {
 	return m.b
 }
 
-// ProtoV3 encodes what V3 has written as the protobuf message openapi.v3.Document of the gnostic project: that of
-// version 2 with other numbers, and with a message around everything that may be a reference.
+// ProtoV3 encodes a document written by V3 as the protobuf message openapi.v3.Document of the gnostic project. Unlike version 2, it
+// wraps every value that may be a reference in a message, and its field numbers differ.
 //
 //	{"openapi":"3.0.0","paths":{"/api/": {…}}}     Document{1: "3.0.0", 4: Paths{1: Named{1: "/api/", 2: PathItem{…}}}}
 func ProtoV3(json []byte) []byte {
 	doc, err := object.Parse(json)
 	if err != nil {
-		panic("openapi: " + err.Error()) // V3 wrote it
+		panic("openapi: " + err.Error()) // V3 wrote valid JSON
 	}
 	var m message
 	m.write("Document3", map[string]any(doc))
 	return m.b
 }
 
-// rule maps a member of an object to a field of a message.
+// rule maps a member of a JSON object to a field of a message.
 type rule struct {
 	number int
 	member string // "" for the object as a whole
 	as     form
-	of     string // the message, in forms that have one
+	of     string // the message type, for forms that have one
 }
 
 // form is the encoding of a field.
 type form int
 
 const (
-	text       form = iota // a string, but for an empty one
-	texts                  // each string of a list, but for empty ones
-	flag                   // a bool that is true
-	integer                // an int64, but for 0
-	number                 // a double, but for 0
-	given                  // a string, a bool or a double, whatever it is
-	document               // the text of any value
-	always                 // a message, even if there is nothing
-	optional               // a message, if there is something
+	text       form = iota // a string, omitted if empty
+	texts                  // each string of a list, except empty ones
+	flag                   // a bool, omitted if false
+	integer                // an int64, omitted if 0
+	number                 // a double, omitted if 0
+	given                  // a string, bool or double, even if zero
+	document               // any value as text
+	always                 // a message, even if empty
+	optional               // a message, omitted if empty
 	each                   // a message for each value of a list
-	named                  // a (name, message) for each member of an object, by name
-	extensions             // as named, for the members whose names begin with x-
+	named                  // a (name, message) pair for each member of an object, sorted by name
+	extensions             // as named, but only for members whose names begin with x-
 )
 
-// run returns rules for members that become fields of numbers in sequence.
+// run returns rules for the given members, with consecutive field numbers from the first argument on.
 func run(from int, as form, of string, members ...string) []rule {
 	rules := make([]rule, len(members))
 	for i, member := range members {
@@ -67,10 +67,10 @@ func run(from int, as form, of string, members ...string) []rule {
 	return rules
 }
 
-// message is a protobuf message being written. The fields are few and plain, so it does without a protobuf library.
+// message is a protobuf message under construction. It needs no protobuf library, because its fields are few and simple.
 type message struct{ b []byte }
 
-// write writes a value as the fields of a kind of message.
+// write writes a value as the fields of a message. The first argument is the type of the message.
 func (m *message) write(of string, v any) {
 	rules := messages[of]
 	if choose := unions[of]; choose != nil {
@@ -85,7 +85,7 @@ func (m *message) write(of string, v any) {
 	}
 }
 
-// field writes a value according to a rule.
+// field writes a value to the field that a rule describes. Most rules omit empty values.
 func (m *message) field(r rule, v any) {
 	switch r.as {
 	case text:
@@ -131,14 +131,14 @@ func (m *message) field(r rule, v any) {
 	}
 }
 
-// message writes a field that is a message.
+// message writes a field that contains a message.
 func (m *message) message(number int, of string, v any) {
 	var inner message
 	inner.write(of, v)
 	bytes(m, number, inner.b)
 }
 
-// members writes members of an object as (name, value) messages, sorted by name.
+// members writes the members of an object as (name, value) messages, sorted by name.
 func (m *message) members(r rule, values object.Object) {
 	for _, name := range object.SortedKeys(values) {
 		if r.as == named || len(name) > 2 && name[:2] == "x-" {
@@ -150,7 +150,7 @@ func (m *message) members(r rule, values object.Object) {
 	}
 }
 
-// scalar writes a text, a bool or a double.
+// scalar writes a field that contains a string, bool or double.
 func (m *message) scalar(number int, v any) {
 	switch v := v.(type) {
 	case string:
@@ -169,20 +169,20 @@ func (m *message) scalar(number int, v any) {
 	}
 }
 
-// bytes writes a field of bytes with their length in front.
+// bytes writes a length-delimited field.
 func bytes[T string | []byte](m *message, number int, data T) {
 	m.tag(number, delimited)
 	m.b = append(binary.AppendUvarint(m.b, uint64(len(data))), data...)
 }
 
-// The wire types of protobuf that are needed here.
+// The protobuf wire types that are used here.
 const (
 	varint    = 0
 	fixed64   = 1
 	delimited = 2
 )
 
-// tag begins a field.
+// tag writes the tag of a field.
 func (m *message) tag(number, wireType int) {
 	m.b = binary.AppendUvarint(m.b, uint64(number<<3|wireType))
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// messages are the rules for the fields of each kind of message, in the order of their numbers. Those of version 3 end in 3.
+// messages contains the rules for each message type, in the order of the field numbers. The names of version 3 messages end in 3.
 var messages = map[string][]rule{
 	"Document": {{1, "swagger", text, ""}, {2, "info", always, "Info"}, {8, "paths", always, "Paths"},
 		{9, "definitions", always, "Definitions"},
@@ -84,13 +84,14 @@ var messages = map[string][]rule{
 		{36, "", extensions, "Any"}}),
 }
 
-// methods are those of a path item, in the order of their fields.
+// methods are the methods of a path item, in the order of the message's fields.
 var methods = []string{"get", "put", "post", "delete", "options", "head", "patch"}
 
-// plainParameter are the first fields of query and path parameters; the numbers of the other fields differ.
+// plainParameter contains the rules for the first fields of query and path parameters. Their other fields have different numbers.
 var plainParameter = []rule{{1, "required", flag, ""}, {2, "in", text, ""}, {3, "description", text, ""}, {4, "name", text, ""}}
 
-// limits are the value validations of a schema, which only custom resources have, from a field on.
+// limits returns the rules for the value validations in a schema, with consecutive field numbers. Only custom resources have value
+// validations.
 func limits(from int) []rule {
 	rules := run(from, integer, "", "multipleOf", "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum",
 		"maxLength", "minLength", "pattern", "maxItems", "minItems", "uniqueItems", "maxProperties", "minProperties")
@@ -100,7 +101,7 @@ func limits(from int) []rule {
 	return rules
 }
 
-// unions are the messages that have one field, which hangs on the value.
+// unions are the message types with a single field, which depends on the value.
 var unions = map[string]func(v any) []rule{
 	"ParameterOrReference": func(v any) []rule {
 		if object.As(v)["$ref"] != nil {
@@ -121,7 +122,7 @@ var unions = map[string]func(v any) []rule{
 	},
 	"AdditionalProperties":  func(v any) []rule { return schemaOrBool(v, "Schema") },
 	"AdditionalProperties3": func(v any) []rule { return schemaOrBool(v, "SchemaOrReference3") },
-	"SchemaOrReference3": func(v any) []rule { // beside a reference only a description counts
+	"SchemaOrReference3": func(v any) []rule { // only a description is kept next to a reference
 		if object.As(v)["$ref"] != nil {
 			return []rule{{2, "", always, "Reference3"}}
 		}
@@ -134,7 +135,7 @@ var unions = map[string]func(v any) []rule{
 		case string:
 			return []rule{{3, "", given, ""}}
 		}
-		return []rule{{1, "", given, ""}} // a number; any other value is left out
+		return []rule{{1, "", given, ""}} // a number; values of other types are omitted
 	},
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// fields reads a protobuf message: the length-delimited fields by number, in order.
+// fields decodes a protobuf message. It returns the length-delimited fields by number, in order.
 func fields(tb testing.TB, b []byte) map[int][]string {
 	tb.Helper()
 	out := map[int][]string{}
@@ -34,7 +34,7 @@ func fields(tb testing.TB, b []byte) map[int][]string {
 	return out
 }
 
-// readNamed reads repeated (name, value) messages.
+// readNamed decodes repeated (name, value) messages.
 func readNamed(tb testing.TB, list []string) map[string]string {
 	tb.Helper()
 	out := map[string]string{}

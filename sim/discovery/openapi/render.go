@@ -7,7 +7,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// paths writes operations by path and method. Parameters that all operations of a path have stand at the path.
+// paths groups operations by path and method. Parameters that all operations of a path have in common are moved to the path.
 func paths(ops []operation, write func(operation, []param) map[string]any, writeParam func(param) map[string]any) map[string]any {
 	byPath := map[string][]operation{}
 	for _, op := range ops {
@@ -29,7 +29,7 @@ func paths(ops []operation, write func(operation, []param) map[string]any, write
 	return out
 }
 
-// written writes parameters.
+// written converts each parameter with write, and returns the results.
 func written(list []param, write func(param) map[string]any) []any {
 	out := make([]any, len(list))
 	for i, p := range list {
@@ -38,7 +38,7 @@ func written(list []param, write func(param) map[string]any) []any {
 	return out
 }
 
-// head writes what an operation has in both versions.
+// head returns the fields that an operation has in both OpenAPI versions.
 func (op operation) head() map[string]any {
 	m := map[string]any{"description": op.description, "operationId": op.id, "tags": []any{op.tag}}
 	if op.action != "" {
@@ -48,7 +48,7 @@ func (op operation) head() map[string]any {
 	return m
 }
 
-// v3 writes an operation for OpenAPI 3 with its own parameters.
+// v3 returns an operation in OpenAPI 3. own contains its parameters, without the parameters of its path.
 func (op operation) v3(own []param) map[string]any {
 	m := op.head()
 	if len(own) > 0 {
@@ -70,7 +70,7 @@ func (op operation) v3(own []param) map[string]any {
 	return m
 }
 
-// answer writes the schema of the answer; operations that answer with text have a string.
+// answer returns the schema of the response. If the operation returns text, that is the schema of a string.
 func (op operation) answer(prefix string) map[string]any {
 	if op.result == "" {
 		return typed("string")
@@ -86,7 +86,7 @@ func content(types []string, schema map[string]any) map[string]any {
 	return out
 }
 
-// v2 writes an operation for OpenAPI 2 with its own parameters; the body is one of them.
+// v2 returns an operation in OpenAPI 2. own contains its parameters, without the parameters of its path. v2 adds the body to them.
 func (op operation) v2(own []param) map[string]any {
 	m := op.head()
 	var params []any

@@ -14,7 +14,7 @@ const (
 	meta  = "io.k8s.apimachinery.pkg.apis.meta.v1."
 )
 
-// The descriptions that every kind has.
+// The descriptions of fields that all kinds have.
 const (
 	apiVersionText = "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources"
 	kindText       = "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds"
@@ -22,15 +22,15 @@ const (
 	listMetaText   = "Standard list metadata. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds"
 )
 
-// writer writes schemas and notes which others they refer to.
+// writer generates schemas and collects the names of the definitions that they refer to.
 type writer struct {
 	*Source
-	part Part     // of the document; the zero value: of everything
-	todo []string // definition names, each once
+	part Part     // of the document; the zero value stands for the document of all groups
+	todo []string // definition names, without duplicates
 	seen map[string]bool
 }
 
-// schemas returns the component schemas that the operations need, with all schemas that they refer to.
+// schemas returns the component schemas of the operations, including indirect references.
 func (s *Source) schemas(ops []operation, defs []*resource.Definition, p Part) map[string]any {
 	w := &writer{Source: s, part: p, seen: map[string]bool{}}
 	for i := range ops {
@@ -52,7 +52,7 @@ func (s *Source) schemas(ops []operation, defs []*resource.Definition, p Part) m
 	return out
 }
 
-// ref returns a reference to a definition.
+// ref returns a reference to a definition, and records that the document needs the definition.
 func (w *writer) ref(name string) map[string]any {
 	if name != "" && !w.seen[name] {
 		w.seen[name] = true
@@ -61,14 +61,14 @@ func (w *writer) ref(name string) map[string]any {
 	return map[string]any{"$ref": refV3 + name}
 }
 
-// definition writes a named type with its description.
+// definition returns the schema of a named type, including its description.
 func (w *writer) definition(t *schema.Type) map[string]any {
 	out := w.undescribed(t)
 	set(out, "description", w.Schema.Description(t.Name, ""))
 	return out
 }
 
-// undescribed writes a type as it stands in a definition.
+// undescribed returns the schema of a named type without its description.
 func (w *writer) undescribed(t *schema.Type) map[string]any {
 	switch t.Kind {
 	case schema.Struct:
@@ -115,7 +115,7 @@ func (w *writer) structure(t *schema.Type) map[string]any {
 	return out
 }
 
-// kinds returns the extension with the kinds of a definition.
+// kinds returns the x-kubernetes-group-version-kind extension of a definition.
 func kinds(list ...schema.GVK) []any {
 	out := make([]any, len(list))
 	for i, k := range list {
@@ -134,7 +134,7 @@ func set(m map[string]any, key, value string) {
 	}
 }
 
-// property writes a field. A reference stands in an allOf, since it may have nothing beside it.
+// property returns the schema of a field. Because a reference may not have siblings, it is wrapped in an allOf.
 func (w *writer) property(t *schema.Type, f *schema.Field) map[string]any {
 	out := w.shape(f.Type)
 	if out["$ref"] != nil && !f.PlainRef {
@@ -172,7 +172,7 @@ func (w *writer) describe(t *schema.Type, field string) string {
 	return w.Schema.Description(t.Name, field)
 }
 
-// value returns the plain value in a property: the elements of a list or map, or the elements of those.
+// value returns the schema of the scalars in a property: of the property itself or, for a list or map, of its innermost elements.
 func value(property map[string]any) map[string]any {
 	for {
 		inner, ok := property["items"].(map[string]any)
@@ -186,7 +186,7 @@ func value(property map[string]any) map[string]any {
 	}
 }
 
-// shape writes a type as it stands in a property.
+// shape returns the schema of a type for use in a property.
 func (w *writer) shape(t *schema.Type) map[string]any {
 	if t.Name != "" && t.Published {
 		return w.ref(t.Name)
@@ -215,8 +215,8 @@ func (w *writer) shape(t *schema.Type) map[string]any {
 	return w.undescribed(&schema.Type{Kind: t.Kind})
 }
 
-// element writes the elements of a list or map. In releases that do so it adds the zero value of their Go type as the default,
-// unless the type has its own JSON encoding.
+// element returns the schema of the elements of a list or map. In older releases it has the zero value of the Go type as its
+// default, unless the type has its own JSON encoding.
 func (w *writer) element(t *schema.Type) map[string]any {
 	out := w.shape(t)
 	if w.Schema.Release().PlainElements {

@@ -8,7 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// add appends an operation of a resource. produces and consumes are filled in if they are not set.
+// add appends an operation of a resource. If produces or consumes is not set, add sets the default.
 func (b *builder) add(op operation, params ...[]param) {
 	op.tag = b.tag()
 	op.params = b.supported(slices.Concat(params...))
@@ -45,7 +45,7 @@ func (b *builder) resource(def *resource.Definition) {
 		op := operation{path: at.path, method: "delete", description: "delete collection of " + def.Kind,
 			id: b.id("delete", "Collection"+at.word+def.Kind), action: "deletecollection", kind: kind,
 			codes: []int{200}, result: meta + "Status"}
-		if b.custom { // whose options are forgotten
+		if b.custom { // the real server ignores their DeleteOptions
 			b.add(op, at.params, listParams, pretty)
 		} else {
 			op.body = meta + "DeleteOptions"
@@ -56,8 +56,8 @@ func (b *builder) resource(def *resource.Definition) {
 	b.single(target{path: at.path + "/{name}", suffix: at.word + def.Kind, kind: def.GVK, parent: def.GVK, allows: def.Allows}, def.Kind, item)
 	if def.Allows("delete") {
 		result := meta + "Status"
-		if def.Hub != nil && def.Hub.Strategy != nil && def.Hub.Strategy.ReturnDeletedObject && def.Sub("finalize") == nil {
-			result = own // that of a namespace is published as a Status all the same
+		if def.Hub != nil && def.Hub.Strategy != nil && def.ReturnsDeleted() && def.Sub("finalize") == nil {
+			result = own // except a namespace's, which is published as a Status
 		}
 		b.add(operation{path: at.path + "/{name}", method: "delete", description: "delete " + article(def.Kind),
 			id: b.id("delete", at.word+def.Kind), action: "delete", kind: kind, body: meta + "DeleteOptions",
@@ -68,7 +68,7 @@ func (b *builder) resource(def *resource.Definition) {
 	}
 }
 
-// list adds the operations that read a collection, in a namespace and in all of them.
+// list adds the operations on a collection, in one namespace and in all namespaces.
 func (b *builder) list(def *resource.Definition, at scope) {
 	kind := def.GVK
 	kind.Kind = def.ListKind()
@@ -88,7 +88,7 @@ func (b *builder) list(def *resource.Definition, at scope) {
 	}
 }
 
-// watch adds the paths beneath /watch, which are deprecated.
+// watch adds the deprecated paths below /watch.
 func (b *builder) watch(def *resource.Definition) {
 	path := b.root() + "/watch/" + def.Resource
 	word, params := "", []param{prettyParam}
@@ -112,17 +112,17 @@ func (b *builder) watch(def *resource.Definition) {
 	b.add(op, listParams, params, []param{nameParam(def.Kind)})
 }
 
-// target is the object, or its subresource, that get, put and patch work on.
+// target is the object or subresource on which get, put and patch operate.
 type target struct {
 	path   string
-	of     string // "status of " before "the specified Pod", "" for the object itself
-	suffix string // of operationIds
+	of     string // precedes "the specified Pod": "status of ", or "" for the object itself
+	suffix string // ends the operationIds
 	kind   schema.GVK
-	parent schema.GVK // of the object, which the operations of custom resources name even for a scale
+	parent schema.GVK // kind of the object, which operations of custom resources name even for scale
 	allows func(verb string) bool
 }
 
-// single adds get, put and patch.
+// single adds the operations get, put and patch on an object or a subresource.
 func (b *builder) single(t target, parent string, item []param) {
 	name := b.nameOf(t.kind)
 	var read []param
@@ -178,7 +178,8 @@ func (b *builder) subresource(def *resource.Definition, sub *resource.Subresourc
 
 var connectMethods = []string{"delete", "get", "head", "options", "patch", "post", "put"}
 
-// connect adds the operations of a stream or a proxy: any method if one may delete through it, else GET and POST.
+// connect adds the operations of a streaming or proxy subresource. If the subresource allows delete, there is one for every method;
+// otherwise there are GET and POST.
 func (b *builder) connect(def *resource.Definition, sub *resource.Subresource, path string, item []param) {
 	if options := b.Schema.Kind(sub.GVK); options != nil {
 		item = append(item, b.optionParams(options)...)

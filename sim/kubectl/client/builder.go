@@ -11,39 +11,39 @@ import (
 	"github.com/kubesim/kubesim/sim/selector"
 )
 
-// Builder finds the objects that arguments and files name (resource.Builder of cli-runtime).
+// Builder finds the objects that arguments and files name (cli-runtime's resource.Builder).
 type Builder struct {
 	*Client
 	Files            Files
 	Namespace        string
-	EnforceNamespace bool // the objects of files have to be in Namespace
+	EnforceNamespace bool // objects in files must not be in another namespace
 	Filenames        []string
 	Kustomize        bool
-	Recursive        bool // files of folders below, too
+	Recursive        bool // files of subfolders, too
 	LabelSelector    string
 	FieldSelector    string
-	All              bool // all objects of a resource
+	All              bool // select all objects of a resource
 }
 
-// Files are the files that flags name.
+// Files provides the files that flags name.
 type Files interface {
 	ReadFile(name string) ([]byte, error)
 	Names(folder string) []string
 }
 
-// sourced is an object of a file.
+// sourced is an object and the name of its file.
 type sourced struct {
 	source string
 	obj    object.Object
 }
 
-// Selection describes the ways in which a command accepts objects.
+// Selection specifies how a command's arguments may select objects.
 type Selection struct {
-	Types    bool // resources without names mean all their objects
+	Types    bool // a resource without names selects all its objects
 	AnyScope bool // --all-namespaces
 }
 
-// errNothing is the error of a command line without a resource or a file.
+// errNothing is the error for a command line that names neither resources nor files.
 var errNothing = errors.New(`You must provide one or more resources by argument or filename.
 Example resource specifications include:
    '-f rsrc.yaml'
@@ -51,13 +51,14 @@ Example resource specifications include:
    '<resource> <name>'
    '<resource>'`)
 
-// ErrMixed is the error about arguments of which some have a slash and some have not.
+// ErrMixed is the error for a mix of arguments with and without a slash.
 var ErrMixed = errors.New("there is no need to specify a resource type as a separate argument when passing arguments in " +
 	"resource/name form (e.g. 'kubectl get resource/<resource_name>' instead of 'kubectl get resource resource/<resource_name>'")
 
 var errNamed = errors.New("name cannot be provided when a selector is specified")
 
-// Infos returns the objects that arguments or files name. It does not read objects that arguments name.
+// Infos returns the objects that arguments or files name. It does not read the objects that arguments name from the server. It
+// returns kubectl's error if they name nothing, contradict each other, or name an unknown resource.
 func (b *Builder) Infos(args []string, s Selection) ([]*Info, error) {
 	if len(b.Filenames) > 0 || b.Kustomize {
 		if len(args) > 0 {
@@ -128,7 +129,7 @@ func (b *Builder) slashed(args []string) ([]*Info, error) {
 	return out, nil
 }
 
-// resources returns the resources that a word such as pods,services or all names.
+// resources returns the resources that an argument such as "pods,services" or "all" names.
 func (b *Builder) resources(text string) ([]*Mapping, error) {
 	var out []*Mapping
 	for _, word := range strings.Split(text, ",") {
@@ -148,7 +149,7 @@ func (b *Builder) resources(text string) ([]*Mapping, error) {
 	return out, nil
 }
 
-// NamespaceOf returns the namespace in which objects of a resource are looked for, "" for all.
+// NamespaceOf returns the namespace in which to search for objects of a resource, or "" for all namespaces.
 func (b *Builder) NamespaceOf(m *Mapping, everywhere bool) string {
 	if !m.Namespaced || everywhere {
 		return ""
@@ -156,8 +157,8 @@ func (b *Builder) NamespaceOf(m *Mapping, everywhere bool) string {
 	return b.Namespace
 }
 
-// Objects returns infos with their objects. An info without a name becomes one for each object that the selectors match. errs are the
-// errors of objects that cannot be read.
+// Objects returns infos with their objects, which it reads from the server. It replaces an info without a name with one info for
+// each object that the selectors match. errs contains an error for each object that cannot be read.
 func (b *Builder) Objects(infos []*Info) (out []*Info, errs []error) {
 	for _, info := range infos {
 		switch {
@@ -183,7 +184,7 @@ func (b *Builder) Objects(infos []*Info) (out []*Info, errs []error) {
 	return out, errs
 }
 
-// Listed returns the objects of a resource that the selectors match.
+// Listed returns the objects of a resource that the selectors match, which it reads page by page.
 func (b *Builder) Listed(info *Info) (out []*Info, err error) {
 	next := ""
 	for {
@@ -204,7 +205,8 @@ func (b *Builder) Listed(info *Info) (out []*Info, err error) {
 	}
 }
 
-// One returns the object of a type and a name, or of TYPE/NAME.
+// One returns the single object that arguments name, as TYPE NAME or as TYPE/NAME, and reads it from the server. It returns an
+// error if the object cannot be read.
 func (b *Builder) One(args []string) (*Info, error) {
 	list, err := b.Infos(args, Selection{})
 	if err != nil {
@@ -220,17 +222,23 @@ func (b *Builder) One(args []string) (*Info, error) {
 	return found[0], nil
 }
 
-// FromFiles returns the objects in the files. For each object that cannot be read there is an Info with an error, after all others.
+// FromFiles returns the objects in the files. Each object that cannot be read results in an Info with an error at the end of the
+// list.
 func (b *Builder) FromFiles() (out []*Info, err error) {
 	if b.Kustomize {
 		return nil, fmt.Errorf("kustomize is not simulated: build the files with the real one and apply those")
 	}
 	var list []sourced
 	for _, name := range b.Filenames {
+		files := []string{name}
 		if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {
-			return nil, fmt.Errorf("nothing is fetched from %s: paste it into a file, and name that", name)
+			if _, err := b.Files.ReadFile(name); err != nil { // the page has copies of some well-known files
+				return nil, fmt.Errorf("nothing is fetched from %s: paste it into a file, and name that", name)
+			}
+		} else {
+			files = b.within(name)
 		}
-		for _, file := range b.within(name) {
+		for _, file := range files {
 			if list, err = b.read(list, file); err != nil {
 				return nil, err
 			}
@@ -248,7 +256,7 @@ func (b *Builder) FromFiles() (out []*Info, err error) {
 	return append(out, failed...), nil
 }
 
-// read adds the objects of a file to a list.
+// read appends the objects in a file to list. It returns an error if the file does not exist.
 func (b *Builder) read(list []sourced, file string) ([]sourced, error) {
 	data, err := b.Files.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -268,7 +276,7 @@ func (b *Builder) read(list []sourced, file string) ([]sourced, error) {
 	return list, err
 }
 
-// within returns the names of the manifests in a folder, or the name itself if it is not a folder with manifests.
+// within returns the names of the manifests in a folder. If name is not a folder with manifests, it returns only name.
 func (b *Builder) within(name string) []string {
 	if name == "-" {
 		return []string{name}
@@ -293,7 +301,8 @@ func (b *Builder) within(name string) []string {
 	return out
 }
 
-// fromFile returns the Info of an object of a file.
+// fromFile returns the Info for an object in a file. It returns an error if the server does not know the kind, or if the namespace
+// is not that of --namespace.
 func (b *Builder) fromFile(source string, obj object.Object) (*Info, error) {
 	missing := ""
 	if obj.APIVersion() == "" {

@@ -4,7 +4,7 @@
 //	  │ Find("po"), MappingFor(object)
 //	  └ Discovery ─▶ Mapping pods ─ Path ─▶ /api/v1/namespaces/default/pods/web
 //
-// An Info is one object that a command is about (resource.Info of cli-runtime).
+// An Info represents one object that a command processes (cli-runtime's resource.Info).
 package client
 
 import (
@@ -19,10 +19,10 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// Version is the version of kubectl that requests are sent as.
+// Version is the version of kubectl in the User-Agent of requests.
 const Version = schema.DefaultVersion
 
-// Request is one request to an API server.
+// Request is a request to an API server.
 type Request struct {
 	Method string
 	Path   string // decoded
@@ -31,25 +31,26 @@ type Request struct {
 	Body   []byte
 }
 
-// Answer is the answer to a Request.
+// Answer is the response to a Request.
 type Answer struct {
 	Code   int
 	Header wire.Header
 	Body   []byte
 }
 
-// Conn carries requests to an API server, and has a clock.
+// Conn sends requests to an API server and provides a clock.
 type Conn interface {
-	// Do sends a request and waits for its answer.
+	// Do sends a request and returns its response.
 	Do(r *Request) (*Answer, error)
-	// Watch sends a request of a watch and calls event with each event as it is on the wire, until event returns false, the
-	// watch ends, or patience is over. The Answer is that of a refused request, and nil otherwise.
+	// Watch sends a watch request and calls event with each event, encoded as the server sent it, until event returns false, the
+	// watch ends, or patience elapses. If the request fails, the Answer is the error response. Otherwise it is nil.
 	Watch(r *Request, patience time.Duration, event func(frame []byte) (more bool)) (*Answer, error)
-	// Follow starts a watch in the background and returns. It calls event with each event. A Conn that cannot do that waits.
+	// Follow starts a watch in the background and returns. It calls event with each event. A Conn without background watches
+	// blocks until the watch ends.
 	Follow(r *Request, event func(frame []byte)) (*Answer, error)
-	// Exec sends a request to run a command in a container, or to attach to one, with its stdin, and calls out with its output.
-	// The Answer is that of a refused request, or a Status of how the command ended, as in the error channel of
-	// v5.channel.k8s.io.
+	// Exec sends a request to execute a command in a container, or to attach to a container. It sends stdin and calls out with
+	// the output. If the request fails, the Answer is the error response. Otherwise the Answer contains the Status of the
+	// command's exit, as in the error channel of v5.channel.k8s.io.
 	Exec(r *Request, stdin []byte, out func(isError bool, data []byte)) (*Answer, error)
 	Now() time.Time
 	Sleep(d time.Duration)
@@ -59,12 +60,13 @@ type Conn interface {
 type Reader interface {
 	// Find returns the resource that a word names.
 	Find(text string) (*Mapping, error)
-	// Get reads a path.
+	// Get returns the object at a path.
 	Get(path string, query url.Values) (object.Object, error)
 	Now() time.Time
 }
 
-// List returns the objects of a resource in a namespace, and the resource. The query has names and values as Query takes them.
+// List returns the resource and its objects in a namespace, or in all namespaces if namespace is "". The query consists of names
+// and values, as in Query.
 func List(r Reader, resource, namespace string, query ...string) (*Mapping, []object.Object, error) {
 	m, err := r.Find(resource)
 	if err != nil {
@@ -74,17 +76,17 @@ func List(r Reader, resource, namespace string, query ...string) (*Mapping, []ob
 	return m, list.Objects("items"), err
 }
 
-// Client sends requests in the name of a user.
+// Client sends requests on behalf of a user.
 type Client struct {
 	Conn     Conn
-	Warnings io.Writer // gets the server's warnings
-	User     string    // to impersonate, "" for none
+	Warnings io.Writer // receives the server's warnings
+	User     string    // the user to impersonate, or "" for none
 	Groups   []string
 
 	Discovery *Discovery // shared by the commands of a session
 }
 
-// Request returns a request in the name of the user.
+// Request returns a request with the client's headers, including those for impersonation.
 func (c *Client) Request(method, path string, query url.Values, contentType string, body []byte) *Request {
 	r := &Request{Method: method, Path: path, Query: query, Body: body,
 		Header: wire.Header{"User-Agent": {"kubectl/" + Version}, "Accept": {"application/json"}}}
@@ -100,7 +102,7 @@ func (c *Client) Request(method, path string, query url.Values, contentType stri
 	return r
 }
 
-// Send sends a request and prints the server's warnings. An answer of 400 and above is a *StatusError.
+// Send sends a request and prints the server's warnings. It returns a *StatusError if the response code is at least 400.
 func (c *Client) Send(r *Request) (*Answer, error) {
 	a, err := c.Conn.Do(r)
 	if err != nil {
@@ -109,10 +111,10 @@ func (c *Client) Send(r *Request) (*Answer, error) {
 	return a, c.Check(a)
 }
 
-// Check prints the warnings of an answer. If the answer is an error, Check returns it as a *StatusError.
+// Check prints the warnings of a response. If the response is an error, Check returns it as a *StatusError.
 func (c *Client) Check(a *Answer) error {
 	for _, text := range a.Header["Warning"] {
-		fmt.Fprintf(c.Warnings, "Warning: %s\n", warningText(text))
+		fmt.Fprintf(c.Warnings, "Warning: %s\n", WarningText(text))
 	}
 	if a.Code < 400 {
 		return nil
@@ -120,14 +122,14 @@ func (c *Client) Check(a *Answer) error {
 	return statusError(a)
 }
 
-// warningText returns the text of a Warning header (RFC 7234): 299 - "text".
-func warningText(header string) string {
+// WarningText returns the text of a Warning header (RFC 7234). The header has the form 299 - "text".
+func WarningText(header string) string {
 	text := strings.TrimPrefix(header, "299 - ")
 	text = strings.TrimSuffix(strings.TrimPrefix(text, `"`), `"`)
 	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(text)
 }
 
-// Ask sends a request and returns the object of the answer.
+// Ask sends a request and returns the object in the response. If the response code is at least 400, the error is a *StatusError.
 func (c *Client) Ask(r *Request) (object.Object, error) {
 	a, err := c.Send(r)
 	if err != nil {
@@ -136,12 +138,12 @@ func (c *Client) Ask(r *Request) (object.Object, error) {
 	return object.Parse(a.Body)
 }
 
-// Get reads a path.
+// Get returns the object at a path. If the server responds with an error, it is a *StatusError.
 func (c *Client) Get(path string, query url.Values) (object.Object, error) {
 	return c.Ask(c.Request(wire.MethodGet, path, query, "", nil))
 }
 
-// Post sends a new object and returns the answer.
+// Post creates an object and returns the object in the response.
 func (c *Client) Post(path string, obj object.Object) (object.Object, error) {
 	return c.Ask(c.Request(wire.MethodPost, path, nil, "application/json", object.JSON(map[string]any(obj))))
 }
@@ -149,7 +151,7 @@ func (c *Client) Post(path string, obj object.Object) (object.Object, error) {
 // Now returns the time of the Conn.
 func (c *Client) Now() time.Time { return c.Conn.Now() }
 
-// Watch sends a watch request and calls event until it returns false, the watch ends or patience is over.
+// Watch sends a watch request and calls event until it returns false, the watch ends, or patience elapses.
 func (c *Client) Watch(r *Request, patience time.Duration, event func(frame []byte) (more bool)) error {
 	a, err := c.Conn.Watch(r, patience, event)
 	if err == nil && a != nil {
@@ -158,7 +160,7 @@ func (c *Client) Watch(r *Request, patience time.Duration, event func(frame []by
 	return err
 }
 
-// Query returns the parameters of names and values, without those whose value is empty.
+// Query returns query parameters for pairs of names and values. It omits empty values.
 func Query(pairs ...string) url.Values {
 	q := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -169,21 +171,21 @@ func Query(pairs ...string) url.Values {
 	return q
 }
 
-// PageSize is the limit of one list request.
+// PageSize is the limit of a list request.
 const PageSize = "500"
 
-// applyPatch is the content type of an apply.
+// applyPatch is the content type of a server-side apply.
 const applyPatch = "application/apply-patch+yaml"
 
-// Helper writes objects (resource.Helper of cli-runtime).
+// Helper writes objects (cli-runtime's resource.Helper).
 type Helper struct {
 	*Client
 	FieldManager    string
-	FieldValidation string // of whole objects
+	FieldValidation string // applies to requests that send a whole object
 	ServerDryRun    bool
 }
 
-// Create sends a new object and keeps the answer in info.
+// Create creates the object in info and replaces it by the object in the response.
 func (h *Helper) Create(info *Info) error {
 	obj, err := h.write(wire.MethodPost, info.Mapping.Path(info.Namespace, ""), "application/json", info.Object, nil)
 	if err == nil {
@@ -192,7 +194,7 @@ func (h *Helper) Create(info *Info) error {
 	return err
 }
 
-// Replace sends an object in the place of the one that is there and keeps the answer in info.
+// Replace sends a PUT of the object in info and replaces it by the object in the response.
 func (h *Helper) Replace(info *Info) error {
 	obj, err := h.write(wire.MethodPut, info.Path(), "application/json", info.Object, nil)
 	if err == nil {
@@ -201,12 +203,13 @@ func (h *Helper) Replace(info *Info) error {
 	return err
 }
 
-// Apply sends an object for a server-side apply. With force, it takes fields from other managers.
+// Apply sends an object with server-side apply. If force is set, it takes over fields from other managers. It returns the object in
+// the response.
 func (h *Helper) Apply(info *Info, obj object.Object, force bool) (object.Object, error) {
 	return h.write(wire.MethodPatch, info.Path(), applyPatch, obj, Query("force", fmt.Sprint(force)))
 }
 
-// write sends a whole object.
+// write sends a whole object and returns the object in the response.
 func (h *Helper) write(method, path, contentType string, obj object.Object, more url.Values) (object.Object, error) {
 	q := h.query(more)
 	if h.FieldValidation != "" {
@@ -215,7 +218,7 @@ func (h *Helper) write(method, path, contentType string, obj object.Object, more
 	return h.Ask(h.Request(method, path, q, contentType, object.JSON(map[string]any(obj))))
 }
 
-// Patch sends a patch of an object, or of a subresource such as scale.
+// Patch sends a patch of an object or of a subresource such as scale. It returns the object in the response.
 func (h *Helper) Patch(info *Info, subresource, contentType string, body []byte) (object.Object, error) {
 	path := info.Path()
 	if subresource != "" {
@@ -224,7 +227,7 @@ func (h *Helper) Patch(info *Info, subresource, contentType string, body []byte)
 	return h.Ask(h.Request(wire.MethodPatch, path, h.query(nil), contentType, body))
 }
 
-// query returns the parameters of a write.
+// query returns q with the query parameters that all writes share.
 func (h *Helper) query(q url.Values) url.Values {
 	if q == nil {
 		q = url.Values{}

@@ -9,7 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// Mapping is a resource as discovery describes it (meta.RESTMapping).
+// Mapping describes a resource, as discovered from the server (meta.RESTMapping).
 type Mapping struct {
 	Group, Version string
 	Resource, Kind string
@@ -18,10 +18,10 @@ type Mapping struct {
 	Categories     []string
 	Verbs          []string
 	Namespaced     bool
-	Scalable       bool // it has a subresource scale
+	Scalable       bool // has a scale subresource
 }
 
-// GroupVersion returns the group and version as apiVersion has them.
+// GroupVersion returns the group and version in the format of apiVersion.
 func (m *Mapping) GroupVersion() string {
 	if m.Group == "" {
 		return m.Version
@@ -29,13 +29,13 @@ func (m *Mapping) GroupVersion() string {
 	return m.Group + "/" + m.Version
 }
 
-// GroupResource returns the name that errors of the server have: deployments.apps.
+// GroupResource returns the name that the server's errors use, such as deployments.apps.
 func (m *Mapping) GroupResource() string { return JoinGroup(m.Resource, m.Group) }
 
-// GroupKind returns how a line about an object begins: deployment.apps.
+// GroupKind returns the name that messages about an object use, such as deployment.apps.
 func (m *Mapping) GroupKind() string { return JoinGroup(strings.ToLower(m.Kind), m.Group) }
 
-// JoinGroup returns a name with its group, if that is not the core group.
+// JoinGroup returns a name with its group. It omits the core group.
 func JoinGroup(name, group string) string {
 	if group == "" {
 		return name
@@ -43,7 +43,7 @@ func JoinGroup(name, group string) string {
 	return name + "." + group
 }
 
-// GroupVersionResource returns the resource as errors about requests have it.
+// GroupVersionResource returns the resource in the format of errors about requests.
 func (m *Mapping) GroupVersionResource() string {
 	return m.Group + "/" + m.Version + ", Resource=" + m.Resource
 }
@@ -64,19 +64,19 @@ func (m *Mapping) Path(namespace, name string) string {
 	return path
 }
 
-// Is reports whether it is the resource of a name and group.
+// Is reports whether m is the resource with a name and group.
 func (m *Mapping) Is(resource, group string) bool { return m.Resource == resource && m.Group == group }
 
-// Discovery is the resources that a server serves. The zero value means that the server was not asked yet.
+// Discovery holds the resources that a server serves. In the zero value, they have not been discovered yet.
 type Discovery struct {
-	All      []*Mapping // the preferred version of each group comes before its others
+	All      []*Mapping // within a group, the preferred version is first
 	Versions []string   // apiVersions
 }
 
-// aggregated is the Accept header for discovery in one document (API concepts, "Aggregated discovery").
+// aggregated is the Accept header that requests all resources in one document (API concepts, "Aggregated discovery").
 const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
-// Discover returns the resources that the server serves. It sends its requests only once.
+// Discover returns the resources that the server serves. It caches them in c.Discovery.
 func (c *Client) Discover() (*Discovery, error) {
 	if len(c.Discovery.All) > 0 {
 		return c.Discovery, nil
@@ -115,7 +115,8 @@ func (d *Discovery) addGroup(g object.Object) {
 	}
 }
 
-// Find returns the resource that a word names: pods, po, pod, deployments.apps, deployments.v1.apps.
+// Find returns the resource that text names, such as pods, po, pod, deployments.apps or deployments.v1.apps. If there is none, it
+// returns kubectl's error.
 func (c *Client) Find(text string) (*Mapping, error) {
 	m, err := c.lookUp(func(d *Discovery) *Mapping { return d.find(strings.ToLower(text)) })
 	if m == nil && err == nil {
@@ -125,7 +126,8 @@ func (c *Client) Find(text string) (*Mapping, error) {
 	return m, err
 }
 
-// MappingFor returns the resource of an object's kind.
+// MappingFor returns the resource for an object's apiVersion and kind. If the server does not serve them, it returns kubectl's
+// error.
 func (c *Client) MappingFor(obj object.Object) (*Mapping, error) {
 	m, err := c.lookUp(func(d *Discovery) *Mapping {
 		for _, m := range d.All {
@@ -141,8 +143,8 @@ func (c *Client) MappingFor(obj object.Object) (*Mapping, error) {
 	return m, err
 }
 
-// lookUp returns what by finds, nil if the server does not serve it. If a Discovery of an earlier command does not have it, lookUp
-// asks the server again, because it may have been defined since.
+// lookUp returns the resource that the given function finds, or nil if the server does not serve it. If the function finds
+// nothing in cached resources, lookUp runs discovery again, because the resource may have been added since.
 func (c *Client) lookUp(by func(d *Discovery) *Mapping) (*Mapping, error) {
 	for range 2 {
 		fresh := len(c.Discovery.All) == 0
@@ -174,7 +176,7 @@ func (d *Discovery) find(text string) *Mapping {
 	if !qualified {
 		return nil
 	}
-	for _, m := range d.All { // a group may be cut short
+	for _, m := range d.All { // the group may be abbreviated
 		if (m.Resource == name || m.Singular == name) && strings.HasPrefix(m.Group, rest+".") {
 			return m
 		}
@@ -182,7 +184,7 @@ func (d *Discovery) find(text string) *Mapping {
 	return nil
 }
 
-// Category returns the resources of a category such as all.
+// Category returns the resources in a category such as all.
 func (c *Client) Category(name string) ([]*Mapping, error) {
 	d, err := c.Discover()
 	if err != nil {

@@ -9,13 +9,13 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// StatusError is an answer of 400 and above.
+// StatusError is a response with a code of at least 400.
 type StatusError struct {
 	Code    int
 	Reason  string
 	Message string
 
-	kind   string // in its details
+	kind   string // the kind in the Status's details
 	name   string
 	causes []object.Object
 }
@@ -23,16 +23,16 @@ type StatusError struct {
 // Error implements error.
 func (e *StatusError) Error() string { return e.Message }
 
-// NotFound returns the error about an object that is not there.
+// NotFound returns an error with the reason NotFound.
 func NotFound(message string) error { return &StatusError{Reason: "NotFound", Message: message} }
 
-// IsNotFound reports whether an error says that something is not there.
+// IsNotFound reports whether err is a NotFound error.
 func IsNotFound(err error) bool {
 	e, ok := err.(*StatusError)
 	return ok && e.Reason == "NotFound"
 }
 
-// Wrap returns an error with more in front of its message (cmdutil.AddSourceToErr).
+// Wrap returns an error with a prefix before its message (cmdutil.AddSourceToErr).
 func Wrap(err error, format string, args ...any) error {
 	before := fmt.Sprintf(format, args...)
 	if e, ok := err.(*StatusError); ok {
@@ -43,7 +43,7 @@ func Wrap(err error, format string, args ...any) error {
 	return fmt.Errorf("%s: %w", before, err)
 }
 
-// statusError returns the error that an answer is.
+// statusError returns the error for an error response.
 func statusError(a *Answer) *StatusError {
 	e := &StatusError{Code: a.Code, Message: strings.TrimSpace(string(a.Body))}
 	if obj, err := object.Parse(a.Body); err == nil && obj.Kind() == "Status" {
@@ -58,7 +58,7 @@ func statusError(a *Answer) *StatusError {
 	return e
 }
 
-// Text returns the text that kubectl prints for the error.
+// Text returns the message that kubectl prints for the error.
 func (e *StatusError) Text() string {
 	switch e.Reason {
 	case "Invalid":
@@ -71,7 +71,7 @@ func (e *StatusError) Text() string {
 	return "Error from server (" + e.Reason + "): " + e.Message
 }
 
-// invalid returns the text that kubectl prints for an invalid object: its causes, each once.
+// invalid returns the message that kubectl prints for an invalid object: its causes without duplicates.
 func (e *StatusError) invalid() string {
 	subject := "request is invalid"
 	if e.kind != "" {
@@ -96,7 +96,7 @@ func (e *StatusError) invalid() string {
 	return "The " + subject + ": \n* " + strings.Join(lines, "\n* ")
 }
 
-// PlainError is an error that kubectl prints without "error: " in front.
+// PlainError is an error that kubectl prints without the prefix "error: ".
 type PlainError string
 
 // Error implements error.

@@ -9,7 +9,8 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// Await watches an object until done says so. It is an error if the object is deleted meanwhile.
+// Await watches an object until done returns true. It returns an error if the object is deleted before that, if done returns an
+// error, or at the time until. It stores the newest state of the object in info.
 func (c *Client) Await(info *Info, until time.Time, done func(obj object.Object) (bool, error)) error {
 	return c.watchUntil(info, until, func(items []object.Object, err error) (bool, error) {
 		switch {
@@ -32,15 +33,16 @@ func (c *Client) Await(info *Info, until time.Time, done func(obj object.Object)
 	})
 }
 
-// AwaitGone waits until the object with a uid is gone or another one has its name. If uid is "", any object counts.
+// AwaitGone waits until the object with a UID is gone or another object has its name. If uid is "", it waits until no object has
+// the name. It returns an error at the time until.
 func (c *Client) AwaitGone(info *Info, uid string, until time.Time) error {
 	return c.watchUntil(info, until, func(items []object.Object, err error) (bool, error) {
 		return err != nil || len(items) == 0 || uid != "" && items[0].UID() != uid, nil
 	}, func(kind string, _ object.Object) (bool, error) { return kind == "DELETED", nil })
 }
 
-// watchUntil lists the object alone and watches it from there, until listed or event is done or returns an error. If the watch ends
-// before that, watchUntil restarts.
+// watchUntil lists and then watches a single object until listed or event returns true or an error. If the watch ends before
+// that, watchUntil starts again.
 func (c *Client) watchUntil(info *Info, until time.Time, listed func(items []object.Object, err error) (done bool, failed error),
 	event func(kind string, obj object.Object) (done bool, failed error)) error {
 	path, fields := info.Mapping.Path(info.Namespace, ""), "metadata.name="+info.Name

@@ -248,7 +248,7 @@ func (d *describer) nodeStatus(obj object.Object) {
 	d.given(0, "ProviderID", spec.String("providerID"))
 }
 
-// nodePods writes the pods of a node with their requests and limits.
+// nodePods writes a node's pods with their requests and limits.
 func (d *describer) nodePods(obj object.Object) {
 	pods := d.list("pods", "", "fieldSelector", "spec.nodeName="+obj.Name()+",status.phase!=Failed,status.phase!=Succeeded")
 	d.line(0, "Non-terminated Pods:\t(%d in total)", len(pods))
@@ -291,7 +291,7 @@ func (d *describer) nodePods(obj object.Object) {
 	}
 }
 
-// sumOf adds two amounts. One of them may be missing.
+// sumOf adds two amounts. Either may be zero.
 func sumOf(a, b quantity.Quantity) quantity.Quantity {
 	if b.IsZero() {
 		return a

@@ -1,7 +1,7 @@
 // Package describe prints objects as kubectl describe does.
 //
 //	Info ─ describers by resource ─▶ lines with tabs ─▶ columns
-//	           └ Reader: what else an object's text needs, such as a Service's EndpointSlices, and its events
+//	           └ Reader: other objects that a description needs, such as a Service's EndpointSlices, and events
 package describe
 
 import (
@@ -20,12 +20,12 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// describer writes the description of an object: lines with tabs, which become columns at the end.
+// describer writes the description of an object as lines with tabs, which are aligned to columns at the end.
 type describer struct {
 	strings.Builder
 	client.Reader
 	info *client.Info
-	err  error // of the first request that failed; no other is sent after it
+	err  error // the first failed request; no further requests are sent after it
 }
 
 // line writes a line, indented by two spaces for each level.
@@ -40,7 +40,7 @@ func (d *describer) given(level int, label, value string) {
 	}
 }
 
-// describers write the fields of an object, by resource. The others get all their fields.
+// describers maps a resource to the function that describes its objects. All other resources use generic.
 var describers = map[string]func(d *describer, obj object.Object){
 	"configmaps":                             (*describer).configMap,
 	"secrets":                                (*describer).secret,
@@ -72,7 +72,8 @@ var describers = map[string]func(d *describer, obj object.Object){
 	"poddisruptionbudgets.policy":          (*describer).budget,
 }
 
-// Describe writes the output of kubectl describe for an object, with its events if events is set.
+// Describe writes the output of kubectl describe for an object. If events is set, the output includes the object's events. It
+// returns an error if a related object cannot be read.
 func Describe(w io.Writer, r client.Reader, info *client.Info, events bool) error {
 	d := &describer{Reader: r, info: info}
 	resource := info.Mapping.GroupResource()
@@ -95,14 +96,14 @@ func Describe(w io.Writer, r client.Reader, info *client.Info, events bool) erro
 	return t.Flush()
 }
 
-// PodTemplate returns the text of a pod template, with tabs.
+// PodTemplate returns the description of a pod template. Its columns are separated by tabs.
 func PodTemplate(template object.Object) string {
 	var d describer
 	d.podTemplate(template)
 	return d.String()
 }
 
-// eventless are the resources that describe prints no events for.
+// eventless lists the resources whose descriptions do not include events.
 var eventless = strings.Fields("secrets namespaces roles.rbac.authorization.k8s.io clusterroles.rbac.authorization.k8s.io " +
 	"rolebindings.rbac.authorization.k8s.io clusterrolebindings.rbac.authorization.k8s.io resourcequotas limitranges networkpolicies.networking.k8s.io")
 
@@ -142,7 +143,7 @@ func (d *describer) events(obj object.Object) {
 	}
 }
 
-// head writes the name, namespace, labels and annotations.
+// head writes the name, namespace, labels and annotations of an object.
 func (d *describer) head(obj object.Object) {
 	d.line(0, "Name:\t%s", obj.Name())
 	if obj.Namespace() != "" {
@@ -157,15 +158,15 @@ func (d *describer) metadata(obj object.Object) {
 	d.annotations(0, obj.Annotations())
 }
 
-// labels writes labels, a line for each.
+// labels writes labels, one per line.
 func (d *describer) labels(level int, title string, m map[string]string) {
 	d.line(level, "%s:\t%s", title, printer.Pairs(m, "=", "\n\t"))
 }
 
-// longAnnotation is the maximal length of an annotation on the line of its name.
+// longAnnotation is the maximum length of an annotation that is printed on the same line as its name.
 const longAnnotation = 140
 
-// annotations writes annotations, without the one of kubectl apply.
+// annotations writes all annotations except kubectl apply's.
 func (d *describer) annotations(level int, m map[string]string) {
 	text := "Annotations:\t"
 	some := false
@@ -196,7 +197,7 @@ func (d *describer) annotations(level int, m map[string]string) {
 	}
 }
 
-// when returns a time as describe prints it, or "" if there is none.
+// when returns a time in the format of describe, or "" if text is not a time.
 func when(text string) string {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
@@ -205,7 +206,7 @@ func when(text string) string {
 	return t.UTC().Format(time.RFC1123Z)
 }
 
-// valueOr returns the value at a path as text, or otherwise if there is none.
+// valueOr returns the value at a path as a string. If there is no value, it returns the given default.
 func valueOr(obj object.Object, otherwise string, path ...string) string {
 	v, ok := obj.Get(path...)
 	if !ok || v == nil {
@@ -247,10 +248,10 @@ func (d *describer) fields(level int, m map[string]any) {
 	}
 }
 
-// acronyms are words that titles have in capitals.
+// acronyms lists the words that are in capitals in titles.
 var acronyms = []string{"API", "URL", "UID", "OSB", "GUID"}
 
-// title returns the name of a field as a title: Creation Timestamp for creationTimestamp.
+// title returns a field name as a title. For example, it returns Creation Timestamp for creationTimestamp.
 func title(name string) string {
 	var words []string
 	from := 0

@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// endpoints returns the addresses behind a port of a service, by its EndpointSlices.
+// endpoints returns the ready addresses of a Service's port, from the Service's EndpointSlices.
 func (d *describer) endpoints(namespace, service, port string) string {
 	slices := d.list("endpointslices.discovery.k8s.io", namespace, "labelSelector", "kubernetes.io/service-name="+service)
 	if len(slices) == 0 {
@@ -69,7 +69,7 @@ func (d *describer) service(obj object.Object) {
 	}
 }
 
-// backendText returns the backend of an ingress, with its endpoints.
+// backendText returns the description of an ingress backend, with its endpoints.
 func (d *describer) backendText(namespace string, b object.Object) string {
 	if r := b.At("resource"); r != nil {
 		return fmt.Sprintf("APIGroup: %s, Kind: %s, Name: %s", r.String("apiGroup"), r.String("kind"), r.String("name"))

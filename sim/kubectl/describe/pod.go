@@ -58,7 +58,7 @@ func (d *describer) podIPs(status object.Object) {
 	}
 }
 
-// podRest writes the part below the containers of a pod.
+// podRest writes the part of a pod's description that follows the containers.
 func (d *describer) podRest(obj object.Object) {
 	spec := obj.At("spec")
 	if gates := spec.Objects("readinessGates"); len(gates) > 0 {
@@ -114,7 +114,7 @@ func (d *describer) tolerations(level int, spec object.Object) {
 	d.line(level, "Tolerations:\t%s", cmp.Or(strings.Join(out, "\n\t"), "<none>"))
 }
 
-// containers writes containers. space is the indent of their names beyond two spaces.
+// containers writes the descriptions of containers. space is added to the indentation of their names.
 func (d *describer) containers(label string, list, statuses []object.Object, space string) {
 	if len(list) == 0 {
 		return
@@ -232,7 +232,7 @@ func (d *describer) state(label string, state object.Object) {
 	}
 }
 
-// probeText returns a probe as describe prints it.
+// probeText returns the description of a probe.
 func probeText(p object.Object) string {
 	rest := fmt.Sprintf("delay=%ds timeout=%ds period=%ds #success=%d #failure=%d", p.Int64("initialDelaySeconds"), p.Int64("timeoutSeconds"),
 		p.Int64("periodSeconds"), p.Int64("successThreshold"), p.Int64("failureThreshold"))

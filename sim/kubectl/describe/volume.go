@@ -9,7 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// volumes writes the volumes of pods.
+// volumes writes the volumes of a pod.
 func (d *describer) volumes(list []object.Object, space string) {
 	if len(list) == 0 {
 		d.line(0, "%sVolumes:\t<none>", space)
@@ -26,7 +26,8 @@ func (d *describer) volumes(list []object.Object, space string) {
 	}
 }
 
-// volumeSources are the kinds of volumes, with their text and the fields that are printed.
+// volumeSources maps the types of volumes to their description and the fields that describe prints, each with its label and
+// default.
 var volumeSources = map[string]struct{ text, fields string }{
 	"hostPath":              {"HostPath (bare host directory volume)", "Path:path HostPathType:type"},
 	"emptyDir":              {"EmptyDir (a temporary directory that shares a pod's lifetime)", "Medium:medium SizeLimit:sizeLimit?unset"},

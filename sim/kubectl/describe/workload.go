@@ -14,7 +14,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// selectorShown prints a label selector (metav1.FormatLabelSelector).
+// selectorShown returns the description of a label selector (metav1.FormatLabelSelector).
 func selectorShown(s map[string]any) string {
 	if s == nil {
 		return "<none>"
@@ -43,7 +43,7 @@ func (d *describer) podTemplate(template object.Object) {
 	d.tolerations(1, spec)
 }
 
-// created writes the creation time.
+// created writes the creation time of an object.
 func (d *describer) created(obj object.Object) {
 	d.line(0, "CreationTimestamp:\t%s", when(obj.String("metadata", "creationTimestamp")))
 }
@@ -65,7 +65,7 @@ func (d *describer) deployment(obj object.Object) {
 	d.replicaSets(obj)
 }
 
-// replicaSets writes the ReplicaSets of a Deployment. The new one is the one with its revision.
+// replicaSets writes the ReplicaSets of a Deployment. The new ReplicaSet is the one with the Deployment's revision.
 func (d *describer) replicaSets(obj object.Object) {
 	list, err := rollout.Revisions(d, d.info)
 	if d.err = err; len(list) == 0 {
@@ -86,7 +86,7 @@ func (d *describer) replicaSets(obj object.Object) {
 	d.line(0, "OldReplicaSets:\t%s\nNewReplicaSet:\t%s", cmp.Or(strings.Join(old, ", "), "<none>"), newest)
 }
 
-// podCounts returns the number of pods of a selector and an owner in each phase.
+// podCounts returns the number of pods in each phase. It counts the pods that a selector matches and obj owns.
 func (d *describer) podCounts(obj object.Object, s map[string]any) string {
 	pods := d.list("pods", obj.Namespace(), "labelSelector", client.LabelSelector(s))
 	counts := map[string]int{}
@@ -271,7 +271,7 @@ func (d *describer) autoscaler(obj object.Object) {
 	}
 }
 
-// metric writes a metric of an autoscaler, and its target.
+// metric writes a metric of an autoscaler with its target.
 func (d *describer) metric(m, now object.Object) {
 	kind := m.String("type")
 	field := strings.ToLower(kind[:1]) + kind[1:]

@@ -1,4 +1,4 @@
-// Package explain prints the documentation that a published schema has of a kind and its fields.
+// Package explain prints the documentation of a kind and its fields from a published schema.
 //
 //	OpenAPI document of a group and version ─ Document ─ kind, fields ─▶ description, fields and their types
 package explain
@@ -15,16 +15,17 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Document is an OpenAPI document of one group and version (API concepts, "OpenAPI V3").
+// Document is the OpenAPI document of one group and version (API concepts, "OpenAPI V3").
 type Document struct {
 	Schemas   object.Object
-	Recursive bool // print the fields below, and no descriptions
+	Recursive bool // print nested fields, but no descriptions
 	Out       io.Writer
 }
 
 func (d *Document) printf(format string, args ...any) { fmt.Fprintf(d.Out, format, args...) }
 
-// Explain prints the documentation of the kind of a resource, or of the field at a path.
+// Explain prints the documentation of a resource's kind, or of the field at a path. It returns kubectl's error if the
+// kind or the field does not exist.
 func (d *Document) Explain(m *client.Mapping, path []string) error {
 	schema := d.kind(m)
 	if schema == nil {
@@ -37,7 +38,7 @@ func (d *Document) Explain(m *client.Mapping, path []string) error {
 	return d.field(schema, path)
 }
 
-// kind returns the schema of a resource's kind, nil if the document has none.
+// kind returns the schema of a resource's kind, or nil if the document has none.
 func (d *Document) kind(m *client.Mapping) object.Object {
 	for _, name := range object.SortedKeys(d.Schemas) {
 		s := d.Schemas.At(name)
@@ -50,7 +51,7 @@ func (d *Document) kind(m *client.Mapping) object.Object {
 	return nil
 }
 
-// resolved follows references. It returns the schema at their end, and the descriptions on the way.
+// resolved follows references. It returns the schema that they lead to, and the descriptions found along the way.
 func (d *Document) resolved(s object.Object) (object.Object, []string) {
 	var said []string
 	for s != nil {
@@ -99,7 +100,7 @@ func (d *Document) typeName(s object.Object) string {
 	return cmp.Or(s.String("type"), "Object")
 }
 
-// field prints the documentation of the field at a path.
+// field prints the documentation of the field at a path. It returns an error if there is no such field.
 func (d *Document) field(schema object.Object, path []string) error {
 	at, said := d.resolved(schema)
 	if len(path) > 0 {
@@ -136,7 +137,7 @@ func (d *Document) field(schema object.Object, path []string) error {
 	return nil
 }
 
-// enum returns the values that a field can have, as texts.
+// enum returns the allowed values of a field as strings.
 func (d *Document) enum(s object.Object) []string {
 	to, _ := d.resolved(s)
 	list := s.List("enum")
@@ -150,7 +151,7 @@ func (d *Document) enum(s object.Object) []string {
 	return out
 }
 
-// fields prints the fields of a schema. With --recursive it prints nested fields, too, and no descriptions.
+// fields prints the fields of a schema. With --recursive it also prints nested fields, but no descriptions.
 func (d *Document) fields(s object.Object, level int, above []string) {
 	recursive := d.Recursive
 	for _, name := range object.SortedKeys(s.Map("properties")) {
@@ -177,10 +178,10 @@ func (d *Document) fields(s object.Object, level int, above []string) {
 	}
 }
 
-// width is the maximal length of a line.
+// width is the maximum length of a line.
 const width = 80
 
-// wrapped prints a text in lines of at most width characters.
+// wrapped prints text in lines of at most width characters.
 func (d *Document) wrapped(indent int, text string) {
 	space := strings.Repeat(" ", indent)
 	for _, paragraph := range strings.Split(text, "\n") {

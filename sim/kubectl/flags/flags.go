@@ -1,4 +1,4 @@
-// Package flags reads command lines as pflag does: flags and arguments in any order, up to a double dash.
+// Package flags parses command lines as pflag does: flags and arguments may be in any order up to a double dash.
 //
 //	"output|o all? replicas#!" ─ Of ─▶ []Flag ─▶ Set ─ Parse ─▶ Args, and the values of flags
 package flags
@@ -11,32 +11,32 @@ import (
 	"time"
 )
 
-// Kind is the kind of a flag's value.
+// Kind is the type of a flag's value.
 type Kind byte
 
-// The kinds, by their letters in the text that Of parses.
+// These are the kinds. The value of each is its suffix in the argument of Of.
 const (
-	Text     Kind = 0   // any text
-	Bool     Kind = '?' // true or false, true without a value
+	Text     Kind = 0   // any string
+	Bool     Kind = '?' // true or false; true if no value is given
 	Number   Kind = '#'
 	Duration Kind = '@'
-	Array    Kind = '*' // may be given several times
-	List     Kind = ',' // may be given several times, and each value is a list with commas
-	Choice   Kind = '~' // has a value only after =; without one its value is Unchanged
+	Array    Kind = '*' // can be given several times
+	List     Kind = ',' // can be given several times; each value is a comma-separated list
+	Choice   Kind = '~' // takes a value only after =; without one, its value is Unchanged
 )
 
-// Unchanged is the value of a flag of kind Choice that is given without a value.
+// Unchanged is the value of a Choice flag that is given without a value.
 const Unchanged = "Unchanged"
 
-// Flag is one flag.
+// Flag describes a command-line flag.
 type Flag struct {
 	Name, Short string
 	Kind        Kind
 	Required    bool
 }
 
-// Of parses a list of flags: output|o all? replicas#! from-literal* is -o/--output TEXT, --all, --replicas N, which is required, and
-// --from-literal TEXT, which may be given several times.
+// Of parses a list of flags. For example, "output|o all? replicas#! from-literal*" describes -o or --output TEXT, --all,
+// --replicas N, which is required, and --from-literal TEXT, which can be given several times.
 func Of(spec string) []Flag {
 	var out []Flag
 	for _, word := range strings.Fields(spec) {
@@ -54,16 +54,16 @@ func Of(spec string) []Flag {
 // Set holds the flags of a command and their values in a command line.
 type Set struct {
 	Known []Flag
-	Args  []string // the arguments that are neither flags nor their values
-	Dash  int      // number of arguments before a double dash, -1 without one
+	Args  []string // the arguments without flags and their values
+	Dash  int      // the number of arguments before a double dash, or -1 without one
 
 	values map[string][]string
 }
 
-// NewSet returns a Set of flags that have no values.
+// NewSet returns a Set of the flags in spec (see Of), without values.
 func NewSet(spec string) *Set { return &Set{Known: Of(spec), Dash: -1, values: map[string][]string{}} }
 
-// Named returns how pflag names the flag in an error.
+// Named returns the flag's name in pflag's errors.
 func (f *Flag) Named() string {
 	if f.Short != "" {
 		return "-" + f.Short + ", --" + f.Name
@@ -71,7 +71,7 @@ func (f *Flag) Named() string {
 	return "--" + f.Name
 }
 
-// set checks a value and keeps it.
+// set checks and stores a value of a flag. The values of a List or an Array accumulate; otherwise the last one applies.
 func (s *Set) set(f *Flag, value string) error {
 	var err error
 	switch f.Kind {
@@ -99,7 +99,7 @@ func (s *Set) set(f *Flag, value string) error {
 	return nil
 }
 
-// splitList splits at commas that are not in quotes.
+// splitList splits text at commas outside quotes.
 func splitList(text string) []string {
 	if !strings.Contains(text, `"`) {
 		return strings.Split(text, ",")
@@ -118,7 +118,8 @@ func splitList(text string) []string {
 	return out
 }
 
-// Parse parses flags and arguments, which may be in any order up to a double dash (pflag).
+// Parse parses flags and arguments, which can be in any order up to a double dash (pflag). It returns pflag's error for
+// an unknown flag or an invalid value.
 func (s *Set) Parse(args []string) error {
 	for i := 0; i < len(args); i++ {
 		a := args[i]
@@ -160,7 +161,7 @@ func (s *Set) Parse(args []string) error {
 	return nil
 }
 
-// parseShort parses flags of one letter and returns the number of following words that are their values.
+// parseShort parses one-letter flags and returns the number of following arguments that are their values.
 func (s *Set) parseShort(text string, next []string) (used int, err error) {
 	for n := 0; n < len(text); n++ {
 		f := s.Lookup("", text[n:n+1])
@@ -186,7 +187,7 @@ func (s *Set) parseShort(text string, next []string) (used int, err error) {
 	return 0, nil
 }
 
-// Lookup returns the flag with a name or a letter, nil if the command has no such flag.
+// Lookup returns the flag with the given name or one-letter shorthand, or nil if there is none.
 func (s *Set) Lookup(name, short string) *Flag {
 	for i := range s.Known {
 		if f := &s.Known[i]; name != "" && f.Name == name || short != "" && f.Short == short {
@@ -196,7 +197,7 @@ func (s *Set) Lookup(name, short string) *Flag {
 	return nil
 }
 
-// Missing returns the required flags that the command line lacks, quoted.
+// Missing returns the quoted names of the required flags that are not given.
 func (s *Set) Missing() string {
 	var out []string
 	for _, f := range s.Known {
@@ -208,7 +209,7 @@ func (s *Set) Missing() string {
 	return strings.Join(out, ", ")
 }
 
-// Text returns the value of a flag, the last one if it has several, "" if it has none.
+// Text returns the last value of a flag, or "" if it has none.
 func (s *Set) Text(name string) string {
 	if list := s.values[name]; len(list) > 0 {
 		return list[len(list)-1]
@@ -216,22 +217,22 @@ func (s *Set) Text(name string) string {
 	return ""
 }
 
-// List returns the values of a flag.
+// List returns all values of a flag.
 func (s *Set) List(name string) []string { return s.values[name] }
 
-// Given reports whether the command line has a flag.
+// Given reports whether a flag is given.
 func (s *Set) Given(name string) bool { return len(s.values[name]) > 0 }
 
-// On reports whether a flag of kind Bool is true.
+// On reports whether a Bool flag is true.
 func (s *Set) On(name string) bool {
 	on, _ := strconv.ParseBool(s.Text(name))
 	return on
 }
 
-// Off reports whether a flag of kind Bool is given as false.
+// Off reports whether a Bool flag is given as false.
 func (s *Set) Off(name string) bool { return s.Given(name) && !s.On(name) }
 
-// Number returns the value of a flag of kind Number, or otherwise if it has none.
+// Number returns the value of a Number flag. If the flag has no value, it returns the given default.
 func (s *Set) Number(name string, otherwise int64) int64 {
 	if n, err := strconv.ParseInt(s.Text(name), 0, 64); err == nil {
 		return n
@@ -239,7 +240,7 @@ func (s *Set) Number(name string, otherwise int64) int64 {
 	return otherwise
 }
 
-// Duration returns the value of a flag of kind Duration, or otherwise if it has none.
+// Duration returns the value of a Duration flag. If the flag has no value, it returns the given default.
 func (s *Set) Duration(name string, otherwise time.Duration) time.Duration {
 	if d, err := time.ParseDuration(s.Text(name)); err == nil {
 		return d
@@ -247,5 +248,5 @@ func (s *Set) Duration(name string, otherwise time.Duration) time.Duration {
 	return otherwise
 }
 
-// Put gives a flag a value, whatever the command line gives it.
+// Put sets the value of a flag. It replaces all given values.
 func (s *Set) Put(name, value string) { s.values[name] = []string{value} }

@@ -11,10 +11,10 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// verbsKnown are the standard verbs; others get a warning.
+// verbsKnown lists the standard verbs. Other verbs cause a warning.
 var verbsKnown = strings.Fields("* get list watch create update patch delete deletecollection use bind escalate impersonate approve sign attest")
 
-// rbac is the group of roles and bindings.
+// rbac is the API group of roles and bindings.
 const rbac = "rbac.authorization.k8s.io"
 
 func role(in *Input) (object.Object, error) {
@@ -34,7 +34,8 @@ func clusterRole(in *Input) (object.Object, error) {
 	return in.withRules(obj, "one of resource or nonResourceURL must be specified")
 }
 
-// withRules returns a role with the rules that the flags ask for. missing is the error if they name no resource.
+// withRules returns a role with the rules that the flags specify. If they name no resource, it returns an error with the text in
+// missing.
 func (in *Input) withRules(obj object.Object, missing string) (object.Object, error) {
 	verbs := unique(in.List("verb"))
 	if slices.Contains(verbs, "*") {
@@ -67,7 +68,7 @@ func (in *Input) withRules(obj object.Object, missing string) (object.Object, er
 	return obj, nil
 }
 
-// rules returns a rule for each group of the resources.
+// rules returns one rule for each API group of the resources. It returns an error if the server does not know a resource.
 func (in *Input) rules(verbs, resources []string) ([]any, error) {
 	var groups []string
 	byGroup := map[string][]any{}
@@ -121,7 +122,7 @@ func roleBinding(in *Input) (object.Object, error) {
 	return in.withSubjects(made(rbac+"/v1", "RoleBinding", in.Name))
 }
 
-// withSubjects returns a binding with the role and the subjects that the flags name.
+// withSubjects returns a binding with the role and subjects that the flags name.
 func (in *Input) withSubjects(obj object.Object) (object.Object, error) {
 	kind, role := "ClusterRole", in.Text("clusterrole")
 	if r := in.Text("role"); r != "" {
@@ -138,7 +139,8 @@ func (in *Input) withSubjects(obj object.Object) (object.Object, error) {
 	return obj, nil
 }
 
-// Subjects returns the subjects that --user, --group and --serviceaccount name.
+// Subjects returns the subjects that --user, --group and --serviceaccount name. It returns an error if a service account does not
+// have the form NAMESPACE:NAME.
 func Subjects(f *flags.Set) (out []any, err error) {
 	for _, u := range f.List("user") {
 		out = append(out, map[string]any{"kind": "User", "apiGroup": rbac, "name": u})

@@ -10,7 +10,8 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// sources returns the data of --from-file, --from-literal and --from-env-file, by key. kind is the word for the object in errors.
+// sources returns the data of --from-file, --from-literal and --from-env-file, by key. kind is the object's kind in error
+// messages.
 func (in *Input) sources(kind string) (map[string][]byte, error) {
 	data := map[string][]byte{}
 	add := func(key string, value []byte) error {
@@ -92,7 +93,7 @@ func genericSecret(in *Input) (object.Object, error) {
 	return in.secret(in.Text("type"), data), nil
 }
 
-// secret returns a Secret of a type.
+// secret returns a Secret with a type and data.
 func (in *Input) secret(kind string, data map[string][]byte) object.Object {
 	obj := made("v1", "Secret", in.Name)
 	if kind != "" {

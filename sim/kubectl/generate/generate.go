@@ -1,4 +1,4 @@
-// Package generate makes the objects of create, run, expose and autoscale from flags.
+// Package generate creates the objects of the commands create, run, expose and autoscale from flags.
 //
 //	flags, NAME, files ─ Input ─ Generator.Make ─▶ object
 package generate
@@ -17,36 +17,36 @@ import (
 // Input is the input of a generator.
 type Input struct {
 	*flags.Set
-	Name     string // NAME
+	Name     string // the NAME argument
 	Server   Server
 	Files    Files
 	Warnings io.Writer
 }
 
-// Server is asked about resources and objects.
+// Server provides resources and objects.
 type Server interface {
-	// Find returns the resource that a word names.
+	// Find returns the resource that text names.
 	Find(text string) (*client.Mapping, error)
-	// Object returns the object of TYPE/NAME.
+	// Object returns the object with the name TYPE/NAME.
 	Object(name string) (*client.Info, error)
 }
 
-// Files are the files that flags name.
+// Files provides the files that flags name.
 type Files interface {
 	ReadFile(name string) ([]byte, error)
 }
 
-// Generator is a command below create.
+// Generator is a subcommand of create.
 type Generator struct {
 	Name, Aliases string
 	Help          string
-	Flags         string // those of its own
-	Noun          string // the name of the object in front of errors of the server, if any
+	Flags         string // the flags of this command only
+	Noun          string // the prefix of server errors, or "" for none
 	Make          func(in *Input) (object.Object, error)
 	Sub           []Generator
 }
 
-// Generators are the commands below create, in the order of its help.
+// Generators lists the subcommands of create in the order of its help.
 var Generators = []Generator{
 	{Name: "clusterrole", Help: "Create a cluster role", Noun: "clusterrole", Make: clusterRole,
 		Flags: "verb, resource* resource-name* non-resource-url, aggregation-rule,"},
@@ -87,12 +87,12 @@ var Generators = []Generator{
 	{Name: "serviceaccount", Aliases: "sa", Help: "Create a service account with the specified name", Noun: "serviceaccount", Make: serviceAccount},
 }
 
-// made returns an object that a generator fills.
+// made returns an object that has only an apiVersion, a kind and a name.
 func made(apiVersion, kind, name string) object.Object {
 	return object.Object{"apiVersion": apiVersion, "kind": kind, "metadata": map[string]any{"name": name}}
 }
 
-// fill sets fields to the values of flags that the command line gives. names has each flag and its field.
+// fill sets fields to the values of given flags. names contains pairs of a flag and a field.
 func fill(fields map[string]any, f *flags.Set, names ...string) {
 	for i := 0; i+1 < len(names); i += 2 {
 		if v := f.Text(names[i]); v != "" {
@@ -101,7 +101,7 @@ func fill(fields map[string]any, f *flags.Set, names ...string) {
 	}
 }
 
-// command returns the arguments behind a double dash.
+// command returns the arguments after a double dash.
 func (in *Input) command() []any {
 	if in.Dash < 0 {
 		return nil
@@ -115,7 +115,7 @@ func serviceAccount(in *Input) (object.Object, error) {
 	return made("v1", "ServiceAccount", in.Name), nil
 }
 
-// Labels reads labels: a=b,c=d.
+// Labels parses labels such as "a=b,c=d". It returns an error if a part has no "=".
 func Labels(text string) (map[string]any, error) {
 	out := map[string]any{}
 	for _, pair := range strings.Split(text, ",") {
@@ -128,7 +128,7 @@ func Labels(text string) (map[string]any, error) {
 	return out, nil
 }
 
-// intOrText returns the number that a text is, or else the text.
+// intOrText returns text as a number if it is one, or as a string.
 func intOrText(text string) any {
 	if v, err := object.ParseValue([]byte(text)); err == nil && !slices.Contains([]string{"true", "false", "null"}, text) && !strings.HasPrefix(text, `"`) {
 		return v

@@ -11,12 +11,12 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// service returns the generator of a type of Services.
+// service returns the generator for Services of a type.
 func service(kind string) func(in *Input) (object.Object, error) {
 	return func(in *Input) (object.Object, error) { return in.service(kind) }
 }
 
-// service returns a Service of a type.
+// service returns a Service of the given type.
 func (in *Input) service(kind string) (object.Object, error) {
 	spec := map[string]any{"type": kind, "selector": map[string]any{"app": in.Name}}
 	var ports []any
@@ -42,7 +42,8 @@ func (in *Input) service(kind string) (object.Object, error) {
 	return obj, nil
 }
 
-// tcpPort reads PORT or PORT:TARGET.
+// tcpPort parses PORT or PORT:TARGET and returns a port of a Service. It returns an error unless PORT is from 0 to
+// 65535.
 func tcpPort(text string) (map[string]any, error) {
 	first, second, both := strings.Cut(text, ":")
 	port, err := strconv.ParseInt(first, 10, 32)
@@ -89,7 +90,7 @@ func ingress(in *Input) (object.Object, error) {
 	return obj, nil
 }
 
-// backend reads SERVICE:PORT.
+// backend parses SERVICE:PORT and returns a backend of an Ingress. PORT is a number or a name.
 func backend(text string) map[string]any {
 	name, port, _ := strings.Cut(text, ":")
 	kind := "name"
@@ -99,7 +100,7 @@ func backend(text string) map[string]any {
 	return map[string]any{"service": map[string]any{"name": name, "port": map[string]any{kind: intOrText(port)}}}
 }
 
-// ingressRules reads HOST/PATH=SERVICE:PORT[,tls[=SECRET]].
+// ingressRules parses rules of the form HOST/PATH=SERVICE:PORT[,tls[=SECRET]] and adds them to spec.
 func ingressRules(spec map[string]any, rules []string) error {
 	byHost := map[string][]any{}
 	var hosts []string
@@ -147,11 +148,12 @@ func ingressRules(spec map[string]any, rules []string) error {
 	return nil
 }
 
-// exposable are the kinds that can be exposed, and where their selectors are.
+// exposable maps the kinds that can be exposed to the paths of their selectors.
 var exposable = map[string][]string{"Service": {"spec", "selector"}, "ReplicationController": {"spec", "selector"},
 	"Pod": {"metadata", "labels"}, "Deployment": {"spec", "selector", "matchLabels"}, "ReplicaSet": {"spec", "selector", "matchLabels"}}
 
-// Expose returns a Service for the pods of an object.
+// Expose returns a Service for the pods that an object selects. It returns kubectl's error if objects of that kind
+// cannot be exposed, or if the selector or the ports are unknown.
 func Expose(f *flags.Set, info *client.Info) (object.Object, error) {
 	path, ok := exposable[info.Mapping.Kind]
 	if !ok {
@@ -191,7 +193,7 @@ func Expose(f *flags.Set, info *client.Info) (object.Object, error) {
 	return obj, nil
 }
 
-// exposedPorts returns the ports of --port, or else the ports of the object.
+// exposedPorts returns the ports of --port, or the object's ports if --port is not given.
 func exposedPorts(f *flags.Set, obj object.Object) (out []any, err error) {
 	protocol := cmp.Or(f.Text("protocol"), "TCP")
 	var numbers []string

@@ -63,7 +63,7 @@ func priorityClass(in *Input) (object.Object, error) {
 	return obj, nil
 }
 
-// Autoscaler returns a HorizontalPodAutoscaler of an object, with at least and at most so many replicas.
+// Autoscaler returns a HorizontalPodAutoscaler for an object.
 func Autoscaler(f *flags.Set, info *client.Info, least, most int64) object.Object {
 	obj := made("autoscaling/v2", "HorizontalPodAutoscaler", cmp.Or(f.Text("name"), info.Name))
 	spec := map[string]any{"maxReplicas": most,
@@ -78,7 +78,7 @@ func Autoscaler(f *flags.Set, info *client.Info, least, most int64) object.Objec
 	return obj
 }
 
-// metrics returns the metrics of --cpu and --memory: 80%, or an amount.
+// metrics returns the metrics of --cpu and --memory, whose values are percentages or amounts.
 func metrics(f *flags.Set) (out []any) {
 	texts := map[string]string{"cpu": f.Text("cpu"), "memory": f.Text("memory")}
 	if n := f.Number("cpu-percent", 0); n > 0 {

@@ -11,12 +11,12 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// container returns one container of a generated pod.
+// container returns a container of a generated pod.
 func container(name, image string) map[string]any {
 	return map[string]any{"name": name, "image": image}
 }
 
-// imageName returns kubectl's name for the container of an image: registry.example/a/b:1@sha256:… is b.
+// imageName returns the name of the container that runs an image. For registry.example/a/b:1@sha256:… it is b.
 func imageName(image string) string {
 	name := image[strings.LastIndexByte(image, '/')+1:]
 	name, _, _ = strings.Cut(name, ":")
@@ -107,7 +107,8 @@ func cronJob(in *Input) (object.Object, error) {
 	return obj, nil
 }
 
-// Pod returns the pod of a run command, with a command or arguments for its container.
+// Pod returns the pod of kubectl run. restart is its restart policy. With --command, arguments are the container's
+// command; otherwise they are its arguments. Pod returns an error if a flag has an invalid value.
 func Pod(f *flags.Set, name, restart string, arguments []string) (object.Object, error) {
 	one := object.Object(container(name, f.Text("image")))
 	if len(arguments) > 0 {
@@ -168,7 +169,7 @@ func Pod(f *flags.Set, name, restart string, arguments []string) (object.Object,
 	return obj, nil
 }
 
-// PodService returns the Service of a pod that is run with --expose.
+// PodService returns the Service for a pod of kubectl run --expose.
 func PodService(f *flags.Set, pod object.Object) object.Object {
 	port := intOrText(f.Text("port"))
 	obj := made("v1", "Service", pod.Name())

@@ -1,4 +1,4 @@
-// Package manifest reads the objects of files.
+// Package manifest reads the objects in files.
 //
 //	file ─ documents at lines --- ─▶ YAML or JSON ─▶ object, or the items of a List
 package manifest
@@ -11,7 +11,8 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Read returns the objects of a text, lists taken apart.
+// Read returns the objects in YAML or JSON documents, with the items of lists as separate objects. source names the
+// data in errors. Read returns an error if a document is not valid YAML or not an object.
 func Read(source string, data []byte) (out []object.Object, err error) {
 	for _, doc := range documents(string(data)) {
 		if strings.TrimSpace(doc) == "" {
@@ -39,7 +40,7 @@ func Read(source string, data []byte) (out []object.Object, err error) {
 	return out, nil
 }
 
-// documents splits a text at the lines ---.
+// documents splits text into its YAML documents, which are separated by lines that begin with ---.
 func documents(text string) []string {
 	var out []string
 	var b strings.Builder
@@ -54,7 +55,7 @@ func documents(text string) []string {
 	return append(out, b.String())
 }
 
-// Invalid returns the error of a file with an object that is not valid.
+// Invalid returns the error for an invalid object in a file.
 func Invalid(source, text string) error {
 	return fmt.Errorf("error validating %q: error validating data: %s; if you choose to ignore these errors, turn validation off with --validate=false", source, text)
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// changes returns the patch that sets the fields of modified in current, and removes the fields that original has and modified does not
-// (strategicpatch.CreateThreeWayMergePatch). If t is not nil it is a strategic merge patch, otherwise a merge patch.
+// changes returns the patch that sets the fields of modified in current and removes the fields of original that modified lacks
+// (strategicpatch.CreateThreeWayMergePatch). The patch is a strategic merge patch, or a merge patch if t is nil.
 func changes(original, modified, current map[string]any, t *schema.Type) map[string]any {
 	patch := map[string]any{}
 	for _, k := range object.SortedKeys(modified) {
@@ -35,7 +35,7 @@ func changes(original, modified, current map[string]any, t *schema.Type) map[str
 	return patch
 }
 
-// fieldOf returns a field of a type, or nil if it is not known.
+// fieldOf returns a field of a type, or nil if it is unknown.
 func fieldOf(t *schema.Type, name string) *schema.Field {
 	if t == nil {
 		return nil
@@ -82,7 +82,7 @@ func changeField(patch map[string]any, k string, original, wanted, now any, ther
 	}
 }
 
-// changeList adds the change of a list of objects with a merge key.
+// changeList adds to a patch the change of a list whose objects have a merge key.
 func changeList(patch map[string]any, k string, original, wanted, now []any, f *schema.Field) {
 	key := f.PatchMergeKey
 	with := func(list []any, value any) map[string]any {
@@ -117,7 +117,7 @@ func changeList(patch map[string]any, k string, original, wanted, now []any, f *
 	}
 }
 
-// changeSet adds the change of a list of texts that is a set.
+// changeSet adds to a patch the change of a set of strings.
 func changeSet(patch map[string]any, k string, original, wanted, now []any) {
 	has := func(list []any, v any) bool {
 		return slices.ContainsFunc(list, func(x any) bool { return object.Equal(x, v) })
@@ -144,11 +144,11 @@ func changeSet(patch map[string]any, k string, original, wanted, now []any) {
 	}
 }
 
-// ContentTypes are the content types of patches by the name that --type has for them.
+// ContentTypes maps the values of --type to the content types of patches.
 var ContentTypes = map[string]string{"json": "application/json-patch+json", "merge": "application/merge-patch+json",
 	"strategic": "application/strategic-merge-patch+json", "apply": "application/apply-patch+yaml"}
 
-// Between returns the patch that leads from one object to another, with its content type.
+// Between returns the patch from original to modified and its content type.
 func Between(original, modified, current object.Object) (patch map[string]any, contentType string) {
 	t := client.TypeOf(current)
 	contentType = ContentTypes["strategic"]
@@ -158,10 +158,10 @@ func Between(original, modified, current object.Object) (patch map[string]any, c
 	return changes(original, modified, current, t), contentType
 }
 
-// LastApplied is the annotation in which kubectl apply keeps the object that it was given.
+// LastApplied is the annotation in which kubectl apply stores the applied object.
 const LastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// Modified returns an object with itself in its annotation, as kubectl apply sends it.
+// Modified returns the object that kubectl apply sends: obj with its own JSON in the last-applied annotation.
 func Modified(obj object.Object) object.Object {
 	out := obj.Copy()
 	out.SetDefault(map[string]any{}, "metadata", "annotations")
@@ -171,7 +171,7 @@ func Modified(obj object.Object) object.Object {
 	return out
 }
 
-// Original returns the object that was applied last, or nil if there is none.
+// Original returns the most recently applied object, or nil if there is none.
 func Original(live object.Object) object.Object {
 	obj, err := object.Parse([]byte(strings.TrimSpace(live.Annotations()[LastApplied])))
 	if err != nil {
@@ -180,7 +180,8 @@ func Original(live object.Object) object.Object {
 	return obj
 }
 
-// Apply applies a patch to an object, without a server.
+// Apply applies a patch to an object without a server. kind is a key of ContentTypes. A strategic merge patch of a custom resource
+// is applied as a merge patch.
 func Apply(obj object.Object, kind string, body []byte) (object.Object, error) {
 	doc := object.JSON(map[string]any(obj))
 	t := client.TypeOf(obj)

@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// column is one of -o custom-columns.
+// column is a column of -o custom-columns.
 type column struct {
 	header string
 	path   *jsonpath.Template
@@ -61,7 +61,8 @@ func (f *PrintFlags) columnPrinter(format, argument string) (Printer, error) {
 	}, nil
 }
 
-// fileColumns converts two lines, headers above paths, to the form of the flag.
+// fileColumns converts the content of a custom-columns file to the syntax of the flag. The first line of the file has the
+// headers, the second the paths.
 func fileColumns(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	if len(lines) < 2 {
@@ -90,7 +91,7 @@ func (c *column) cell(obj map[string]any) string {
 	return strings.Join(texts, ",")
 }
 
-// items returns the objects of a list, or the object itself.
+// items returns the objects in a list, or the object itself if it is not a list.
 func items(obj object.Object) []map[string]any {
 	if !strings.HasSuffix(obj.Kind(), "List") || obj["items"] == nil {
 		return []map[string]any{obj}

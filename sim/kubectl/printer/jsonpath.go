@@ -39,7 +39,7 @@ func (f *PrintFlags) pathPrinter(format, argument string) (Printer, error) {
 	}, nil
 }
 
-// template returns the template of a format. That of a format with -file is read from the file.
+// template returns the template of an output format. For a format with the suffix -file, it reads the template from the file.
 func (f *PrintFlags) template(format, argument string) (string, error) {
 	if argument == "" {
 		return "", fmt.Errorf("template format specified but no template given")
@@ -65,7 +65,7 @@ func SortObjects(list []*client.Info, order string) {
 	})
 }
 
-// SortRows sorts the rows of a table by a field of their objects. If no object has the field, it returns nil.
+// SortRows sorts the rows of a table by a field of their objects. It returns nil if no object has the field.
 func SortRows(rows []object.Object, order string) []object.Object {
 	path, err := RelaxedJSONPath(order)
 	if err != nil {
@@ -84,7 +84,7 @@ func SortRows(rows []object.Object, order string) []object.Object {
 	return rows
 }
 
-// firstOf returns the first value of a path, nil without one.
+// firstOf returns the first value at a path, or nil if there is none.
 func firstOf(path *jsonpath.Template, obj object.Object) any {
 	if found := path.Values(map[string]any(obj)); len(found) > 0 {
 		return found[0]
@@ -92,7 +92,7 @@ func firstOf(path *jsonpath.Template, obj object.Object) any {
 	return nil
 }
 
-// compare orders two values: numbers by value, others by their printed form.
+// compare compares numbers by value, and all other values by their printed form.
 func compare(a, b any) int {
 	x, err := strconv.ParseFloat(jsonpath.Text(a), 64)
 	y, err2 := strconv.ParseFloat(jsonpath.Text(b), 64)
@@ -102,7 +102,7 @@ func compare(a, b any) int {
 	return strings.Compare(jsonpath.Text(a), jsonpath.Text(b))
 }
 
-// parseTemplate reads a template of JSONPath.
+// parseTemplate parses a JSONPath template.
 func parseTemplate(text string) (*jsonpath.Template, error) {
 	t, err := jsonpath.Parse(text)
 	if err != nil {
@@ -111,7 +111,8 @@ func parseTemplate(text string) (*jsonpath.Template, error) {
 	return t, nil
 }
 
-// RelaxedJSONPath reads a path as flags such as --sort-by take it, with or without braces and the dot: .a, {.a}, a.
+// RelaxedJSONPath parses the path of a flag such as --sort-by. The braces and the leading dot are optional: .a, {.a} and a are
+// equivalent. RelaxedJSONPath returns kubectl's error for an invalid path.
 func RelaxedJSONPath(path string) (*jsonpath.Template, error) {
 	inner := strings.TrimSuffix(strings.TrimPrefix(path, "{"), "}")
 	if inner == "" {

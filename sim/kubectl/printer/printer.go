@@ -16,9 +16,9 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// JSON returns an object indented as kubectl does, with its keys in order.
+// JSON returns an object as indented JSON with sorted keys, in kubectl's format.
 func JSON(compact []byte, indent int) string {
-	text := string(codec.Body(compact, codec.Format{Media: codec.JSON, Pretty: true})) // by two
+	text := string(codec.Body(compact, codec.Format{Media: codec.JSON, Pretty: true})) // indented by two
 	var b strings.Builder
 	for line := range strings.Lines(strings.TrimRight(text, "\n") + "\n") {
 		rest := strings.TrimLeft(line, " ")
@@ -28,15 +28,15 @@ func JSON(compact []byte, indent int) string {
 	return b.String()
 }
 
-// YAML returns an object as YAML, with its keys in order.
+// YAML returns an object as YAML with sorted keys.
 func YAML(compact []byte) string {
 	return strings.TrimRight(string(codec.Body(compact, codec.Format{Media: codec.YAML})), "\n") + "\n"
 }
 
-// formats are the values of --output, in the order in which an error lists them.
+// formats lists the values of --output in the order in which the error message lists them.
 const formats = "custom-columns,custom-columns-file,go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,kyaml,name,template,templatefile,wide,yaml"
 
-// PrintFlags are the flags that say how objects are printed.
+// PrintFlags holds the flags that control the output of objects.
 type PrintFlags struct {
 	Output, Template  string
 	NoHeaders         bool
@@ -46,10 +46,11 @@ type PrintFlags struct {
 	}
 }
 
-// Printer prints the object of an Info.
+// Printer prints an Info's object.
 type Printer func(w io.Writer, info *client.Info) error
 
-// Printer returns the printer of --output, nil if the command prints in its own words.
+// Printer returns the printer of --output, or nil if the output is in the command's own format. It returns an error if the format
+// is unknown, not simulated, or has an invalid argument.
 func (f *PrintFlags) Printer() (Printer, error) {
 	format, argument, _ := strings.Cut(f.Output, "=")
 	if argument == "" {
@@ -85,7 +86,7 @@ func (f *PrintFlags) Printer() (Printer, error) {
 	return nil, fmt.Errorf("unable to match a printer suitable for the output format %q, allowed formats are: %s", format, formats)
 }
 
-// Visible returns an object without its managed fields, unless they are asked for.
+// Visible returns an object without its managed fields, unless ShowManagedFields is set.
 func (f *PrintFlags) Visible(obj object.Object) object.Object {
 	if f.ShowManagedFields || obj.At("metadata")["managedFields"] == nil {
 		return obj
@@ -95,8 +96,8 @@ func (f *PrintFlags) Visible(obj object.Object) object.Object {
 	return obj
 }
 
-// bytes returns the JSON of an object. The fields of a generated object of a built-in kind are in the order of the kind, others
-// in the order of their names.
+// bytes returns the JSON of an object. The fields of a generated object of a built-in kind are in the order of its Go type; all
+// others are sorted by name.
 func (f *PrintFlags) bytes(info *client.Info) []byte {
 	obj := f.Visible(info.Object)
 	if typ := client.TypeOf(obj); typ != nil && info.Generated {
@@ -105,7 +106,7 @@ func (f *PrintFlags) bytes(info *client.Info) []byte {
 	return object.JSON(map[string]any(obj))
 }
 
-// Pairs prints labels and the like: a=1,b=2, or <none>.
+// Pairs formats a map such as labels, sorted by key: a=1,b=2, or <none> if it is empty.
 func Pairs(m map[string]string, sign, between string) string {
 	if len(m) == 0 {
 		return "<none>"
@@ -117,12 +118,12 @@ func Pairs(m map[string]string, sign, between string) string {
 	return strings.Join(out, between)
 }
 
-// LastSeen returns when an event was seen last.
+// LastSeen returns the time at which an event was last seen.
 func LastSeen(e object.Object) string {
 	return cmp.Or(e.String("series", "lastObservedTime"), e.String("lastTimestamp"), e.String("eventTime"), e.String("metadata", "creationTimestamp"))
 }
 
-// Since returns the age of an event, and its count.
+// Since returns the age of an event. For a repeated event it includes the count and the age of the first occurrence.
 func Since(now time.Time, e object.Object) string {
 	first := cmp.Or(e.String("firstTimestamp"), e.String("eventTime"))
 	text := Age(now, cmp.Or(e.String("lastTimestamp"), first))
@@ -136,7 +137,8 @@ func Since(now time.Time, e object.Object) string {
 	return text
 }
 
-// Age returns the age of a timestamp.
+// Age returns the time since an RFC 3339 timestamp in the short form of kubectl's tables, such as 5m or 3d, or "<unknown>" if text
+// is not a timestamp.
 func Age(now time.Time, text string) string {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {

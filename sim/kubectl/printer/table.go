@@ -11,8 +11,8 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Align pads cells to columns of the width of their widest cell and a gap, except the last column. If the gap is 3, a column is at least
-// 6 wide, as in kubectl's tables.
+// Align pads all cells except the last of a row to the width of the column's widest cell plus a gap. If the gap is 3, a column is
+// at least 6 characters wide, as in kubectl's tables.
 func Align(rows [][]string, gap int) []string {
 	var widths []int
 	for _, row := range rows {
@@ -37,14 +37,14 @@ func Align(rows [][]string, gap int) []string {
 	return lines
 }
 
-// Table prints rows in columns.
+// Table prints rows as aligned columns.
 func Table(w io.Writer, rows [][]string) {
 	for _, line := range Align(rows, 3) {
 		fmt.Fprintln(w, line)
 	}
 }
 
-// Growing prints rows as they come. A column stays as wide as its widest cell was.
+// Growing prints a table whose rows arrive over time. A column is as wide as its widest cell so far.
 type Growing struct{ widest []string }
 
 // Print prints rows below the earlier ones.
@@ -64,17 +64,17 @@ func (g *Growing) Print(w io.Writer, rows [][]string) {
 	}
 }
 
-// PrintOptions select the columns of a server's table.
+// PrintOptions selects the columns of a server's table.
 type PrintOptions struct {
-	Wide          bool // columns of all priorities, not only of 0
+	Wide          bool // all columns, not only those of priority 0
 	WithNamespace bool
 	WithKind      bool
 	ShowLabels    bool
-	NameAndAge    bool     // no other columns (--server-print=false)
-	ColumnLabels  []string // labels that have a column
+	NameAndAge    bool     // only these columns (--server-print=false)
+	ColumnLabels  []string // labels that are shown as columns
 }
 
-// Columns returns the numbers of the columns that are printed.
+// Columns returns the indexes of the columns to print.
 func (o *PrintOptions) Columns(table object.Object) (out []int) {
 	for i, column := range table.Objects("columnDefinitions") {
 		name := strings.ToLower(column.String("name"))
@@ -88,7 +88,7 @@ func (o *PrintOptions) Columns(table object.Object) (out []int) {
 	return out
 }
 
-// Header returns the first line of a table of a resource.
+// Header returns the header row of a resource's table.
 func (o *PrintOptions) Header(table object.Object, columns []int, m *client.Mapping) (out []string) {
 	if o.WithNamespace && m.Namespaced {
 		out = append(out, "NAMESPACE")
@@ -106,7 +106,7 @@ func (o *PrintOptions) Header(table object.Object, columns []int, m *client.Mapp
 	return out
 }
 
-// Row returns the cells of a row of a table of a resource.
+// Row returns the cells to print for a row of a resource's table.
 func (o *PrintOptions) Row(row object.Object, columns []int, m *client.Mapping) (out []string) {
 	meta := row.At("object")
 	if o.WithNamespace && m.Namespaced {

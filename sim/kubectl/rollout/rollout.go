@@ -1,4 +1,4 @@
-// Package rollout reads the progress of a workload's rollout and the versions of its pods.
+// Package rollout determines the progress of a workload's rollout and the revisions of its pod template.
 //
 //	Deployment ─ StatusViewerFor ─▶ "Waiting for …", done
 //	Deployment ─ Revisions ─▶ its ReplicaSets by number ─ Earlier ─▶ the one to go back to
@@ -13,10 +13,10 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// StatusViewer returns a line about the progress of an object's rollout, and whether it is done.
+// StatusViewer returns a message about the progress of an object's rollout and reports whether the rollout is complete.
 type StatusViewer func(obj object.Object) (text string, done bool, err error)
 
-// StatusViewerFor returns the StatusViewer of a kind, nil if it has none (polymorphichelpers.StatusViewerFor).
+// StatusViewerFor returns the StatusViewer of a kind, or nil if it has none (polymorphichelpers.StatusViewerFor).
 func StatusViewerFor(kind string) StatusViewer {
 	return map[string]StatusViewer{
 		"Deployment": deploymentStatus, "DaemonSet": daemonSetStatus, "StatefulSet": statefulSetStatus}[kind]
@@ -88,14 +88,15 @@ func statefulSetStatus(obj object.Object) (string, bool, error) {
 	return fmt.Sprintf("statefulset rolling update complete %d pods at revision %s...\n", status.Int64("currentReplicas"), status.String("currentRevision")), true, nil
 }
 
-// Revision is one version of the pods of a workload.
+// Revision is a revision of a workload's pod template.
 type Revision struct {
 	Number int64
 	Cause  string
 	Object object.Object // the ReplicaSet or ControllerRevision
 }
 
-// Revisions returns the versions of an object, the oldest first.
+// Revisions returns the revisions of a workload, oldest first: the ReplicaSets of a Deployment, and the
+// ControllerRevisions of any other workload.
 func Revisions(r client.Reader, info *client.Info) ([]Revision, error) {
 	resource := "controllerrevisions.apps"
 	if info.Mapping.Kind == "Deployment" {
@@ -128,7 +129,8 @@ func (r *Revision) Template() map[string]any {
 	return r.Object.Map("spec", "template")
 }
 
-// Earlier returns the revision to go back to: that of a number, or the one before the last if the number is 0.
+// Earlier returns the revision to roll back to: the one with number n, or the previous one if n is 0. list must be
+// sorted, oldest first. If there is no such revision, Earlier returns kubectl's error.
 func Earlier(list []Revision, n int64) (*Revision, error) {
 	if n == 0 {
 		if len(list) < 2 {

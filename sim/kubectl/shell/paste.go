@@ -7,14 +7,14 @@ import (
 	"github.com/kubesim/kubesim/sim/kubectl/manifest"
 )
 
-// Typed is one line of a pasted text, with the files of its here-documents.
+// Typed is a line of pasted text, with the files that replace its here-documents.
 type Typed struct {
 	Line  string
 	Files map[string]string
 }
 
-// Paste splits a text that was pasted at a prompt into lines. A here-document becomes a file, named by the object that it
-// holds, and the line names that file; a manifest without a command becomes a file that is applied.
+// Paste splits text that was pasted at a prompt into lines. Each here-document becomes a file that is named after the object in
+// it, and the line refers to that file. A manifest without a command becomes a file that is applied.
 //
 //	kubectl apply -f - <<EOF        kubectl apply -f configmap-paint.yaml
 //	kind: ConfigMap …
@@ -39,7 +39,7 @@ func Paste(text string) (out []Typed) {
 	return out
 }
 
-// withFile makes a file of the here-document of a line.
+// withFile replaces the here-document of a line with a file.
 func withFile(l line) Typed {
 	at := slices.IndexFunc(l.words, isDocument)
 	before, after := strings.TrimSpace(l.text[:l.words[at].From]), strings.TrimSpace(l.text[l.words[at+1].To:])
@@ -48,7 +48,7 @@ func withFile(l line) Typed {
 	name := fileName(doc)
 	text := before + " < " + name + " " + after
 	switch {
-	case len(rest) == 0: // no command reads it
+	case len(rest) == 0: // no command reads the document
 		text = "echo wrote " + name
 	case rest[0].Text == "cat" && len(rest) == 3 && rest[1].Sign && rest[1].Text == ">":
 		name = rest[2].Text
@@ -61,7 +61,7 @@ func withFile(l line) Typed {
 	return Typed{strings.TrimSpace(text), map[string]string{name: doc}}
 }
 
-// fileName returns the name for the file of a text: the kind and the name of its first object.
+// fileName returns a file name for a manifest, from the kind and name of its first object.
 func fileName(text string) string {
 	list, err := manifest.Read("", []byte(text))
 	if err != nil || len(list) == 0 || list[0].Kind() == "" {

@@ -1,9 +1,10 @@
-// Package shell runs the lines of a prompt: pipes, files, here-documents, and the tools that are used beside kubectl.
+// Package shell runs the lines of a prompt. It supports pipes, files, here-documents, and tools that are commonly used with
+// kubectl.
 //
 //	line ─ words ─▶ stage | stage | stage > file      each is a Command, which runs as a Process
 //
-// It supports the parts of a shell that people use around kubectl. Scripts of containers, with loops and variables, are run by
-// sim/kubelet/shell.
+// It implements only the shell features that people use with kubectl. Package sim/kubelet/shell runs the scripts of containers,
+// which may contain loops and variables.
 package shell
 
 import (
@@ -20,29 +21,29 @@ import (
 	"github.com/kubesim/kubesim/sim/words"
 )
 
-// Files are the files that a command line can name.
+// Files provides the files that a command line can name.
 type Files interface {
-	ReadFile(name string) ([]byte, error) // fs.ErrNotExist if there is no such file
+	ReadFile(name string) ([]byte, error) // returns fs.ErrNotExist if there is no such file
 	WriteFile(name string, data []byte) error
-	Names(folder string) []string // of the files in a folder, or of all files if folder is empty; none if it is not a folder
+	Names(folder string) []string // returns the files in a folder, all files if folder is "", or nil if it is not a folder
 }
 
-// Command runs a command. It returns the exit code.
+// Command runs a command and returns its exit code.
 type Command func(p *Process) int
 
-// Process is a Command that runs.
+// Process is a running Command: its arguments, environment, streams and files.
 type Process struct {
 	Argv     []string
-	Env      map[string]string // NAME=VALUE before the command
+	Env      map[string]string // from the NAME=VALUE words before the command
 	Stdin    []byte
 	Out, Err io.Writer
 	Files    Files // if nil, there are no files
 }
 
-// Printf prints on stdout.
+// Printf prints to stdout.
 func (p *Process) Printf(format string, args ...any) { fmt.Fprintf(p.Out, format, args...) }
 
-// Complain prints a line on stderr.
+// Complain prints a line to stderr.
 func (p *Process) Complain(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if !strings.HasSuffix(text, "\n") {
@@ -59,7 +60,7 @@ func (p *Process) Names(folder string) []string {
 	return p.Files.Names(folder)
 }
 
-// ReadFile reads a file, or stdin for a single dash.
+// ReadFile reads a file, or stdin if the name is "-". It returns fs.ErrNotExist if there is no such file.
 func (p *Process) ReadFile(name string) ([]byte, error) {
 	if name == "-" || name == "/dev/stdin" {
 		return p.Stdin, nil
@@ -70,27 +71,26 @@ func (p *Process) ReadFile(name string) ([]byte, error) {
 	return p.Files.ReadFile(name)
 }
 
-// Shell runs lines.
+// Shell runs command lines.
 type Shell struct {
 	Files    Files
-	Commands map[string]Command // in addition to the tools of this package
+	Commands map[string]Command // the commands in addition to this package's tools
 }
 
-// Names returns the names of the tools of this package.
+// Names returns the names of this package's tools.
 func Names() []string { return object.SortedKeys(tools) }
 
-// stage is one command of a pipe.
+// stage is a command in a pipe.
 type stage struct {
 	env   map[string]string
 	words []string
-	in    string // file that it reads, "" for the stage before it
-	out   string // file that it writes, "" for the next stage
-	more  bool   // it appends to the file
-	doc   []byte // here-document that it reads, nil without one
+	in    string // the input file, or "" for the output of the previous stage
+	out   string // the output file, or "" for the input of the next stage
+	more  bool   // append to the output file
+	doc   []byte // the here-document that is the input, or nil without one
 }
 
-// Line runs the text that was typed at a prompt and returns the exit code. Lines after the first are here-documents or further
-// commands.
+// Line runs a command line and returns the exit code. Lines after the first are here-documents or further commands.
 func (s *Shell) Line(text string, out, errors io.Writer) int {
 	code := 0
 	r := &reader{strings.Split(text, "\n")}
@@ -107,17 +107,18 @@ func (s *Shell) Line(text string, out, errors io.Writer) int {
 	return code
 }
 
-// reader reads lines with the lines that belong to them.
+// reader reads command lines with their continuation lines and here-documents.
 type reader struct{ lines []string }
 
-// line is a line of words, and its here-documents.
+// line is a command line, split into words, and its here-documents.
 type line struct {
 	text  string
 	words []words.Word
 	docs  []string
 }
 
-// next reads a line, with the lines that a backslash at its end joins, each after clean, and its here-documents.
+// next reads a command line, including continuation lines after a backslash, and its here-documents. It applies clean to each
+// line of the command, but not to here-documents.
 func (r *reader) next(clean func(line string) string) (l line, err error) {
 	l.text, r.lines = clean(r.lines[0]), r.lines[1:]
 	for strings.HasSuffix(l.text, "\\") && len(r.lines) > 0 {
@@ -141,12 +142,12 @@ func (r *reader) next(clean func(line string) string) (l line, err error) {
 	return l, nil
 }
 
-// errNewline is the error of a sign that needs a word behind it.
+// errNewline is the error for a missing word after an operator.
 var errNewline = errors.New("syntax error near unexpected token `newline'")
 
 func isDocument(w words.Word) bool { return w.Sign && strings.HasPrefix(w.Text, "<<") }
 
-// document reads lines up to one that is end, or to the last one. With untab, tabs before a line are left out.
+// document reads a here-document up to the line end or to the last line. If untab is set, it removes leading tabs.
 func (r *reader) document(end string, untab bool) string {
 	var b strings.Builder
 	for len(r.lines) > 0 {
@@ -163,7 +164,7 @@ func (r *reader) document(end string, untab bool) string {
 	return b.String()
 }
 
-// sequence runs pipes that ;, && and || join.
+// sequence runs pipes that are separated by ;, && and ||.
 func (s *Shell) sequence(l line, out, errors io.Writer) (code int) {
 	join := ";"
 	for len(l.words) > 0 {
@@ -191,7 +192,7 @@ func (s *Shell) sequence(l line, out, errors io.Writer) (code int) {
 	return code
 }
 
-// stagesOf splits a pipe into its commands.
+// stagesOf splits a pipe into its stages. It returns the here-documents that they do not use.
 func stagesOf(tokens []words.Word, docs []string) (out []stage, left []string, err error) {
 	at := stage{env: map[string]string{}}
 	for i := 0; i < len(tokens); i++ {
@@ -232,7 +233,7 @@ func stagesOf(tokens []words.Word, docs []string) (out []stage, left []string, e
 	return out, docs, nil
 }
 
-// isName reports whether a word can be the name of a variable.
+// isName reports whether text can be the name of an environment variable.
 func isName(text string) bool {
 	for _, r := range text {
 		if !(r >= 'A' && r <= 'Z' || r == '_' || r >= '0' && r <= '9') {
@@ -242,7 +243,8 @@ func isName(text string) bool {
 	return text != ""
 }
 
-// pipe runs commands, each with the output of the one before it as input.
+// pipe runs the stages of a pipe. The output of each stage is the input of the next. The exit code is that of the last stage, or 1
+// if a file of a redirection cannot be read or written.
 func (s *Shell) pipe(stages []stage, out, errors io.Writer) (code int) {
 	var input []byte
 	for i, at := range stages {
@@ -275,7 +277,7 @@ func (s *Shell) pipe(stages []stage, out, errors io.Writer) (code int) {
 	return code
 }
 
-// Save writes a file, or appends to it if more is set.
+// Save writes a file. If more is set, it appends to the file. It returns fs.ErrPermission if the shell has no files.
 func (p *Process) Save(name string, data []byte, more bool) error {
 	if p.Files == nil {
 		return fs.ErrPermission
@@ -289,7 +291,7 @@ func (p *Process) Save(name string, data []byte, more bool) error {
 	return p.Files.WriteFile(name, data)
 }
 
-// fileError returns the text that a shell prints for an error of a file.
+// fileError returns the shell's message for a file error.
 func fileError(err error) string {
 	if errors.Is(err, fs.ErrNotExist) {
 		return "No such file or directory"
@@ -297,7 +299,7 @@ func fileError(err error) string {
 	return err.Error()
 }
 
-// run runs one command.
+// run runs a single command.
 func (s *Shell) run(name string, p *Process) int {
 	for _, commands := range []map[string]Command{s.Commands, tools} {
 		if c := commands[name]; c != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/linediff"
 )
 
-// tools are the commands that every Shell has.
+// tools maps the names of the commands that every Shell has to their implementations.
 var tools = map[string]Command{"cat": cat, "echo": echo, "grep": grep, "head": head, "tail": tail, "wc": count, "sort": sorted,
 	"ls": list, "base64": base64Text, "jq": noJQ,
 	"true":  func(*Process) int { return 0 },
@@ -30,7 +30,7 @@ func list(p *Process) int {
 	return 0
 }
 
-// options removes the flags of one letter from arguments. The letters of valued have a value.
+// options separates one-letter flags from arguments. The letters in valued take a value.
 func options(args []string, valued string) (flags map[byte][]string, rest []string) {
 	flags = map[byte][]string{}
 	for i := 0; i < len(args); i++ {
@@ -57,7 +57,7 @@ func options(args []string, valued string) (flags map[byte][]string, rest []stri
 	return flags, rest
 }
 
-// grep prints the lines that a pattern matches.
+// grep prints the lines that match a pattern.
 func grep(p *Process) int {
 	flags, rest := options(p.Argv, "eABCm")
 	patterns := flags['e']
@@ -93,7 +93,7 @@ func grep(p *Process) int {
 	return code
 }
 
-// printMatches prints the matching lines, or their number. It sets the code to 1 if there are none.
+// printMatches prints the matching lines or their number. It sets *code to 1 if there are none.
 func (p *Process) printMatches(re *regexp.Regexp, text string, flags map[byte][]string, code *int) {
 	lines := linediff.Lines(text)
 	before, after := around(flags, 'B'), around(flags, 'A')
@@ -138,7 +138,8 @@ func around(flags map[byte][]string, letter byte) int {
 	return 0
 }
 
-// basic translates a basic regular expression, in which + ? | ( ) { } are operators only behind a backslash, into Go's syntax.
+// basic translates a basic regular expression into Go's syntax. In a basic expression, + ? | ( ) { } are operators only after a
+// backslash.
 func basic(p string) string {
 	var b strings.Builder
 	inside := false
@@ -162,7 +163,7 @@ func basic(p string) string {
 	return b.String()
 }
 
-// lineCount reads -n 5, -n5 and -5.
+// lineCount parses the flag of head and tail that sets the number of lines: -n 5, -n5 or -5.
 func lineCount(args []string) (n int, rest []string) {
 	n = 10
 	for i := 0; i < len(args); i++ {
@@ -182,7 +183,7 @@ func lineCount(args []string) (n int, rest []string) {
 	return n, rest
 }
 
-// head prints the first lines.
+// head prints the first lines of its input.
 func head(p *Process) int {
 	n, files := lineCount(p.Argv)
 	text, code := p.inputs("head", files)
@@ -209,7 +210,7 @@ func tail(p *Process) int {
 	return code
 }
 
-// count prints the number of lines, words and bytes (wc).
+// count prints the number of lines, words and bytes of its input (wc).
 func count(p *Process) int {
 	flags, files := options(p.Argv, "")
 	text, code := p.inputs("wc", files)
@@ -269,7 +270,7 @@ func sorted(p *Process) int {
 	return code
 }
 
-// compareNumbers compares the numbers that two texts begin with.
+// compareNumbers compares strings by the numbers that they begin with.
 func compareNumbers(a, b string) int {
 	of := func(text string) float64 {
 		text = strings.TrimLeft(text, " \t")
@@ -298,7 +299,7 @@ func echo(p *Process) int {
 	return 0
 }
 
-// inputs returns the content of files, or stdin if no file is named.
+// inputs returns the concatenated content of files, or stdin if no files are named.
 func (p *Process) inputs(tool string, files []string) (text string, code int) {
 	if len(files) == 0 {
 		return string(p.Stdin), 0
@@ -320,7 +321,7 @@ func cat(p *Process) int {
 	return code
 }
 
-// base64Text encodes its input in base64, in lines of 76 characters or of the length of -w. With -d it decodes.
+// base64Text encodes its input in base64, in lines of 76 characters or of the length given by -w. With -d it decodes.
 func base64Text(p *Process) int {
 	args := p.Argv
 	for i, a := range args {

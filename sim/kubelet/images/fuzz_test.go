@@ -6,7 +6,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// FuzzScript parses annotations of a pod: the result is a script or an error, and its log is finite.
+// FuzzScript parses annotations of a pod. The result must be a valid Image or an error with a message.
 func FuzzScript(f *testing.F) {
 	for name, value := range map[string]string{"exit-code": "3", "start-delay": "5s", "cpu": "100m", "exec": "ls=a\nb", "unhealthy-after": "1m",
 		"log": "a\n+5s b\n*10s c", "memory": "64Mi", "exit-after": "1h", "ready-after": "0s"} { // order does not matter

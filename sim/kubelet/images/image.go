@@ -1,4 +1,4 @@
-// Package images describes the behaviour of the containers of an image, and reads annotations of pods that override it.
+// Package images describes the behaviour of an image's containers, and parses the pod annotations that override it.
 package images
 
 import (
@@ -13,53 +13,55 @@ import (
 	"github.com/kubesim/kubesim/sim/quantity"
 )
 
-// Image describes the behaviour of an image's containers. The zero value starts in a second, is ready at once and runs until it is
-// stopped. Annotations of a pod set the same for its containers (Annotation):
+// Image describes the behaviour of an image's containers. With the zero value, a container starts in a second, is ready
+// immediately, and runs until it is stopped. Annotations of a pod set the same properties for the pod's containers (Annotation):
 //
 //	Images: map[string]images.Image{
 //		"example.com/worker": {Exit: &images.Exit{After: time.Minute, Code: 1}, Log: []images.Line{{Text: "working"}}},
 //	}
 type Image struct {
-	// Start is the time to pull the image and to start a container. 0 means a second, a negative value no time.
+	// Start is the time to pull the image and start a container. The default is a second. If Start is negative, a container
+	// starts immediately.
 	Start time.Duration `json:",omitempty"`
-	// Ready is how long after its start a container is ready: until then probes fail, and without one it is not ready either.
+	// Ready is the time from a container's start until it is ready. Until then its probes fail. A container without probes is not
+	// ready before that either.
 	Ready time.Duration `json:",omitempty"`
-	// Exit is how a container ends by itself. If Exit is nil, it ends only if its command does (package shell).
+	// Exit describes how a container ends on its own. If Exit is nil, it ends only if its command does (package shell).
 	Exit *Exit `json:",omitempty"`
-	// Stop is the time that a container takes to end after SIGTERM; 0 means a second. If it exceeds the grace period, the container is
-	// killed.
+	// Stop is the time from SIGTERM until a container ends. The default is a second. If Stop exceeds the grace period, the
+	// container is killed.
 	Stop time.Duration `json:",omitempty"`
-	// StopCode is its exit code then, unless it is killed, which is 137.
+	// StopCode is the exit code after SIGTERM. A killed container has exit code 137 instead.
 	StopCode int `json:",omitempty"`
-	// Unhealthy is the time after the start of a container at which its probes begin to fail. 0 means that they do not.
+	// Unhealthy is the time from a container's start until its probes begin to fail. If it is 0, they do not fail.
 	Unhealthy time.Duration `json:",omitempty"`
-	// PullError is the reason why the image cannot be pulled, if any.
+	// PullError is the reason why the image cannot be pulled. If it is empty, the image can be pulled.
 	PullError string `json:",omitempty"`
-	// Log is the output of a container, beside that of its command.
+	// Log is the output of a container in addition to its command's output.
 	Log []Line `json:",omitempty"`
-	// Exec are the answers to commands that are run in a container, by the command with its arguments.
+	// Exec maps commands that are executed in a container, with their arguments, to their output.
 	Exec map[string]string `json:",omitempty"`
-	// HTTP is the answer of a container's ports to every request. If it is empty, they answer with a line that names the pod.
+	// HTTP is the response of a container's ports to every request. If it is empty, the response is a line that names the pod.
 	HTTP string `json:",omitempty"`
-	// CPU and Memory are the usage of a container, as quantities. Their defaults are 1m and 16Mi.
+	// CPU and Memory are the resource usage of a container, as quantities. Their defaults are 1m and 16Mi.
 	CPU, Memory string `json:",omitempty"`
 }
 
-// Exit is how a container ends.
+// Exit describes how a container ends.
 type Exit struct {
-	After time.Duration // its start
+	After time.Duration // time since the container's start
 	Code  int
 }
 
-// Line is something that a container prints.
+// Line is a line that a container prints.
 type Line struct {
 	Text  string
-	After time.Duration `json:",omitempty"` // its start
-	Every time.Duration `json:",omitempty"` // the interval of repetition; 0 means once
+	After time.Duration `json:",omitempty"` // time since the container's start
+	Every time.Duration `json:",omitempty"` // interval of repetition, or 0 to print the line once
 }
 
-// Annotations of pods begin with Annotation. kubesim.io/exit-code is for all containers of the pod,
-// kubesim.io/CONTAINER.exit-code for one:
+// Annotation is the prefix of the pod annotations that set the behaviour of containers. kubesim.io/exit-code applies to all
+// containers of the pod, kubesim.io/CONTAINER.exit-code to a single one:
 //
 //	start-delay, ready-delay   5s
 //	exit-after, exit-code      a container that crashes: 0s and 1
@@ -67,12 +69,13 @@ type Line struct {
 //	unhealthy-after            when probes begin to fail
 //	pull-error                 the error of pulling the image
 //	log                        lines; "+5s text" is printed five seconds after the start, "*5s text" every five seconds
-//	exec                       a JSON object: commands and their output
-//	http                       the answer of its ports
+//	exec                       a JSON object that maps commands to their output
+//	http                       the response of its ports
 //	cpu, memory                its usage
 const Annotation = "kubesim.io/"
 
-// setters apply the annotations by name.
+// setters maps the names of annotations to functions that apply their text to an Image. The functions return an error if the text
+// is invalid.
 var setters = map[string]func(x *Image, text string) error{
 	"start-delay": func(x *Image, text string) error {
 		err := span(&x.Start)(text)
@@ -102,7 +105,7 @@ func (x *Image) exit() *Exit {
 	if x.Exit == nil {
 		x.Exit = &Exit{}
 	} else {
-		own := *x.Exit // of this pod, not of all of the image
+		own := *x.Exit // a copy, because all containers of the image share x.Exit
 		x.Exit = &own
 	}
 	return x.Exit
@@ -131,7 +134,7 @@ func amount(text string) error {
 	return err
 }
 
-// lines reads the annotation log.
+// lines parses the value of the log annotation. A line whose prefix is not a valid duration is kept as it is, so err is always nil.
 func lines(text string) (all []Line, err error) {
 	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
 		l := Line{Text: line}
@@ -149,13 +152,14 @@ func lines(text string) (all []Line, err error) {
 	return all, nil
 }
 
-// Of returns the behaviour of a pod's container: that of its image, overridden by annotations.
+// Of returns the behaviour of a pod's container: that of its image in known, with the overrides of the pod's annotations. It
+// returns an error if an annotation is invalid.
 func Of(known map[string]Image, pod object.Object, container, image string) (x Image, err error) {
-	x, said := known[image]
-	if !said {
-		x, said = known[Untagged(image)]
+	x, found := known[image]
+	if !found {
+		x, found = known[Untagged(image)]
 	}
-	if !said && x.PullError == "" {
+	if !found && x.PullError == "" {
 		x.PullError = absent(image)
 	}
 	annotations := pod.Map("metadata", "annotations")
@@ -175,7 +179,7 @@ func Of(known map[string]Image, pod object.Object, container, image string) (x I
 	return x, nil
 }
 
-// Untagged is the name of an image without tag and digest.
+// Untagged returns an image name without its tag and digest.
 func Untagged(image string) string {
 	name, _, _ := strings.Cut(image, "@")
 	if colon := strings.LastIndexByte(name, ':'); colon > strings.LastIndexByte(name, '/') {
@@ -184,7 +188,7 @@ func Untagged(image string) string {
 	return name
 }
 
-// Reference is the name of an image as a container runtime has it: with registry and tag.
+// Reference returns an image name in the form that a container runtime reports, with registry and tag.
 func Reference(image string) string {
 	first, _, path := strings.Cut(image, "/")
 	switch {
@@ -199,8 +203,8 @@ func Reference(image string) string {
 	return image
 }
 
-// absent returns the error for an image whose name says that it does not exist (the tag 404, or doesnotexist in its name), and otherwise
-// "".
+// absent returns the pull error of an image whose name indicates that it does not exist: its tag is 404, or its name contains
+// "doesnotexist" or similar. For all other images it returns "".
 func absent(image string) string {
 	name := Untagged(image)
 	tag := strings.TrimPrefix(image[len(name):], ":")
@@ -217,7 +221,7 @@ func absent(image string) string {
 		full, full, full)
 }
 
-// WellFormed reports whether a name can be that of an image.
+// WellFormed reports whether image is a valid image name.
 func WellFormed(image string) bool {
 	name := Untagged(image)
 	if name == "" || strings.HasPrefix(name, "/") || strings.HasSuffix(name, "/") || strings.Contains(name, "//") {

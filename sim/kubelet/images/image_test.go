@@ -41,7 +41,8 @@ func TestAbsent(t *testing.T) {
 	is.True(absent("example.com/does-not-exist:1") != "")
 }
 
-// An annotation for one container overrides one for all containers, which overrides the image's behaviour.
+// TestScripted checks that an annotation for one container overrides an annotation for all containers, which overrides the
+// image's behaviour.
 func TestScripted(t *testing.T) {
 	is := is.New(t)
 	pod := object.Object{"metadata": map[string]any{"annotations": map[string]any{"kubesim.io/exit-code": "2", "kubesim.io/c.exit-code": "3",
@@ -51,7 +52,7 @@ func TestScripted(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(*x.Exit, Exit{time.Minute, 3})
 	is.Equal(x.CPU, "2")
-	is.Equal(x.Start, time.Duration(-1)) // no time at all
+	is.Equal(x.Start, time.Duration(-1)) // no delay
 	is.Equal(x.Log, []Line{{Text: "a"}, {Text: "b", After: 5 * time.Second}, {Text: "c", After: 10 * time.Second, Every: 10 * time.Second}})
 	x, err = Of(known, pod, "d", "i")
 	is.NoErr(err)

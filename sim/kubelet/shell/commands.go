@@ -8,25 +8,25 @@ import (
 	"time"
 )
 
-// commands are the commands of the shell. Each returns its exit code.
+// commands maps the names of the shell's commands to their implementations, which return the exit code.
 var commands = map[string]func(p *process, args []string) int{
-	":": nothing, "true": nothing, "set": nothing, "cd": nothing, "sync": nothing, "wait": nothing, "chmod": nothing, "chown": nothing,
+	":": nothing, "true": nothing, "set": set, "cd": cd, "sync": nothing, "wait": nothing, "chmod": nothing, "chown": nothing,
 	"mkdir": nothing, "false": func(*process, []string) int { return 1 }, "export": export,
 	"echo": echo, "printf": printf, "sleep": sleep, "exit": exit, "cat": cat, "touch": touch, "rm": remove, "date": date,
 	"hostname": hostname, "env": environment, "printenv": environment, "seq": sequence, "test": test, "[": test, "pwd": pwd,
 	"trap": trap, "mount": mount, "ls": ls, "whoami": whoami, "[[": test, "expr": expr, "mv": mv, "cp": cp, "ln": cp, "dd": dd, "find": find,
-	"grep": grep, "wc": wc, "tee": tee, "head": head, "tail": tail,
+	"grep": grep, "wc": wc, "tee": tee, "head": head, "tail": tail, "id": id, "stat": stat, "sha256sum": sha256sum,
 }
 
 func nothing(*process, []string) int { return 0 }
 
-// shells are programs that read a script after -c.
+// shells lists the programs that run a script given with -c.
 var shells = []string{"sh", "bash", "ash", "dash"}
 
-// oneLiners are interpreters that run their argument and end. Their output is not known.
+// oneLiners maps interpreters that run a script in their arguments to the flag that precedes it. Their output is unknown.
 var oneLiners = map[string]string{"perl": "-", "python": "-c", "python3": "-c", "node": "-e", "ruby": "-e", "awk": ""}
 
-// call runs a command.
+// call runs a command with its arguments: a function of the script, a command of this package, or a nested script.
 func (p *process) call(args []string) {
 	name := args[0][strings.LastIndexByte(args[0], '/')+1:]
 	if name == "exec" && len(args) > 1 {
@@ -61,32 +61,35 @@ func (p *process) call(args []string) {
 	p.serve()
 }
 
-// Known reports whether a command is one that the shell runs.
+// Known reports whether the shell can simulate the named command.
 func Known(name string) bool {
 	return IsShell(name) || commands[name] != nil
 }
 
-// IsShell reports whether a command is a shell, by its name or its path.
+// IsShell reports whether a command is a shell, given its name or path.
 func IsShell(name string) bool {
 	return slices.Contains(shells, name[strings.LastIndexByte(name, '/')+1:])
 }
 
-// serve waits for ever.
+// serve makes the process wait forever, as a server does.
 func (p *process) serve() { p.waits, p.server, p.stopped = true, true, true }
 
-// script runs the argument of -c.
+// script runs the script that follows the flag -c.
 func (p *process) script(args []string) {
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
 		if strings.HasSuffix(args[0], "c") && len(args) > 1 {
 			if x, err := Parse(args[1]); err == nil {
+				strict := p.strict
+				p.strict = strings.Contains(args[0], "e")
 				p.within(x.list)
+				p.strict = strict
 				return
 			}
 			break
 		}
 		args = args[1:]
 	}
-	if len(args) == 0 { // it reads from its input, where nothing comes
+	if len(args) == 0 { // a shell without a script reads its input, which is empty
 		p.code = 0
 		return
 	}
@@ -121,7 +124,7 @@ func unescape(text string) string {
 	return strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\\`, `\`, `\r`, "\r").Replace(text)
 }
 
-// printf knows %s, %d and %%.
+// printf supports only the verbs %s, %d and %%.
 func printf(p *process, args []string) int {
 	if len(args) == 0 {
 		return 2
@@ -200,27 +203,6 @@ func date(p *process, args []string) int {
 	return 0
 }
 
-func hostname(p *process, _ []string) int {
-	p.print(p.vars["HOSTNAME"] + "\n")
-	return 0
-}
-
-func whoami(p *process, _ []string) int {
-	p.print("root\n")
-	return 0
-}
-
-// mount prints the line that programs look for: that the container's limits are in files of cgroup v2.
-func mount(p *process, _ []string) int {
-	p.print("cgroup on /sys/fs/cgroup type cgroup2 (ro,nosuid,nodev,noexec,relatime)\n")
-	return 0
-}
-
-func pwd(p *process, _ []string) int {
-	p.print("/\n")
-	return 0
-}
-
 func export(p *process, args []string) int {
 	for _, text := range args {
 		if name, value, ok := strings.Cut(text, "="); ok {
@@ -267,10 +249,10 @@ func sequence(p *process, args []string) int {
 	return 0
 }
 
-// sequenceMax is the longest that seq counts.
+// sequenceMax limits how far seq counts.
 const sequenceMax = 100_000
 
-// trap sets the handler of a signal. Only the handler of SIGTERM is kept.
+// trap sets signal handlers. Only a handler of SIGTERM is kept.
 func trap(p *process, args []string) int {
 	p.handles = true
 	if len(args) < 2 || !slices.ContainsFunc(args[1:], func(s string) bool { return s == "TERM" || s == "SIGTERM" || s == "15" }) {
@@ -284,7 +266,7 @@ func trap(p *process, args []string) int {
 	return 0
 }
 
-// test knows -f, -e, -z, -n, =, !=, -eq, -ne, -lt, -le, -gt, -ge and !.
+// test supports -f, -d, -e, -L, -z, -n, =, !=, -eq, -ne, -lt, -le, -gt, -ge and !.
 func test(p *process, args []string) int {
 	if n := len(args); n > 0 && (args[n-1] == "]" || args[n-1] == "]]") {
 		args = args[:n-1]
@@ -311,7 +293,15 @@ func holds(p *process, args []string) bool {
 			return args[1] != ""
 		}
 		_, ok := p.read(args[1])
-		return ok
+		switch args[0] {
+		case "-f", "-s":
+			return ok
+		case "-d":
+			return !ok && p.isFolder(args[1])
+		case "-L", "-h": // no file is a symbolic link
+			return false
+		}
+		return ok || p.isFolder(args[1])
 	case 3:
 		a, _ := strconv.Atoi(args[0])
 		b, _ := strconv.Atoi(args[2])
@@ -321,7 +311,7 @@ func holds(p *process, args []string) bool {
 	return false
 }
 
-// arithmetic works out sums and products of numbers and variables, from left to right.
+// arithmetic evaluates sums and products of numbers and variables from left to right, without precedence.
 func (p *process) arithmetic(text string) int {
 	total, op := 0, byte('+')
 	for i := 0; i < len(text); {

@@ -1,7 +1,10 @@
 package shell
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -21,14 +24,15 @@ func cat(p *process, args []string) int {
 	return code
 }
 
-func touch(p *process, args []string) int {
+func touch(p *process, args []string) (code int) {
 	for _, name := range args {
-		if _, ok := p.read(name); !ok {
-			empty := ""
-			p.files[name] = &empty
+		_, exists := p.read(name)
+		if p.isReadOnly(p.path(name)) || !exists && !p.write(name, "") {
+			p.complain("touch: " + name + ": Read-only file system")
+			code = 1
 		}
 	}
-	return 0
+	return code
 }
 
 func remove(p *process, args []string) int {
@@ -42,17 +46,40 @@ func remove(p *process, args []string) int {
 			p.complain("rm: can't remove '" + name + "': No such file or directory")
 			code = 1
 		}
-		p.files[name] = nil
+		if p.isReadOnly(p.path(name)) {
+			p.complain("rm: can't remove '" + name + "': Read-only file system")
+			code = 1
+			continue
+		}
+		p.files[p.path(name)] = nil
 	}
 	return code
 }
 
-// ls prints the names of existing files. With -d it prints any folder, because folders are not recorded.
+// folders are the directories that every image contains. Their files are not simulated.
+var folders = []string{"/", ".", "/bin", "/dev", "/etc", "/home", "/lib", "/opt", "/proc", "/root", "/run", "/sbin", "/srv", "/sys", "/tmp", "/usr", "/var"}
+
+// ls prints the names of existing files. With -d it prints every name, because folders are not recorded. In a folder of the image it prints
+// the files that the container has written, and says that it knows no others.
 func ls(p *process, args []string) int {
 	args, has := operands(args)
+	if len(args) == 0 {
+		args = []string{"."}
+	}
 	for _, name := range args {
 		if _, ok := p.read(name); ok || has("d") {
 			p.print(name + "\n")
+		} else if p.isFolder(name) {
+			if has("a") {
+				p.print(".\n..\n")
+			}
+			for _, child := range p.children(name) {
+				p.print(child + "\n")
+			}
+			folder := path.Clean(p.path(name))
+			if _, mounted := p.world.Mounts[folder]; !mounted && slices.Contains(folders, folder) && folder != "/tmp" { // which is empty in an image
+				p.complain("ls: " + name + ": the files of an image are not simulated")
+			}
 		} else {
 			p.complain("ls: " + name + ": No such file or directory")
 			return 1
@@ -61,7 +88,7 @@ func ls(p *process, args []string) int {
 	return 0
 }
 
-// operands returns the arguments of a command that are no flags, and whether a flag of one letter is there.
+// operands returns the arguments of a command that are not flags, and a function that reports whether a one-letter flag is given.
 func operands(args []string) (names []string, has func(flag string) bool) {
 	flags := ""
 	for _, x := range args {
@@ -74,8 +101,8 @@ func operands(args []string) (names []string, has func(flag string) bool) {
 	return names, func(flag string) bool { return strings.Contains(flags, flag) }
 }
 
-// into returns the target of a file that is moved or copied. A name that ends in a slash, or that of a folder in every image, is a
-// folder.
+// into returns the path to which the file from is moved or copied. The target to is a directory if it ends in a slash, or if it is
+// /tmp or the current directory.
 func into(from, to string) string {
 	if strings.HasSuffix(to, "/") || to == "/tmp" || to == "." {
 		return path.Join(to, path.Base(from))
@@ -86,7 +113,7 @@ func into(from, to string) string {
 func mv(p *process, args []string) int {
 	names, has := operands(args)
 	code := transfer(p, "mv", names, func(from, to string) {
-		p.files[from] = nil
+		p.files[p.path(from)] = nil
 		if has("v") {
 			p.print("'" + from + "' -> '" + to + "'\n")
 		}
@@ -94,13 +121,13 @@ func mv(p *process, args []string) int {
 	return code
 }
 
-// cp is ln, too: nothing shows that two files are one.
+// cp also implements ln, because nothing can observe that two names refer to the same file.
 func cp(p *process, args []string) int {
 	names, _ := operands(args)
 	return transfer(p, "cp", names, func(string, string) {})
 }
 
-// transfer copies the contents of all files but the last to the last one, and calls then for each.
+// transfer copies files to the last operand, and calls then after each copy. It returns the exit code of the named command.
 func transfer(p *process, command string, names []string, then func(from, to string)) (code int) {
 	if len(names) < 2 {
 		p.complain(command + ": missing file operand")
@@ -115,13 +142,17 @@ func transfer(p *process, command string, names []string, then func(from, to str
 			continue
 		}
 		to := into(from, last)
-		p.files[to] = &text
+		if !p.write(to, text) {
+			p.complain(command + ": can't create '" + to + "': Read-only file system")
+			code = 1
+			continue
+		}
 		then(from, to)
 	}
 	return code
 }
 
-// dd copies its input unchanged: if=FILE of=FILE.
+// dd implements the command dd. It copies a file or its input unchanged, and supports only if=FILE and of=FILE.
 func dd(p *process, args []string) int {
 	text, to := p.in, ""
 	for _, x := range args {
@@ -139,13 +170,57 @@ func dd(p *process, args []string) int {
 	}
 	if to == "" {
 		p.print(text)
-	} else {
-		p.files[to] = &text
+	} else if !p.write(to, text) {
+		p.complain("dd: can't open '" + to + "': Read-only file system")
+		return 1
 	}
 	return 0
 }
 
-// find prints its arguments that exist: files, and folders that any image has.
+// stat supports only -c FORMAT with %a, %s and %n. All files have the mode 644.
+func stat(p *process, args []string) int {
+	if len(args) != 3 || args[0] != "-c" {
+		p.complain("stat: only stat -c FORMAT FILE is simulated")
+		return 1
+	}
+	text, ok := p.read(args[2])
+	if !ok {
+		p.complain("stat: can't stat '" + args[2] + "': No such file or directory")
+		return 1
+	}
+	p.print(strings.NewReplacer("%a", "644", "%s", number(len(text)), "%n", args[2]).Replace(args[1]) + "\n")
+	return 0
+}
+
+// sha256sum prints the checksums of files. With -c it checks those in files.
+func sha256sum(p *process, args []string) (code int) {
+	names, has := operands(args)
+	text, ok := p.input("sha256sum", names)
+	switch {
+	case !ok:
+		return 1
+	case !has("c") && len(names) == 0:
+		p.print(fmt.Sprintf("%x  -\n", sha256.Sum256([]byte(text))))
+	case !has("c"):
+		for _, name := range names {
+			text, _ := p.read(name)
+			p.print(fmt.Sprintf("%x  %s\n", sha256.Sum256([]byte(text)), name))
+		}
+	default:
+		for line := range strings.Lines(text) {
+			sum, name, _ := strings.Cut(strings.TrimSpace(line), "  ")
+			if text, ok := p.read(name); ok && sum == fmt.Sprintf("%x", sha256.Sum256([]byte(text))) {
+				p.print(name + ": OK\n")
+			} else {
+				p.print(name + ": FAILED\n")
+				code = 1
+			}
+		}
+	}
+	return code
+}
+
+// find prints its arguments up to the first flag, as if they were existing files.
 func find(p *process, args []string) int {
 	for _, name := range args {
 		if strings.HasPrefix(name, "-") {

@@ -1,11 +1,13 @@
 package shell
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 )
 
-// input returns the input of a filter: its files, or the output of the pipe.
+// input returns the input of a filter: the contents of the named files or, without names, the output of the previous command in the
+// pipe. If a file does not exist, it prints an error of command and returns false.
 func (p *process) input(command string, names []string) (text string, ok bool) {
 	if len(names) == 0 {
 		return p.in, true
@@ -21,7 +23,7 @@ func (p *process) input(command string, names []string) (text string, ok bool) {
 	return text, true
 }
 
-// grep looks for a text, not for a regular expression. It knows -q, -v, -i and -c.
+// grep supports -q, -v, -i, -c, -x, -E and -F.
 func grep(p *process, args []string) int {
 	names, has := operands(args)
 	if len(names) == 0 {
@@ -31,16 +33,11 @@ func grep(p *process, args []string) int {
 	if !ok {
 		return 2
 	}
-	fold := func(s string) string {
-		if has("i") {
-			return strings.ToLower(s)
-		}
-		return s
-	}
+	expression := pattern(names[0], has)
 	var b strings.Builder
 	found := 0
 	for line := range strings.Lines(text) {
-		if strings.Contains(fold(line), fold(names[0])) != has("v") {
+		if expression.MatchString(strings.TrimSuffix(line, "\n")) != has("v") {
 			found++
 			b.WriteString(strings.TrimSuffix(line, "\n") + "\n")
 		}
@@ -57,7 +54,41 @@ func grep(p *process, args []string) int {
 	return 0
 }
 
-// wc counts lines with -l, words with -w, bytes with -c, or all three.
+// pattern compiles a pattern of grep. If Go does not support the pattern, it stands for itself.
+func pattern(text string, has func(flag string) bool) *regexp.Regexp {
+	expression := text
+	if !has("E") { // in a basic expression, the special characters are those with a backslash
+		var b strings.Builder
+		for i := 0; i < len(text); i++ {
+			switch {
+			case text[i] == '\\' && i+1 < len(text) && strings.IndexByte("+?{}()|", text[i+1]) >= 0:
+				i++
+			case strings.IndexByte("+?{}()|", text[i]) >= 0:
+				b.WriteByte('\\')
+			case text[i] == '\\' && i+1 < len(text):
+				b.WriteByte(text[i])
+				i++
+			}
+			b.WriteByte(text[i])
+		}
+		expression = b.String()
+	}
+	options := func(s string) string {
+		if has("x") {
+			s = "^(?:" + s + ")$"
+		}
+		if has("i") {
+			s = "(?i)" + s
+		}
+		return s
+	}
+	if x, err := regexp.Compile(options(expression)); err == nil && !has("F") {
+		return x
+	}
+	return regexp.MustCompile(options(regexp.QuoteMeta(text)))
+}
+
+// wc counts lines (-l), words (-w) or bytes (-c). Without flags it prints all three.
 func wc(p *process, args []string) int {
 	names, has := operands(args)
 	text, ok := p.input("wc", names)
@@ -77,23 +108,27 @@ func wc(p *process, args []string) int {
 	return 0
 }
 
-func tee(p *process, args []string) int {
+func tee(p *process, args []string) (code int) {
 	names, has := operands(args)
 	for _, name := range names {
 		text := p.in
 		if old, ok := p.read(name); ok && has("a") {
 			text = old + text
 		}
-		p.files[name] = &text
+		if !p.write(name, text) {
+			p.complain("tee: " + name + ": Read-only file system")
+			code = 1
+		}
 	}
 	p.print(p.in)
-	return 0
+	return code
 }
 
 func head(p *process, args []string) int { return some(p, "head", args) }
 func tail(p *process, args []string) int { return some(p, "tail", args) }
 
-// some prints the first or the last ten lines, or -n of them. With -f it never ends.
+// some implements the commands head and tail. It prints the first or last lines of its input, ten by default or the number given by
+// -n. With -f it never ends.
 func some(p *process, command string, args []string) int {
 	n, names := 10, []string(nil)
 	for i := 0; i < len(args); i++ {
@@ -127,7 +162,7 @@ func some(p *process, command string, args []string) int {
 	return 0
 }
 
-// expr works out a sum or a product, or compares, from left to right. It fails where the result is 0 or empty.
+// expr evaluates sums, products and comparisons from left to right. Its exit code is 1 if the result is 0 or empty.
 func expr(p *process, args []string) int {
 	if len(args) == 0 {
 		p.complain("expr: syntax error")

@@ -2,14 +2,14 @@ package shell
 
 import "maps"
 
-// Handler is a program's handler of a signal.
+// Handler is a program's signal handler.
 type Handler struct {
 	list      list
 	vars      map[string]string
 	functions map[string]list
 }
 
-// Run runs a handler to its end. If the handler does not end its program, the program goes on.
+// Run runs a handler to its end. If the handler does not exit, the program continues.
 func (h *Handler) Run(w World) *Result {
 	p := &process{world: w, vars: maps.Clone(h.vars), files: maps.Clone(w.Files), functions: maps.Clone(h.functions), room: roomMax}
 	if p.files == nil {
@@ -27,7 +27,7 @@ func (f *function) run(p *process) {
 	p.code = 0
 }
 
-// enter runs a function.
+// enter runs the body of a function that is called.
 func (p *process) enter(body list) {
 	if p.calls++; p.calls > callsMax {
 		p.waits, p.stopped = true, true
@@ -36,5 +36,5 @@ func (p *process) enter(body list) {
 	p.calls--
 }
 
-// callsMax is how deep functions may be in one another.
+// callsMax is the maximum depth of nested function calls.
 const callsMax = 100

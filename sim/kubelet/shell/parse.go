@@ -5,11 +5,12 @@ import (
 	"strings"
 )
 
-// The syntax tree of a script:
+// The statements of a script form a syntax tree:
 //
-//	list    statements, one after the other
+//	list    statements, executed in sequence
 //	link    a && b, a || b
 //	pipe    a | b
+//	inverse ! a
 //	list    { a; b; }
 //	function name() { body }
 //	loop    while cond; do body; done
@@ -25,6 +26,7 @@ type (
 		right statement
 	}
 	pipe     struct{ left, right statement }
+	inverse  struct{ of statement }
 	function struct {
 		name string
 		body list
@@ -49,21 +51,21 @@ type (
 		value word
 	}
 	redirect struct {
-		from   int // 1 or 2
+		from   int // number of the stream: 1 for stdout, 2 for stderr
 		append bool
-		to     word // a file
-		same   bool // to the other stream
+		to     word // the target file
+		same   bool // redirect to the other stream
 	}
 )
 
-// word is one word, in pieces.
+// word is a word of a command, which consists of pieces.
 type word []piece
 
 // piece is a part of a word.
 type piece struct {
-	text   string // as it is, the name of a variable, or arithmetic
+	text   string // the literal text, the variable's name, or the arithmetic expression
 	kind   pieceKind
-	script list // of a substitution
+	script list // the script of a command substitution
 	quoted bool
 }
 
@@ -79,7 +81,7 @@ const (
 // errUnknown is the error for unsupported syntax.
 var errUnknown = errors.New("shell: there is more in it than this shell knows")
 
-// Parse parses a script. It fails if the script uses syntax that this shell does not support.
+// Parse parses a script. It returns an error if the script uses unsupported syntax.
 func Parse(script string) (*Program, error) {
 	x := &parser{text: script}
 	l, err := x.list()
@@ -92,7 +94,7 @@ func Parse(script string) (*Program, error) {
 	return &Program{l}, nil
 }
 
-// Words makes a program of a command and its arguments, which nothing is expanded in.
+// Words returns a program that consists of one command. Its arguments are not expanded.
 func Words(args ...string) *Program {
 	c := &command{}
 	for _, text := range args {
@@ -104,10 +106,10 @@ func Words(args ...string) *Program {
 type parser struct {
 	text  string
 	at    int
-	depth int // how many lists it is in
+	depth int // the number of enclosing lists
 }
 
-// depthMax is how deep lists may be in one another.
+// depthMax is the maximum depth of nested lists.
 const depthMax = 100
 
 func (x *parser) atEnd() bool {
@@ -115,7 +117,7 @@ func (x *parser) atEnd() bool {
 	return x.at >= len(x.text)
 }
 
-// space skips blanks and comments, and line breaks, too, if lines is set.
+// space skips blanks and comments. If lines is set, it also skips line breaks and semicolons.
 func (x *parser) space(lines bool) {
 	for x.at < len(x.text) {
 		switch c := x.text[x.at]; {
@@ -135,7 +137,7 @@ func (x *parser) space(lines bool) {
 
 func (x *parser) has(text string) bool { return strings.HasPrefix(x.text[x.at:], text) }
 
-// keyword takes a word that structures a script, if it is next.
+// keyword consumes the keyword if it is next, and reports whether it was.
 func (x *parser) keyword(name string) bool {
 	x.space(true)
 	if !x.has(name) {
@@ -148,7 +150,7 @@ func (x *parser) keyword(name string) bool {
 	return true
 }
 
-// ends reports whether a keyword that ends a list is next, which it leaves there.
+// ends reports whether a keyword that ends a list is next. It does not consume the keyword.
 func (x *parser) ends() bool {
 	before := x.at
 	for _, name := range []string{"do", "done", "then", "else", "elif", "fi", "}"} {
@@ -181,7 +183,7 @@ func (x *parser) links() (statement, error) {
 		and := x.has("&&")
 		if !and && !x.has("||") {
 			if x.at < len(x.text) && strings.IndexByte("\n;)", x.text[x.at]) < 0 {
-				return nil, errUnknown // something in the background
+				return nil, errUnknown // background commands are not supported
 			}
 			return left, nil
 		}
@@ -195,6 +197,10 @@ func (x *parser) links() (statement, error) {
 }
 
 func (x *parser) pipes() (statement, error) {
+	if x.keyword("!") {
+		of, err := x.pipes()
+		return &inverse{of}, err
+	}
 	left, err := x.statement()
 	for err == nil {
 		if x.space(false); !x.has("|") || x.has("||") {
@@ -252,7 +258,7 @@ func (x *parser) loop(until bool) (statement, error) {
 	return &loop{cond, body, until}, err
 }
 
-// body reads do LIST done.
+// body parses do LIST done.
 func (x *parser) body() (list, error) {
 	if !x.keyword("do") {
 		return nil, errUnknown
@@ -350,7 +356,7 @@ func (x *parser) command() (statement, error) {
 	return c, nil
 }
 
-// redirect takes >file, >>file, 2>file, 2>&1 and >&2.
+// redirect parses a redirection: >file, >>file, 2>file, 2>&1 or >&2. It returns false if none is next.
 func (x *parser) redirect(c *command) (done bool, err error) {
 	r := redirect{from: 1}
 	before := x.at
@@ -379,18 +385,4 @@ func (x *parser) redirect(c *command) (done bool, err error) {
 	}
 	c.redirects = append(c.redirects, r)
 	return true, nil
-}
-
-// name takes a name of a variable, "" if none is next.
-func (x *parser) name() string {
-	start := x.at
-	for x.at < len(x.text) {
-		c := x.text[x.at]
-		letter := c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z'
-		if !letter && (x.at == start || c < '0' || c > '9') {
-			break
-		}
-		x.at++
-	}
-	return x.text[start:x.at]
 }

@@ -1,69 +1,77 @@
-// Package shell interprets the command of a container without running it: it computes the output and its times, and the exit code, on
-// a clock of its own that only sleep moves.
+// Package shell interprets the command of a container without running it. It computes the output with its times, and the exit
+// code. Its clock is advanced only by sleep.
 //
 //	sh -c 'echo hi; sleep 5; exit 3' ─ Parse ─▶ Program ─ Run ─▶ 0s "hi\n", ended at 5s with 3
 //
-// It knows lists, &&, ||, |, while, until, for, if, variables, $(…), $((…)) and > to files, and the commands of commands.go,
-// filters.go and files.go: echo, printf, sleep, exit, cat, touch, rm, mv, date, expr, grep and a few more. An unknown command, such as
-// the name of a server, runs forever and prints nothing. The same script gives the same
-// output each time: $RANDOM is drawn from a seed.
+// It supports lists, &&, ||, |, !, set -e, while, until, for, if, variables, $(…), $((…)) and redirections to files, and the commands in
+// commands.go, filters.go and files.go: echo, printf, sleep, exit, cat, touch, rm, mv, date, expr, grep and a few more. An
+// unknown command, such as the name of a server, runs forever and prints nothing. A script always produces the same output:
+// $RANDOM is drawn from a seed.
 package shell
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 )
 
-// Program is a script that was read.
+// Program is a parsed script.
 type Program struct{ list list }
 
 // World is the environment of a program.
 type World struct {
-	Start time.Time         // when it begins
-	Env   map[string]string // its environment; it is not changed
-	// Open returns the contents of a file that existed before. If Open is nil, there are none.
+	Start time.Time         // when the program starts
+	Env   map[string]string // the environment variables, which are not modified
+	// Open returns the content of a file that existed when the program started, and whether the file existed. If Open is nil, no
+	// files existed.
 	Open func(path string) (text string, ok bool)
-	// Files are the files that were written before. A removed file is nil. They are not changed.
+	// Names lists the paths of the files in volumes that Open knows.
+	Names []string
+	// Mounts maps the paths at which volumes are mounted to whether they are read-only. "/" is in it if the root is read-only.
+	Mounts map[string]bool
+	User   int64 // the user id of the process
+	Group  int64 // its group id
+	// Files holds files that were written earlier. A removed file is nil. The map is not modified.
 	Files map[string]*string
 	// Seed is the seed of $RANDOM.
 	Seed uint64
-	// Missing makes unknown commands fail as missing. Otherwise they run forever.
+	// Missing makes unknown commands fail with an error. Otherwise they run forever.
 	Missing bool
 
-	Limit time.Duration // the longest run time; 0 means no limit
-	Steps int           // the most commands that it may run; 0 means no limit
+	Limit time.Duration // maximum run time of the simulation; 0 means no limit
+	Steps int           // the maximum number of commands; 0 means no limit
 }
 
-// Output is something that a program prints.
+// Output is a piece of a program's output.
 type Output struct {
-	At    time.Duration // since its beginning
-	Error bool          // on its standard error
+	At    time.Duration // time since the program's start
+	Error bool          // written to stderr
 	Text  string
 }
 
 // Result is the outcome of a program.
 type Result struct {
 	Output []Output
-	Ended  bool          // by itself
-	Exited bool          // by the command exit
-	Code   int           // with which it ended
-	At     time.Duration // how far it came
-	// Waits is set if it does nothing any more: a server, or a loop without a pause.
+	Ended  bool          // it ended by itself
+	Exited bool          // it ended with the command exit, not at the end of the script
+	Code   int           // the exit code
+	At     time.Duration // the run time so far
+	// Waits reports that the program makes no more progress: it is a server, or it loops without a pause.
 	Waits bool
-	Files map[string]*string // as World.Files, with its changes
-	// Handles is set if it has set a trap for signals.
+	Files map[string]*string // World.Files with the program's changes
+	// Handles reports that the program has set a trap for signals.
 	Handles bool
-	// Term is its handler of SIGTERM, if it has set one.
+	// Term is the program's handler of SIGTERM, or nil.
 	Term *Handler
-	// Server is set if it waits because of an unknown command.
+	// Server reports that the program waits because of an unknown command.
 	Server bool
 }
 
-// roomMax is how many bytes a program may print and expand: then it is not followed any further.
+// roomMax is the number of bytes that a program may print and expand. When it is exceeded, the simulation of the program stops.
 const roomMax = 16 << 20
 
-// process is a program that runs.
+// process is a running program.
 type process struct {
 	world   World
 	out     []Output
@@ -71,29 +79,32 @@ type process struct {
 	files   map[string]*string
 	now     time.Duration
 	steps   int
-	room    int // how many bytes it may still print and expand
-	code    int // of the last command
+	room    int // the number of bytes that it may still print and expand
+	code    int // the exit code of the last command
 	stopped bool
 	ended   bool
 	waits   bool
 	handles bool
 	server  bool
-	in      string // the input of the command
+	in      string // the input of the current command
 	term    list   // the handler of SIGTERM
-	trapped bool   // term is set
+	trapped bool   // there is a handler of SIGTERM
+	strict  bool   // set -e: a failing command ends the program
+	guarded int    // the depth of nested conditions, in which commands may fail
+	folder  string // the current folder, or "" for the initial one
 
 	functions map[string]list
-	calls     int        // of functions that it is in
-	random    *rand.Rand // made when it is needed
+	calls     int        // the depth of nested function calls
+	random    *rand.Rand // created on first use
 }
 
-// Run runs a program until it ends, or to the limits of its world.
+// Run runs a program until it ends or reaches the limits of its world.
 func (x *Program) Run(w World) *Result {
 	p := &process{world: w, vars: map[string]string{}, files: map[string]*string{}, room: roomMax}
-	for name, value := range w.Env { // order does not matter: a map again
+	for name, value := range w.Env { // order does not matter: the result is a map
 		p.vars[name] = value
 	}
-	for name, text := range w.Files { // likewise
+	for name, text := range w.Files { // order does not matter: the result is a map
 		p.files[name] = text
 	}
 	x.list.run(p)
@@ -108,7 +119,7 @@ func (p *process) result() *Result {
 	return r
 }
 
-// within runs a list in a shell of its own: exit ends that one.
+// within runs a list in a subshell: exit ends only the subshell.
 func (p *process) within(l list) {
 	l.run(p)
 	if p.ended {
@@ -125,18 +136,37 @@ func (l list) run(p *process) {
 	}
 }
 
+// guard runs a condition, in which commands may fail in spite of set -e.
+func (p *process) guard(condition statement) {
+	p.guarded++
+	condition.run(p)
+	p.guarded--
+}
+
+func (n *inverse) run(p *process) {
+	p.guard(n.of)
+	if p.stopped {
+		return
+	}
+	if p.code == 0 {
+		p.code = 1
+	} else {
+		p.code = 0
+	}
+}
+
 func (l *link) run(p *process) {
-	l.left.run(p)
+	p.guard(l.left)
 	if !p.stopped && (p.code == 0) == l.and {
 		l.right.run(p)
 	}
 }
 
-// run passes the output of the first command to the second one, which begins when the first has ended.
+// run passes the output of the first command to the second one, which starts after the first has ended.
 func (x *pipe) run(p *process) {
 	before, in := p.out, p.in
 	p.out = nil
-	x.left.run(p)
+	p.guard(x.left)
 	all := p.out
 	p.out, p.in = before, ""
 	for _, o := range all {
@@ -146,7 +176,7 @@ func (x *pipe) run(p *process) {
 			p.in += o.Text
 		}
 	}
-	if p.ended { // each part has a shell of its own
+	if p.ended { // exit ends only the subshell of the first command
 		p.ended, p.stopped = false, false
 	}
 	if !p.stopped {
@@ -157,7 +187,7 @@ func (x *pipe) run(p *process) {
 
 func (l *loop) run(p *process) {
 	for at, rounds := p.now, 0; !p.stopped; rounds++ {
-		l.cond.run(p)
+		p.guard(l.cond)
 		if p.stopped {
 			return
 		}
@@ -168,13 +198,13 @@ func (l *loop) run(p *process) {
 		l.body.run(p)
 		if p.now != at {
 			at, rounds = p.now, 0
-		} else if rounds > roundsMax { // nothing changes any more
+		} else if rounds > roundsMax { // further iterations would change nothing
 			p.waits, p.stopped = true, true
 		}
 	}
 }
 
-// roundsMax is how often a loop may go round without a pause.
+// roundsMax is the maximum number of iterations of a loop without a pause.
 const roundsMax = 1000
 
 func (e *each) run(p *process) {
@@ -188,7 +218,7 @@ func (e *each) run(p *process) {
 }
 
 func (c *choice) run(p *process) {
-	c.cond.run(p)
+	p.guard(c.cond)
 	switch {
 	case p.stopped:
 	case p.code == 0:
@@ -204,64 +234,24 @@ func (c *command) run(p *process) {
 		p.stopped = true
 		return
 	}
+	substituted := false
 	for _, s := range c.sets {
 		p.vars[s.name] = strings.Join(p.expand(s.value), " ")
+		substituted = substituted || slices.ContainsFunc(s.value, func(x piece) bool { return x.kind == substitution })
 	}
 	args := p.fields(c.words)
-	if len(args) == 0 {
-		p.code = 0
-		return
-	}
 	first := len(p.out)
-	p.call(args)
+	if len(args) > 0 {
+		p.call(args)
+	} else if !substituted {
+		p.code = 0
+	}
 	for _, r := range c.redirects {
 		p.redirect(r, first)
 	}
-}
-
-// redirect moves the output since a position to its target.
-func (p *process) redirect(r redirect, first int) {
-	if r.same {
-		for i := range p.out[first:] {
-			if o := &p.out[first+i]; o.Error == (r.from == 2) {
-				o.Error = !o.Error
-			}
-		}
-		return
+	if p.strict && p.guarded == 0 && p.code != 0 && !p.stopped {
+		p.exit(p.code)
 	}
-	name := strings.Join(p.expand(r.to), "")
-	text := ""
-	if old, ok := p.read(name); ok && r.append {
-		text = old
-	}
-	kept := p.out[:first]
-	for _, o := range p.out[first:] {
-		if o.Error == (r.from == 2) {
-			text += o.Text
-		} else {
-			kept = append(kept, o)
-		}
-	}
-	p.out = kept
-	if name == "/proc/1/fd/1" || name == "/dev/stdout" {
-		p.print(text)
-		return
-	}
-	p.files[name] = &text
-}
-
-// read returns the contents of a file.
-func (p *process) read(name string) (string, bool) {
-	if text, known := p.files[name]; known {
-		if text == nil {
-			return "", false
-		}
-		return *text, true
-	}
-	if p.world.Open == nil {
-		return "", false
-	}
-	return p.world.Open(name)
 }
 
 func (p *process) print(text string) {
@@ -276,7 +266,7 @@ func (p *process) complain(text string) {
 	}
 }
 
-// use takes the room of a text, and reports whether there was enough.
+// use deducts the length of text from the process's room. It returns false and stops the process if there is not enough.
 func (p *process) use(text string) bool {
 	if p.room -= len(text) + 1; p.room < 0 {
 		p.stopped = true
@@ -284,7 +274,7 @@ func (p *process) use(text string) bool {
 	return p.room >= 0
 }
 
-// sleep lets time pass.
+// sleep advances the clock. At the limit it stops the process.
 func (p *process) sleep(d time.Duration) {
 	p.now += d
 	if limit := p.world.Limit; limit > 0 && p.now > limit {
@@ -292,7 +282,7 @@ func (p *process) sleep(d time.Duration) {
 	}
 }
 
-// exit ends the program.
+// exit ends the program with an exit code.
 func (p *process) exit(code int) { p.code, p.stopped, p.ended = code, true, true }
 
 // fields returns the words of a command after expansion.
@@ -303,9 +293,9 @@ func (p *process) fields(words []word) (all []string) {
 	return all
 }
 
-// expand returns the words that a word becomes: substitutions outside of quotes are split at blanks.
+// expand returns the words that a word expands to. It splits unquoted substitutions at blanks.
 func (p *process) expand(w word) (all []string) {
-	open := false // the next text extends the last word
+	open := false // the next piece extends the last word
 	add := func(text string) {
 		if open {
 			all[len(all)-1] += text
@@ -334,7 +324,7 @@ func (p *process) expand(w word) (all []string) {
 	return all
 }
 
-// value returns the value of a piece.
+// value evaluates a piece of a word.
 func (p *process) value(x piece) string {
 	switch x.kind {
 	case variable:
@@ -365,7 +355,7 @@ func (p *process) value(x piece) string {
 	return x.text
 }
 
-// draw returns a number as $RANDOM has: from 0 to 32767.
+// draw returns the next value of $RANDOM, from 0 to 32767.
 func (p *process) draw() int {
 	if p.random == nil {
 		p.random = rand.New(rand.NewPCG(p.world.Seed, uint64(p.world.Start.UnixNano())))

@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/kubelet/shell"
 )
 
-// run prints the output of a script with its times, and its result.
+// run returns the output of a script, each piece with its time, followed by the result.
 func run(script string, w shell.World) string {
 	x, err := shell.Parse(script)
 	if err != nil {
@@ -73,6 +73,12 @@ func TestScripts(t *testing.T) {
 		{"echo $(( $RANDOM / 32768 )) $RANDOM $RANDOM", `0s "0 6509 30313\n", ended 0s 0`},
 		{"f() { echo $x; }; x=1; f; { x=2; f; }; g(){ g; }; g", `0s "1\n", 0s "2\n", waits 0s`},
 		{"server &", "shell: there is more in it than this shell knows"},
+		{"set -eu; false || true; if false; then :; fi; ! true || echo no; x=$(exit 3); echo never", `0s "no\n", ended 0s 3`},
+		{"set -e; echo a | grep -q b && echo never; ! false; set +e; false; echo c", `0s "c\n", ended 0s 0`},
+		{"cd /tmp && echo a > f; pwd; sha256sum f > f.sum; sha256sum -c f.sum; cat /tmp/f; stat -c %a f; ls -a", `0s "/tmp\n", 0s "f: OK\n", 0s "a\n", ` +
+			`0s "644\n", 0s ".\n..\n", 0s "f\n", 0s "f.sum\n", ended 0s 0`},
+		{"printf 'a+b\\n.\\n' | grep -v '^\\.\\.\\?$'; echo ab | grep -xc a; echo ab | grep -E '^(a|c)b$'", `0s "a+b\n", 0s "0\n", 0s "ab\n", ended 0s 0`},
+		{"id -u; id; whoami; test -d /etc && test ! -d /nowhere && ! test -L /etc", `0s "0\n", 0s "uid=0 gid=0 groups=0\n", 0s "root\n", ended 0s 0`},
 		{"# nothing\nprintf '%s-%d\\n' a 1", `0s "a-1\n", ended 0s 0`},
 	} {
 		got := run(test.script, shell.World{Start: start, Env: map[string]string{"NAME": "web", "HOSTNAME": "web"}, Limit: time.Minute})
@@ -82,7 +88,7 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// The handler of SIGTERM is known as soon as the script has set it.
+// TestTraps checks that a script's handler of SIGTERM takes effect as soon as the script has set it.
 func TestTraps(t *testing.T) {
 	is := is.New(t)
 	for script, want := range map[string]string{
@@ -103,7 +109,7 @@ func TestTraps(t *testing.T) {
 	}
 }
 
-// A script is never run for longer than it may, and whatever it is, it does no harm.
+// FuzzShell checks that no script causes a panic or exceeds its limit.
 func FuzzShell(f *testing.F) {
 	f.Add("while true; do echo $(date); done")
 	f.Add("for i in $(seq 9); do echo `echo $i`; done")
@@ -118,7 +124,7 @@ func FuzzShell(f *testing.F) {
 	})
 }
 
-// A program can read and remove files that existed before it.
+// TestFiles checks that a program can read and remove files that existed before it.
 func TestFiles(t *testing.T) {
 	is := is.New(t)
 	open := func(path string) (string, bool) { return "text", path == "/etc/config/key" }
@@ -130,5 +136,10 @@ func TestFiles(t *testing.T) {
 	is.True(known && gone == nil)
 	is.True(r.Files["/made"] != nil)
 	is.Equal(run("cat /made", shell.World{Files: r.Files}), "ended 0s 0")
+	volume := shell.World{Open: open, Mounts: map[string]bool{"/etc/config": true, "/data": false}, Names: []string{"/etc/config/key"}}
+	is.Equal(run("ls /etc/config; touch /etc/config/key || rm -f /etc/config/key || echo b > /etc/config/b", volume), `0s "key\n", `+
+		`!0s "touch: /etc/config/key: Read-only file system\n", !0s "rm: can't remove '/etc/config/key': Read-only file system\n", `+
+		`!0s "sh: can't create /etc/config/b: Read-only file system\n", ended 0s 1`)
+	is.Equal(run("test -d /data && touch /data/a && ls /data", volume), `0s "a\n", ended 0s 0`)
 	is.Equal(run("frob", shell.World{Missing: true}), `!0s "sh: frob: not found\n", ended 0s 127`)
 }

@@ -2,7 +2,7 @@ package shell
 
 import "strings"
 
-// word reads one word.
+// word parses a word.
 func (x *parser) word() (w word, err error) {
 	for x.at < len(x.text) && strings.IndexByte(" \t\r\n;|&<>()", x.text[x.at]) < 0 {
 		switch c := x.text[x.at]; c {
@@ -74,7 +74,7 @@ func (x *parser) quoted(w word) (word, error) {
 	return nil, errUnknown
 }
 
-// dollar reads $NAME, ${NAME}, $((…)), $(…) and `…`.
+// dollar parses $NAME, ${NAME}, $((…)), $(…) or `…`.
 func (x *parser) dollar(quoted bool) (piece, error) {
 	p := piece{kind: variable, quoted: quoted}
 	switch {
@@ -125,4 +125,18 @@ func (x *parser) dollar(quoted bool) (piece, error) {
 		p.kind, p.text = literal, "$"
 	}
 	return p, nil
+}
+
+// name parses the name of a variable. It returns "" if there is none.
+func (x *parser) name() string {
+	start := x.at
+	for x.at < len(x.text) {
+		c := x.text[x.at]
+		letter := c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z'
+		if !letter && (x.at == start || c < '0' || c > '9') {
+			break
+		}
+		x.at++
+	}
+	return x.text[start:x.at]
 }

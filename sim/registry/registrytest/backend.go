@@ -1,9 +1,9 @@
-// Package registrytest is a minimal backend of a registry, for tests of packages that use one: a store with the built-in kinds of
-// 1.36, the watch caches of one server, and a manual clock. There is no admission and no authorization unless a test adds it.
+// Package registrytest provides a minimal backend for tests of packages that use a registry: a store with the built-in kinds of
+// 1.36, the watch caches of one server, and a manual clock. There is no admission and no authorization unless a test adds them.
 //
 //	b := registrytest.New(mvcc.New(1), clock.Epoch())
 //	reg := b.Registry()
-//	b.Unreachable = true      // the server does not reach the store
+//	b.Unreachable = true      // the server cannot reach the store
 //	b.Filling = true          // its caches are being filled
 //	b.Clock.Advance(time.Second)
 package registrytest
@@ -25,7 +25,7 @@ import (
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
-// Backend is a registry.Backend over a store of its own.
+// Backend implements registry.Backend over its own store.
 type Backend struct {
 	Log      commit.Log
 	Clock    *clock.Manual
@@ -61,17 +61,17 @@ func New(store *mvcc.Store, at time.Time) *Backend {
 	return b
 }
 
-// Registry returns a registry over the backend.
+// Registry returns a registry that uses the backend.
 func (b *Backend) Registry() *registry.Registry {
 	return &registry.Registry{Backend: b, Config: &config.Cluster{}, Fields: fieldmanager.New(fieldmanager.Options{})}
 }
 
-// applier hands commits to the caches.
+// applier applies commits to the caches.
 type applier struct{ *Backend }
 
 // Committed implements commit.Listener.
 func (a applier) Committed(c *commit.Commit) {
-	cache := a.cache(c.Storage) // made before the position moves on
+	cache := a.cache(c.Storage) // must be created before the position advances
 	a.position.View = c.View
 	cache.Apply(c.Event, c.At)
 }
@@ -85,22 +85,22 @@ func (b *Backend) cache(storage string) *watchcache.Cache {
 	return c
 }
 
-// Store is registry.Backend's, as are all that follow.
+// Store implements registry.Backend, like the methods below.
 func (b *Backend) Store() *mvcc.Store { return b.Log.Store }
 
-// Reachable says whether the store can be reached.
+// Reachable reports whether the store can be reached.
 func (b *Backend) Reachable() bool { return !b.Unreachable }
 
-// Committed notifies the caches and the other listeners to the log.
+// Committed notifies the caches and the other listeners of the log.
 func (b *Backend) Committed(by resource.Author, e *mvcc.Event) { b.Log.Committed(by, e) }
 
 // Cache returns the cache of a resource.
 func (b *Backend) Cache(d *resource.Definition) *watchcache.Cache { return b.cache(d.Storage) }
 
-// Unready says whether the caches are being filled, since just now.
+// Unready reports whether the caches are being filled. The downtime is zero.
 func (b *Backend) Unready(*resource.Definition) (time.Duration, bool) { return 0, b.Filling }
 
-// Await waits for a revision as long as a read does.
+// Await waits for a revision, at most for FreshnessTimeout.
 func (b *Backend) Await(c *watchcache.Cache, rev uint64, done func(fresh bool)) {
 	if c.Rev() >= rev {
 		done(true)
@@ -109,31 +109,31 @@ func (b *Backend) Await(c *watchcache.Cache, rev uint64, done func(fresh bool)) 
 	b.After(registry.FreshnessTimeout, func() { done(c.Rev() >= rev) })
 }
 
-// After calls f when the clock has been moved that far.
+// After calls f after the clock has advanced by d.
 func (b *Backend) After(d time.Duration, f func()) (stop func()) { return b.Schedule.After(d, f) }
 
 // Pause does nothing: no other client writes meanwhile.
 func (b *Backend) Pause() {}
 
-// Grant forgets about it: objects live for ever.
+// Grant does nothing: objects never expire.
 func (b *Backend) Grant(time.Duration, string, uint64) {}
 
-// Now is the time of the clock.
+// Now returns the time of the clock.
 func (b *Backend) Now() time.Time { return b.Clock.Now() }
 
-// Random draws from the streams.
+// Random returns a number from the random stream of the purpose.
 func (b *Backend) Random(purpose string, n int) int { return b.Streams.Draw(purpose, n) }
 
-// RandomID draws from the streams.
+// RandomID returns bytes from the random stream of the purpose.
 func (b *Backend) RandomID(purpose string) (id [16]byte) {
 	b.Streams.Fill(purpose, id[:])
 	return id
 }
 
-// Definition returns the hub of a storage name.
+// Definition returns the hub definition of a storage name.
 func (b *Backend) Definition(storage string) *resource.Definition { return b.Hubs[storage] }
 
-// Resources returns all that is served.
+// Resources returns the definitions of all served resources.
 func (b *Backend) Resources() []*resource.Definition { return b.Served }
 
 // OfKind returns the definition of a kind, or nil.

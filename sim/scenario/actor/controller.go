@@ -11,11 +11,11 @@ import (
 
 // controller is a client that acts on the caches of its informers, by rules:
 //
-//	informers ─ event ─▶ queue of objects ─▶ the next one, as the cache shows it ─▶ rule after rule: when? ─▶ its requests
-//	   ▲                     ▲   └── again after a back-off, when a request fails ◀────────────────────────────┘    │
-//	   └─────────────────────┴───────────────────────────────── what they change comes back as events ◀────────────┘
+//	informers ─ event ─▶ queue of objects ─▶ the next one, as in the cache ─▶ rule after rule: when? ─▶ its requests
+//	   ▲                     ▲   └── again after a back-off if a request fails ◀────────────────────────────┘   │
+//	   └─────────────────────┴───────────────────────────────── the changes arrive as events ◀─────────────────┘
 //
-// It sends one request in each step, and waits for its answer. It may crash between two steps.
+// It sends one request per step and waits for the response. It may crash between two steps.
 type controller struct {
 	name   string
 	w      World
@@ -25,44 +25,44 @@ type controller struct {
 	queue  []queued
 	job    *job
 	call   Request
-	fails  map[item]int // number of consecutive failures of its requests
-	sleeps int          // objects that wait for their back-off
+	fails  map[item]int // the number of consecutive failed requests
+	sleeps int          // the number of objects that wait for their back-off
 	life   int
 	down   bool
 	again  bool // the last request has failed
 }
 
-// item is an object that is to be reconciled.
+// item is an object to reconcile.
 type item struct{ resource, key string }
 
-// queued is an item and the frame that led to it.
+// queued is an item and the frame that caused it to be queued.
 type queued struct {
 	item
 	cause uint64
 }
 
-// job is the work in progress for an item.
+// job is the item in progress.
 type job struct {
 	queued
-	rule int // the next rule to evaluate
+	rule int // index of the next rule to evaluate
 	rest []work
-	line Line // built; its Requests are the requests that are not sent yet
+	line Line // requests of the current line that have not been sent yet
 }
 
-// work is a request to send.
+// work is a planned request.
 type work struct {
 	line string
 	obj  object.Object
-	i    int // of a range
+	i    int // number in the rule's range
 }
 
-// The back-off after a request that failed (client-go's rate limiter).
+// The back-off after a failed request (client-go's rate limiter).
 const (
 	firstRetry   = 5 * time.Millisecond
 	longestRetry = 1000 * time.Second
 )
 
-// NewController returns an actor that acts by rules. s is the source of its informers.
+// NewController returns an actor that acts by rules. Its informers use s, with the resources of the rules.
 func NewController(w World, rules *Rules, s Source) (Actor, error) {
 	c := &controller{name: s.Name, w: w, rules: rules}
 	for _, res := range rules.Watch {
@@ -98,7 +98,8 @@ func (c *controller) Start() {
 	}
 }
 
-// resync enqueues all objects periodically.
+// resync enqueues all objects at the interval of the rules. life is the current life of the controller; a resync of an earlier life
+// does nothing.
 func (c *controller) resync(life int) {
 	c.w.After(c.rules.Resync, func() {
 		if life == c.life {
@@ -121,8 +122,8 @@ func (c *controller) Crash() {
 	}
 }
 
-// changed enqueues the object of an event if a rule is for its resource, and all objects in its namespace that other rules are for,
-// because their conditions may depend on the object.
+// changed handles an event about an object. It enqueues the object if there is a rule for its resource, and all objects in its
+// namespace that other rules handle, because their conditions may depend on the object.
 func (c *controller) changed(d *resource.Definition, obj object.Object) {
 	for _, rule := range c.rules.Rules {
 		if r := c.cacheFor(rule.For); r != nil && r.def.Storage == d.Storage {
@@ -132,7 +133,8 @@ func (c *controller) changed(d *resource.Definition, obj object.Object) {
 	c.enqueueAll(d.Storage, obj.Namespace(), c.w.Cause())
 }
 
-// enqueueAll enqueues all objects that rules are for, in a namespace if it is not empty, except the objects of one resource.
+// enqueueAll enqueues the objects of all rules, except those of one resource. If namespace is not empty, it enqueues
+// only the objects in that namespace.
 func (c *controller) enqueueAll(except, namespace string, cause uint64) {
 	for _, rule := range c.rules.Rules {
 		r := c.cacheFor(rule.For)
@@ -148,14 +150,14 @@ func (c *controller) enqueueAll(except, namespace string, cause uint64) {
 	}
 }
 
-// enqueue adds an item to the queue unless it is already there. cause is the frame that led to it.
+// enqueue adds an item to the queue unless the queue already contains it. cause is the frame that caused it.
 func (c *controller) enqueue(it item, cause uint64) {
 	if !slices.ContainsFunc(c.queue, func(x queued) bool { return x.item == it }) {
 		c.queue = append(c.queue, queued{it, cause})
 	}
 }
 
-// cacheFor returns the cache of a resource as the rules name it.
+// cacheFor returns the cache of a resource that the rules name res.
 func (c *controller) cacheFor(res string) *reflector {
 	for _, r := range c.caches {
 		if r.Resource == res && r.def != nil {
@@ -208,7 +210,7 @@ func (c *controller) Step() bool {
 	return true
 }
 
-// sendNext sends the first request of the job.
+// sendNext builds the requests of the job's next planned line and sends the first one.
 func (c *controller) sendNext() {
 	next := c.job.rest[0]
 	c.job.rest = c.job.rest[1:]
@@ -226,7 +228,7 @@ func (c *controller) sendNext() {
 	c.sendCall()
 }
 
-// sendCall sends the first request that has been made.
+// sendCall sends the next request of the current line.
 func (c *controller) sendCall() {
 	line := &c.job.line
 	if len(line.Requests) == 0 {

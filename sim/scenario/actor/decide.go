@@ -8,7 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/scenario/condition"
 )
 
-// decide evaluates the next rule for the object. It reports false if there is none.
+// decide evaluates the rules for the current object until one applies, and plans its requests. It returns false if no rule is left.
 func (c *controller) decide() bool {
 	j := c.job
 	for j.rule < len(c.rules.Rules) {
@@ -97,7 +97,7 @@ func (c *controller) Objects(resource, namespace, name string) ([]object.Object,
 	return readCache(c.w, c.name, ": add it to watch", resource, namespace, name, c.caches...)
 }
 
-// fill replaces placeholders. A missing value becomes the empty string.
+// fill replaces the placeholders in text. A missing value is replaced with the empty string. i is the number in the rule's range.
 func (c *controller) fill(s condition.Scope, text string, i int) (string, error) {
 	return replacePlaceholders(text, func(inner string) (string, error) {
 		switch {

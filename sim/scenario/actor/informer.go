@@ -9,13 +9,13 @@ import (
 
 // Source describes the list and watch of an actor.
 type Source struct {
-	Name      string // of the actor, and of its client
+	Name      string // the name of the actor and of its client
 	Resource  string
-	Namespace string // empty for all
+	Namespace string // all namespaces if empty
 	Labels    string // a label selector
 	Fields    string // a field selector
 	PageSize  string
-	ListWatch bool // begin with a list
+	ListWatch bool // begin with a list instead of a watch-list
 }
 
 // informer is an actor with one cache.
@@ -47,7 +47,8 @@ func (i *informer) Objects(resource, namespace, name string) ([]object.Object, e
 	return readCache(i.w, i.Name, "", resource, namespace, name, i.reflector)
 }
 
-// readCache returns objects from the cache of a resource. hint is the end of the error if there is no such cache.
+// readCache returns objects from the cache of a resource. If there is no such cache, it returns an error that ends with
+// hint.
 func readCache(w World, actor, hint, resource, namespace, name string, caches ...*reflector) ([]object.Object, error) {
 	d, err := w.Definition(resource, "")
 	if err != nil {
@@ -64,7 +65,7 @@ func readCache(w World, actor, hint, resource, namespace, name string, caches ..
 	return nil, fmt.Errorf("%s has no cache of %s%s", actor, d.GroupResource(), hint)
 }
 
-// find returns objects of the cache in the order of their keys.
+// find returns objects of the cache, sorted by key.
 func (r *reflector) find(namespace, name string) (out []object.Object) {
 	if name != "" && (namespace != "" || !r.def.Namespaced) {
 		if obj := r.store[Key(namespace, name)]; obj != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// pager reads a list page by page, one each step, as client-go's ListPager does: when the rest of the pages is gone (410)
-// it reads everything at once.
+// pager reads a list page by page, one page per step. Like client-go's ListPager, it lists without a limit if the
+// remaining pages have expired (410).
 type pager struct {
 	Source
 	w   World
@@ -21,7 +21,7 @@ type pager struct {
 	rv    string
 	doing string
 	done  bool
-	full  bool // the pages are gone: everything at once
+	full  bool // the pages have expired: list without a limit
 	call  Request
 }
 
@@ -69,14 +69,14 @@ func (p *pager) Objects(resource, namespace, name string) ([]object.Object, erro
 	return readCache(p.w, p.Name, "", resource, namespace, name, &reflector{def: p.def, store: p.items})
 }
 
-// Step implements Actor. It asks for the next page.
+// Step implements Actor. It requests the next page.
 func (p *pager) Step() bool {
 	if p.done || p.call != nil {
 		return false
 	}
 	q := url.Values{}
 	all := map[string]string{"labelSelector": p.Labels, "fieldSelector": p.Fields, "limit": p.PageSize, "continue": p.token}
-	for name, value := range all { // order does not matter: the query is a map, too
+	for name, value := range all { // the order does not matter, because the query is a map, too
 		if value != "" {
 			q.Set(name, value)
 		}

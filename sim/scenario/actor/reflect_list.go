@@ -6,7 +6,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// list reads everything with lists.
+// list reads all objects with list requests.
 func (r *reflector) list() {
 	r.doing, r.initial, r.paged = "lists", map[string]object.Object{}, false
 	rv := r.reached()
@@ -20,7 +20,7 @@ func (r *reflector) list() {
 	r.send(q)
 }
 
-// page handles a page of a list.
+// page handles the response to a list request, which is one page of the list.
 func (r *reflector) page(a *Answer) {
 	if a.Code != 200 || a.Broken || a.Body == nil {
 		r.listFailed(a)
@@ -42,10 +42,10 @@ func (r *reflector) page(a *Answer) {
 	r.resume()
 }
 
-// listFailed handles the error of a list.
+// listFailed handles the failure of a list.
 func (r *reflector) listFailed(a *Answer) {
 	switch {
-	case gone(a.Body) && r.paged: // the rest of the pages is gone: everything at once, at the revision asked for first
+	case gone(a.Body) && r.paged: // the remaining pages have expired: list without a limit, at the original revision
 		r.paged, r.initial = false, map[string]object.Object{}
 		r.send(r.query(r.reached()))
 	case gone(a.Body) && !r.fallback:

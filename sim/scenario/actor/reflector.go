@@ -14,55 +14,55 @@ import (
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
-// reflector keeps a copy of a resource as client-go's Reflector of 1.35 and later does:
+// reflector keeps a copy of a resource, like client-go's Reflector of 1.35 and later:
 //
 //	start ─▶ watch-list ─ ADDED … BOOKMARK (end of the initial events) ─▶ watching ─┐
-//	  ▲          │ refused, or an error that is no 410 and no "too large"     ▲     │ the stream ends in order
+//	  ▲          │ refused, or an error other than 410 and "too large"       ▲     │ the stream ends normally
 //	  │          ▼                                                            └─────┘
 //	  │        list (resourceVersion 0, or the last one known) ─▶ watch ─────▶ watching
-//	  │          │ fails                                                        │ 410, an error, a stream of less than 1 s
+//	  │          │ fails                                                        │ 410, an error, or a stream shorter than 1 s
 //	  └── back-off: 0.8 s, 1.6 s, … 30 s, each up to twice as long ◀────────────┘
 //
-// A list or watch that the server cannot serve at the revision known (410, or 504 too large) is tried again at once
-// without a revision; the 3 s that pass in between are the server's.
+// If the server cannot serve a list or watch at the known revision (410, or 504 too large), the reflector retries at
+// once without a revision. The server takes the 3 s in between.
 type reflector struct {
 	Source
 	w       World
 	lane    string
 	random  *rand.Rand
-	changed func(obj object.Object) // takes each change of the cache; nil if nothing does
+	changed func(obj object.Object) // receives each change of the cache; may be nil
 
 	def         *resource.Definition
-	store       map[string]object.Object // by namespace/name
-	initial     map[string]object.Object // received so far from a list or watch-list in progress, otherwise nil
-	rv          string                   // resourceVersion of the store
-	unavailable bool                     // the server did not have it
+	store       map[string]object.Object // objects by namespace/name
+	initial     map[string]object.Object // objects that the list or watch-list in progress has returned so far; otherwise nil
+	rv          string                   // the resourceVersion of the store
+	unavailable bool                     // the server could not serve rv
 	synced      bool
 	doing       string
 	sleeps      bool
-	fallback    bool // the list in progress is the second try, without a revision
+	fallback    bool // the list in progress is the second attempt, without a revision
 	paged       bool
 	call        Request
 	watch       Watch
 	opened      time.Time
-	seen        int // events of the watch
+	seen        int // number of events that the watch has received
 	delay       time.Duration
 	delayed     time.Time
-	wake        func() // takes back the timer
-	life        int    // number of starts and crashes; callbacks of earlier lives are ignored
+	wake        func() // stops the timer
+	life        int    // the number of starts and crashes; callbacks of earlier lives are ignored
 }
 
-// The times of client-go's reflector.
+// The timing constants of client-go's reflector.
 const (
 	firstDelay    = 800 * time.Millisecond
 	longestDelay  = 30 * time.Second
 	delayReset    = 2 * time.Minute
-	shortestWatch = 5 * time.Minute // timeoutSeconds is up to twice that
+	shortestWatch = 5 * time.Minute // timeoutSeconds is up to twice as long
 	shortWatch    = time.Second
 	pageLimit     = "500"
 )
 
-// newReflector returns a reflector, whose watches have the name lane.
+// newReflector returns a reflector. lane is the name of its watches.
 func newReflector(w World, s Source, lane string, changed func(obj object.Object)) *reflector {
 	return &reflector{Source: s, w: w, lane: lane, random: w.Random("reflector " + lane), changed: changed,
 		store: map[string]object.Object{}}
@@ -102,7 +102,7 @@ func (r *reflector) stop() {
 	r.rv, r.doing = "", "crashed"
 }
 
-// begin is the beginning of a list and watch.
+// begin starts a list and watch from the beginning.
 func (r *reflector) begin() {
 	if r.ListWatch {
 		r.list()
@@ -115,7 +115,7 @@ func (r *reflector) begin() {
 	r.openWatch(q)
 }
 
-// reached is the revision that a read has to reach, "" when the server did not have the one known.
+// reached returns the minimum revision for a read. It returns "" if the server could not serve the last known revision.
 func (r *reflector) reached() string {
 	if r.unavailable {
 		return ""
@@ -123,11 +123,11 @@ func (r *reflector) reached() string {
 	return r.rv
 }
 
-// query returns the parameters of a request from a revision on, "" for none.
+// query returns the parameters of a list or a watch. If rv is empty, the request has no resourceVersion.
 func (r *reflector) query(rv string) url.Values {
 	q := url.Values{}
 	all := map[string]string{"labelSelector": r.Labels, "fieldSelector": r.Fields, "resourceVersion": rv}
-	for name, value := range all { // order does not matter: the query is a map, too
+	for name, value := range all { // the order does not matter, because the query is a map, too
 		if value != "" {
 			q.Set(name, value)
 		}
@@ -145,7 +145,7 @@ func (r *reflector) openWatch(q url.Values) {
 	r.send(q)
 }
 
-// send sends a list, or the request for a watch.
+// send sends a list request or a watch request.
 func (r *reflector) send(q url.Values) {
 	life := r.life
 	r.call = r.w.Read(Read{Client: r.Name, Resource: r.def, Namespace: r.Namespace, Query: q, Watch: r.lane, Phrase: r.phrase(q), Sink: r})
@@ -175,7 +175,7 @@ func (r *reflector) phrase(q url.Values) string {
 	return text
 }
 
-// answered handles the answer to a list or to the request for a watch.
+// answered handles the response to a list request or a watch request.
 func (r *reflector) answered(a *Answer) {
 	switch {
 	case a.Watch != nil:
@@ -187,7 +187,7 @@ func (r *reflector) answered(a *Answer) {
 	}
 }
 
-// failed handles the error of a request for a watch, or the error that ended a watch.
+// failed handles a failed watch request, or an error that ended a watch.
 func (r *reflector) failed(code int, s object.Object, why string) {
 	switch {
 	case code == 429:
@@ -202,7 +202,7 @@ func (r *reflector) failed(code int, s object.Object, why string) {
 	}
 }
 
-// rewatch sends the request for a watch again.
+// rewatch sends the watch request again.
 func (r *reflector) rewatch() {
 	if r.initial != nil {
 		r.begin()
@@ -211,13 +211,13 @@ func (r *reflector) rewatch() {
 	r.resume()
 }
 
-// resume watches from the last revision known.
+// resume watches from the last known revision.
 func (r *reflector) resume() {
 	r.doing = "watches"
 	r.openWatch(r.query(r.rv))
 }
 
-// gone reports whether a Status says that the server does not have the revision: no longer, or not yet.
+// gone reports whether a Status means that the server cannot serve the requested revision, because it is too old or too new.
 func gone(s object.Object) bool {
 	if reason := s.String("reason"); reason == "Expired" || reason == "Gone" {
 		return true
@@ -227,7 +227,8 @@ func gone(s object.Object) bool {
 	})
 }
 
-// replace replaces the cache by the objects of a list, and notifies the consumer of the changes.
+// replace replaces the contents of the cache with the received objects and notifies the consumer of all changes. rv is the
+// resourceVersion of the new contents.
 func (r *reflector) replace(rv string) {
 	old := r.store
 	r.store, r.initial, r.rv, r.unavailable, r.synced = r.initial, nil, rv, false, true
@@ -248,7 +249,7 @@ func (r *reflector) notify(obj object.Object) {
 	}
 }
 
-// keysLine prints the keys of a cache, without the namespace default.
+// keysLine returns the keys of a cache in one line, without the namespace default.
 func keysLine(store map[string]object.Object) string {
 	if len(store) == 0 {
 		return "nothing"

@@ -13,37 +13,39 @@ import (
 	"github.com/kubesim/kubesim/sim/spelling"
 )
 
-// Rules are the rules of a controller, as a file in YAML:
+// Rules are the rules of a controller, parsed from YAML:
 //
-//	watch: [widgets.example.com, pods]    # kept in caches; the resources of rules are added by themselves
-//	resync: 30s                           # enqueue all objects this often; without it, only events do
+//	watch: [widgets.example.com, pods]    # kept in caches; the resources of rules are added automatically
+//	resync: 30s                           # enqueue all objects at this interval; if missing, only events enqueue objects
 //	rules:
 //	- name: child                         # for the transcript
 //	  for: widgets.example.com            # handles each of these objects, as in the controller's cache
-//	  when:                               # if all of these hold; see package condition. Objects are read from the caches
+//	  when:                               # all conditions must hold; see package condition. Objects are read from the caches
 //	  - .metadata.deletionTimestamp absent
 //	  - count pods -l owner={{name}} < {{.spec.replicas}}
-//	  range: .spec.replicas               # once for each number below this one, as {{i}}; without it, once
+//	  range: .spec.replicas               # repeat for each number below this one, as {{i}}; if missing, run once
 //	  do:                                 # requests, one after the other. If one fails, the rest is skipped and the
 //	  - create -f pod.yaml                # object is handled again after a back-off
 //	  - patch widgets {{name}} --subresource status -p '{"status":{"phase":"Made"}}'
 //
-// {{.metadata.name}} is a field of the object; {{name}}, {{namespace}}, {{uid}} and {{rv}} are short for some of them;
-// {{i}} is the number of a range, {{now}} the time on the controller's clock, {{me}} the controller's name; {{count pods}}
-// and {{nodes/a .spec.x}} are values as in a condition. Conditions, requests and their manifests may contain them.
+// {{.metadata.name}} is a field of the object; {{name}}, {{namespace}}, {{uid}} and {{rv}} are abbreviations. {{i}} is
+// the number in a range, {{now}} the time on the controller's clock, and {{me}} the controller's name. {{count pods}}
+// and {{nodes/a .spec.x}} are values as in a condition. Conditions, requests and their manifests may contain
+// placeholders.
 type Rules struct {
 	Watch  []string
 	Resync time.Duration
 	Rules  []Rule
 }
 
-// Rule is one rule.
+// Rule is a rule of a controller: for which objects and under which conditions it sends which requests.
 type Rule struct {
 	Name, For, Range string
 	When, Do         []string
 }
 
-// ParseRules reads the rules of a controller. checkLine returns why a line is not a request that a rule may send.
+// ParseRules parses the rules of a controller. checkLine returns an error if a line is not a request that a rule may
+// send.
 func ParseRules(text string, checkLine func(line string) error) (*Rules, error) {
 	data, err := codec.YAMLToJSON([]byte(text))
 	if err != nil {
@@ -121,7 +123,7 @@ func parseRule(obj object.Object, checkLine func(line string) error) (Rule, erro
 	return r, nil
 }
 
-// onlyFields refuses unknown fields.
+// onlyFields returns an error if obj has unknown fields.
 func onlyFields(obj object.Object, noun string, names ...string) error {
 	if obj == nil {
 		return fmt.Errorf("%s is an object with %s", noun, strings.Join(names, ", "))
@@ -134,7 +136,7 @@ func onlyFields(obj object.Object, noun string, names ...string) error {
 	return nil
 }
 
-// texts reads a list of texts; one text is a list of one.
+// texts returns the strings in a field. A single string counts as a list of one.
 func texts(obj object.Object, name string) ([]string, error) {
 	switch v := obj[name].(type) {
 	case nil:
@@ -150,11 +152,12 @@ func texts(obj object.Object, name string) ([]string, error) {
 	return nil, fmt.Errorf("%s is a list of texts; put quotes around values that YAML does not read as text", name)
 }
 
-// shorts are abbreviations of placeholders.
+// shorts maps abbreviated placeholders to fields.
 var shorts = map[string]string{"name": ".metadata.name", "namespace": ".metadata.namespace", "uid": ".metadata.uid",
 	"rv": ".metadata.resourceVersion"}
 
-// checkPlaceholder returns an error if the text between {{ and }} is invalid.
+// checkPlaceholder returns an error if inner, the text between {{ and }}, is invalid. The returned string is always empty, and
+// exists only so that the function can be passed to replacePlaceholders.
 func checkPlaceholder(inner string) (string, error) {
 	if inner == "i" || inner == "now" || inner == "me" || shorts[inner] != "" {
 		return "", nil
@@ -165,7 +168,7 @@ func checkPlaceholder(inner string) (string, error) {
 	return "", nil
 }
 
-// replacePlaceholders replaces each {{…}} by the result of f.
+// replacePlaceholders replaces each {{…}} with the result of f.
 func replacePlaceholders(text string, f func(inner string) (string, error)) (string, error) {
 	if !strings.Contains(text, "{{") {
 		return text, nil

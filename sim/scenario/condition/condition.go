@@ -1,21 +1,22 @@
-// Package condition implements the language of conditions, which expect, never, eventually, once and the rules of controllers use.
+// Package condition implements the language of conditions. The operations expect, never, eventually and once and the
+// rules of controllers use it.
 //
 //	text ─ Parse ─▶ Condition ─ Holds(Scope) ─▶ holds or not, and why
 //	                               │
-//	                               ├─ World      the last answer, watches, actors, frames, promises
-//	                               ├─ Objects    stored objects, or those of a cache
-//	                               └─ Self       the object that has a field such as .spec.replicas
+//	                               ├─ World      the last response, watches, actors, frames, promises
+//	                               ├─ Objects    objects in the store or in a cache
+//	                               └─ Self       the object whose fields, such as .spec.replicas, are read
 //
 // The package does not depend on scenario.World; it uses the interfaces World and Reader.
 //
-// CEL cannot replace the language, for three reasons:
+// Three reasons speak against replacing the language by CEL:
 //
-//	size     the engine that a page loads first does not include CEL. It has 2.34 MB on the wire, and would have 3.45 MB with CEL; its
-//	         limit is 2.4 MB.
-//	files    users' scenarios are in this language. There are 368 different conditions in this repository: 270 of them are errors in
-//	         CEL, and 98 mean something else: pods/db-0 .spec.nodeName == node-1 is a division and a subtraction. A translation
-//	         would need the parser and the subjects, two thirds of the package.
-//	why      a condition explains why it does not hold, in the words of its text. A result of CEL does not.
+//	size     The engine that a page loads first does not include CEL. Its compressed size is 2.34 MB, and would be 3.45 MB with CEL;
+//	         the limit is 2.4 MB.
+//	files    Users' scenarios use this language. This repository contains 368 different conditions: 270 of them are errors in CEL, and
+//	         98 have another meaning: pods/db-0 .spec.nodeName == node-1 is a division and a subtraction. A translator would need
+//	         the parser and the subjects, two thirds of the package.
+//	why      A condition explains why it does not hold, in the words of its text. CEL does not.
 package condition
 
 import (
@@ -27,50 +28,52 @@ import (
 
 // Condition is a parsed condition:
 //
-//	status 409 Conflict                        the last answer; also: status == 200, reason, message, header Retry-After
-//	method, path, client, replica              of its request: path contains resourceVersion=0; replica is the server
-//	.metadata.name == a                        a field of the last answer, or of the object that a rule is about
+//	status 409 Conflict                        the last response; also: status == 200, reason, message, header Retry-After
+//	method, path, client, replica              its request: path contains resourceVersion=0; replica is the server
+//	.metadata.name == a                        a field of the last response, or of the object that a rule handles
 //	.items[0].metadata.labels["a.io/b"] exists
-//	.items[*].metadata.name contains a         [*] is the list of the field in every element
+//	.items[*].metadata.name contains a         [*] collects the field of all elements in a list
 //	len .items == 2
 //	pods/a .spec.nodeName != n1                a field of a stored object; pods/kube-system/a in another namespace
-//	pods/a exists, pods/a absent
-//	count pods -l app=x == 2                   stored objects; -n NAMESPACE, where CONDITION about each
+//	pods/a exists, pods/a absent               whether a stored object exists
+//	count pods -l app=x == 2                   the number of stored objects; also: -n NAMESPACE, where CONDITION for each object
 //	every pods where .metadata.name != a .status.phase == Running
-//	unique pods .spec.nodeName                 no two have the same value
+//	unique pods .spec.nodeName                 no two objects have the same value
 //	leases/l .spec.renewTime older 15s         more than 15s ago, on the clock of the client
-//	informer/x sees pods/a                     the cache of an informer or of a controller, like the store
+//	informer/x sees pods/a                     the object is in the cache of an informer or a controller
 //	informer/x count pods == 2, informer/x pods/a .spec.nodeName == n1, informer/x synced
 //	watch/w saw DELETED a, watch/w count ADDED == 2, watch/w open, watch/w closed, watch/w error 410
-//	watch/w rv == 4008, watch/w path contains allowWatchBookmarks    the revision of its last event, and its request
-//	seen http.res 410 by alice                 a frame since the World began:
+//	watch/w rv == 4008, watch/w path contains allowWatchBookmarks    the revision of its last event; its request
+//	seen http.res 410 by alice                 there was such a frame since the World began:
 //	                                           KIND [CODE] [REASON or VERB] [by CLIENT] [on LANE]
 //	seen watch.event DELETED on watch/w >= 2
-//	waiting                                    a request waits for its answer
-//	revision > 4005                            the store's
-//	promises kept                              promises of package checker, since record; after heal, also that of delivery
+//	waiting                                    a request is waiting for its response
+//	revision > 4005                            the newest revision of the store
+//	promises kept                              promises of package checker, since record; after heal, also that all events are delivered
 //
-// The comparisons are ==, !=, <, <=, >, >= and contains. The right side may also be a field:
-// count pods == .spec.replicas. not, and, or and parentheses join conditions. A missing field equals nothing.
+// The comparisons are ==, !=, <, <=, >, >= and contains. The right side may also be a field: count pods ==
+// .spec.replicas. Conditions can be combined with not, and, or and parentheses. A missing field does not equal any
+// value except null.
 type Condition struct {
 	text string
 	root test
 }
 
-// test evaluates a part of a condition: it reports whether it holds, and the reason.
+// test evaluates part of a condition. It reports whether that part holds, and explains the result.
 type test func(s *Scope) (bool, string)
 
-// operand is a part of a condition with a value, which may be nil.
+// operand is a part of a condition with a value. The value may be nil.
 type operand struct {
 	text  string
 	value func(s *Scope) any
-	fixed bool // the value is the one that the text says
+	fixed bool // the value is a literal
 }
 
 // String returns the text that was parsed.
 func (c *Condition) String() string { return c.text }
 
-// Holds reports whether the condition holds, and why not, or why.
+// Holds evaluates the condition. why explains the result. It returns an error if the condition cannot be evaluated, for example
+// because a resource does not exist.
 func (c *Condition) Holds(s Scope) (ok bool, why string, err error) {
 	s.err = new(error)
 	ok, why = c.root(&s)
@@ -80,7 +83,7 @@ func (c *Condition) Holds(s Scope) (ok bool, why string, err error) {
 	return ok, why, nil
 }
 
-// Value is one side of a comparison by itself: a field, a count, or a literal.
+// Value is a single side of a comparison: a field, a count, or a literal.
 type Value struct{ operand }
 
 // String returns the text that was parsed.
@@ -93,16 +96,16 @@ func (v Value) Of(s Scope) (any, error) {
 	return out, *s.err
 }
 
-// SyntaxError describes an error in a text, with its column and a correction.
+// SyntaxError is a syntax error in a line or a condition, with its column and a suggested correction.
 type SyntaxError struct {
-	Column int // of the character, counted from 1
+	Column int // the column of the first invalid character, counted from 1
 	Text   string
 }
 
-// Error implements error: the text with its column.
+// Error implements error. The message contains the column.
 func (e *SyntaxError) Error() string { return fmt.Sprintf("column %d: %s", e.Column, e.Text) }
 
-// Wrong returns a SyntaxError.
+// Wrong returns a SyntaxError with a formatted message.
 func Wrong(column int, format string, args ...any) error {
 	return &SyntaxError{Column: column, Text: fmt.Sprintf(format, args...)}
 }
@@ -114,7 +117,7 @@ type token struct {
 	quoted bool
 }
 
-// Parse reads a condition that begins after the first columns of a line. Its error is a *SyntaxError.
+// Parse parses a condition. columns is the number of columns that precede it in its line. The error is a *SyntaxError.
 func Parse(text string, columns int) (*Condition, error) {
 	root, err := parse(text, columns, (*parser).or, "the condition ends before %q; join conditions with and, or")
 	if err != nil {
@@ -123,13 +126,13 @@ func Parse(text string, columns int) (*Condition, error) {
 	return &Condition{text: strings.TrimSpace(text), root: root}, nil
 }
 
-// ParseValue parses one side of a comparison. Its error is a *SyntaxError.
+// ParseValue is like Parse, but for one side of a comparison.
 func ParseValue(text string, columns int) (Value, error) {
 	o, err := parse(text, columns, func(p *parser) operand { return p.operand(false) }, "the value ends before %q")
 	return Value{o}, err
 }
 
-// parse reads a whole text as one part of a condition. tooLong is the error when something follows it.
+// parse uses part to parse text. If part does not consume all of text, parse returns an error with the message tooLong.
 func parse[T any](text string, columns int, part func(*parser) T, tooLong string) (out T, err error) {
 	tokens, err := tokenize(text, columns)
 	if err != nil {
@@ -145,10 +148,10 @@ func parse[T any](text string, columns int, part func(*parser) T, tooLong string
 
 const operators = "=!<>"
 
-// tokenize splits a condition: words, quoted texts, comparisons and parentheses.
+// tokenize splits a condition into words, quoted strings, comparisons and parentheses.
 func tokenize(text string, columns int) ([]token, error) {
 	var out []token
-	raw := false // the word before was -l: a selector is one word
+	raw := false // the previous word was -l: a selector is one word
 	for i := 0; i < len(text); {
 		c := text[i]
 		start := i
@@ -186,7 +189,7 @@ func tokenize(text string, columns int) ([]token, error) {
 	return out, nil
 }
 
-// Shift moves the column of a *SyntaxError.
+// Shift adds columns to the column of a *SyntaxError. Other errors are unchanged.
 func Shift(err error, columns int) error {
 	if e, ok := err.(*SyntaxError); ok {
 		e.Column += columns
@@ -194,13 +197,13 @@ func Shift(err error, columns int) error {
 	return err
 }
 
-// wordEnd returns where a word ends. Brackets and braces hold spaces and quotes.
+// wordEnd returns the end of a word. Brackets and braces may contain spaces and quotes.
 func wordEnd(text string, at int, raw bool) (int, error) {
 	for i := at; i < len(text); i++ {
 		switch c := text[i]; {
 		case c == ' ' || c == '\t' || c == ')' && !raw || c == '(' && !raw:
 			return i, nil
-		case c == '=' && text[at] != '.' && i+1 < len(text) && strings.IndexByte("= ", text[i+1]) < 0: // limit=2 is one word
+		case c == '=' && text[at] != '.' && i+1 < len(text) && strings.IndexByte("= ", text[i+1]) < 0: // = is not a separator here: limit=2 is one word
 		case !raw && strings.IndexByte(operators, c) >= 0 || c == '\'' || c == '"':
 			return i, nil
 		case c == '[' && text[at] == '.':
@@ -220,7 +223,7 @@ func wordEnd(text string, at int, raw bool) (int, error) {
 	return len(text), nil
 }
 
-// Unclosed returns the error of a quote without an end as a SyntaxError with its column, and any other error unchanged.
+// Unclosed converts the error for an unclosed quote to a SyntaxError with its column. Other errors are unchanged.
 func Unclosed(err error) error {
 	if e, ok := err.(*words.UnclosedError); ok {
 		return Wrong(e.At+1, "the quote %c has no end; put another one where the text ends", e.Quote)
@@ -228,5 +231,6 @@ func Unclosed(err error) error {
 	return err
 }
 
-// IsVariable reports whether a text is known only when an operation is carried out.
+// IsVariable reports whether text contains a variable or a placeholder, so that its value is known only when the
+// operation runs.
 func IsVariable(text string) bool { return strings.Contains(text, "$") || strings.Contains(text, "{{") }

@@ -13,91 +13,92 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// World has the state that conditions read, except stored objects.
+// World provides the state that conditions read, except objects.
 type World interface {
-	// LastAnswer returns the last answer, or nil if there was none yet.
+	// LastAnswer returns the last response, or nil if there is none yet.
 	LastAnswer() *Answer
-	// Watch returns the watch of a name, or nil.
+	// Watch returns the watch with the given name, or nil.
 	Watch(name string) *Watch
-	// Actor returns the informer, pager or controller of a name, or nil.
+	// Actor returns the informer, pager or controller with the given name, or nil.
 	Actor(name string) *Actor
-	// Waiting returns the number of requests that wait for their answers.
+	// Waiting returns the number of requests that are waiting for a response.
 	Waiting() int
-	// Frames returns the number of frames that match.
+	// Frames returns the number of frames that the selection matches.
 	Frames(of Frames) int
-	// Broken returns the first promise that was broken, or "".
+	// Broken returns a description of the first broken promise, or "". It returns an error if nothing is recorded.
 	Broken() (string, error)
 }
 
-// Reader returns objects, which are not to be changed: of a resource, in one namespace or, with "", in all, of one name or, with
-// "", all. It is the store's or that of a cache.
+// Reader returns objects of a resource, from the store or from a cache. If namespace or name is "", it returns the
+// objects of all namespaces or of all names. The caller must not change the objects.
 type Reader interface {
 	Objects(resource, namespace, name string) ([]object.Object, error)
 }
 
-// Answer is an answer and its request.
+// Answer is a response and its request.
 type Answer struct {
 	Code    int
-	Status  string // the name of Code
-	Reason  string // of a Status
-	Message string // of a Status
+	Status  string // the reason phrase of Code
+	Reason  string // the reason in a Status
+	Message string // the message in a Status
 	Header  wire.Header
 
 	Method, Path, Client string
 	Replica              int
 }
 
-// Watch is a watch from its client's side.
+// Watch is the client's side of a watch.
 type Watch struct {
-	State  string // how it ended; "" while it is open
-	RV     string // of the last event
-	Path   string // of its request
+	State  string // how the watch ended; "" while it is open
+	RV     string // the resourceVersion of the last event
+	Path   string // the path of its request
 	Events iter.Seq2[string, object.Object]
 }
 
-// Actor is a client that acts by itself.
+// Actor is a client that acts on its own.
 type Actor struct {
 	Synced bool
-	State  string // for people
+	State  string // a short description
 	Now    time.Time
 	Cache  Reader
 }
 
-// Frames selects the frames that a condition counts, since the World began. An empty field matches all frames.
+// Frames selects the frames that a condition counts. An empty field matches all frames.
 type Frames struct {
 	Kind string
 	Code int
-	Word string // a reason, a method, or a type of event
+	Word string // reason, method, or event type
 	Lane string
 }
 
-// Scope is the data on which a condition is evaluated.
+// Scope provides the data for evaluating a condition.
 type Scope struct {
 	World     World
 	Objects   Reader
-	Revision  uint64 // of the store
-	Self      any    // the object of fields such as .spec.replicas
+	Revision  uint64 // the newest revision of the store
+	Self      any    // the object whose fields, such as .spec.replicas, are read
 	Namespace string
-	Now       time.Time // on the clock of the client
+	Now       time.Time // the time on the client's clock
 
-	err *error // the first reason why the condition cannot be judged; scopes made of each other share it
+	err *error // the first evaluation error; shared by derived scopes
 }
 
-// fail records the error because of which a condition cannot be evaluated.
+// fail records the first evaluation error and ignores later ones.
 func (s *Scope) fail(err error) {
 	if *s.err == nil {
 		*s.err = err
 	}
 }
 
-// about returns the scope with another object for fields.
+// about returns a copy of the scope with obj as Self.
 func (s *Scope) about(obj object.Object) *Scope {
 	inner := *s
 	inner.Self = map[string]any(obj)
 	return &inner
 }
 
-// watch returns the watch of a name, or one that has seen nothing.
+// watch returns the watch with the given name. If no such watch exists, it records an error and returns a watch without
+// events.
 func (s *Scope) watch(name string) *Watch {
 	x := s.World.Watch(name)
 	if x == nil {
@@ -107,14 +108,14 @@ func (s *Scope) watch(name string) *Watch {
 	return x
 }
 
-// list returns the objects that a scope sees, which are not to be changed.
+// list reads the objects of a resource. If that fails, it records the error in s. The caller must not change the objects.
 func (s *Scope) list(text, namespace, name string) []object.Object {
 	list, err := s.Objects.Objects(text, namespace, name)
 	s.fail(err)
 	return list
 }
 
-// get follows a path; nil when it leads nowhere.
+// get returns the value at the path in v, or nil if there is none.
 func (p path) get(v any) any { return follow(v, p.steps) }
 
 func follow(v any, steps []step) any {
@@ -146,7 +147,7 @@ func follow(v any, steps []step) any {
 	return v
 }
 
-// Show prints a value for people.
+// Show formats a value for messages.
 func Show(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -157,7 +158,7 @@ func Show(v any) string {
 	return string(object.JSON(v))
 }
 
-// length returns the length of a list, an object or a text, and 0 for other values.
+// length returns the length of a list, an object or a string, and 0 for other values.
 func length(v any) int64 {
 	switch v := v.(type) {
 	case []any:
@@ -170,7 +171,8 @@ func length(v any) int64 {
 	return 0
 }
 
-// compare compares two values: numbers as numbers, everything else as text. An absent value equals only null.
+// compare compares two values, numerically if both are numbers and otherwise as strings. An absent value equals only
+// null.
 func compare(a any, op string, b any) bool {
 	if op == "contains" {
 		return contains(a, b)
@@ -202,7 +204,7 @@ func compare(a any, op string, b any) bool {
 	return order >= 0
 }
 
-// same compares two values: "1" and 1 are the same.
+// same reports whether two values are equal. The string "1" and the number 1 are equal.
 func same(a, b any) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil
@@ -223,7 +225,7 @@ func contains(a, b any) bool {
 	return false
 }
 
-// Number returns a value as a number, if it is one.
+// Number converts a value to a number and reports whether that is possible.
 func Number(v any) (float64, bool) {
 	switch v := v.(type) {
 	case int64:

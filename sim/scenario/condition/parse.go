@@ -11,12 +11,12 @@ import (
 	"github.com/kubesim/kubesim/sim/selector"
 )
 
-// parser reads tokens from left to right, up to the first error.
+// parser parses tokens from left to right, up to the first error.
 type parser struct {
 	tokens []token
 	at     int
-	end    int // the column behind the text
-	depth  int // number of open parentheses
+	end    int // the column after the text
+	depth  int // the number of open parentheses
 	err    error
 }
 
@@ -41,7 +41,7 @@ func (p *parser) next() token {
 	return t
 }
 
-// accept consumes the next token if it is word, and reports whether it is.
+// accept consumes the next token if it is word, and reports whether it did.
 func (p *parser) accept(word string) bool {
 	if t := p.peek(); t.text == word && !t.quoted {
 		p.at++
@@ -84,7 +84,7 @@ func (p *parser) not() test {
 	}
 }
 
-// deepest is the maximal nesting depth of conditions.
+// deepest is the maximum nesting depth of conditions.
 const deepest = 100
 
 func (p *parser) primary() test {
@@ -165,7 +165,8 @@ func (o operand) compared(comparison string, right operand) test {
 	}
 }
 
-// operand parses a value. On the left, pods/a is an object; on the right it is a text unless a path follows.
+// operand parses a value. On the left side, pods/a is an object; on the right side, it is a string unless a path
+// follows.
 func (p *parser) operand(left bool) operand {
 	t := p.next()
 	switch {
@@ -209,7 +210,7 @@ func constant(v any) operand {
 	return operand{text: Show(v), value: func(*Scope) any { return v }, fixed: true}
 }
 
-// Scalar parses a value as JSON if it is valid JSON, otherwise as a string.
+// Scalar parses a value as JSON. If text is not valid JSON, it returns text as a string.
 func Scalar(text string) any {
 	if v, err := object.ParseValue([]byte(text)); err == nil {
 		return v
@@ -217,7 +218,7 @@ func Scalar(text string) any {
 	return text
 }
 
-// scalarWord reads a number or a truth value; nil if a word is neither.
+// scalarWord parses a number or a boolean. It returns nil for other words.
 func scalarWord(text string) any {
 	switch v := Scalar(text).(type) {
 	case bool, int64, float64:
@@ -226,7 +227,7 @@ func scalarWord(text string) any {
 	return nil
 }
 
-// reference reads pods/a or pods/kube-system/a, and the field of it that may follow.
+// reference parses pods/a or pods/kube-system/a, and the path that may follow.
 func (p *parser) reference(t token) operand {
 	parts := strings.Split(t.text, "/")
 	if n := len(parts); n < 2 || n > 3 || slices.Contains(parts, "") {
@@ -250,13 +251,13 @@ func (p *parser) reference(t token) operand {
 	}}
 }
 
-// selection is some objects of a resource.
+// selection selects some of the objects of a resource.
 type selection struct {
 	resource, namespace, labels string
 	where                       test
 }
 
-// selection reads: RESOURCE [-n NAMESPACE] [-l SELECTOR] [where TEST].
+// selection parses RESOURCE [-n NAMESPACE] [-l SELECTOR] [where TEST].
 func (p *parser) selection() *selection {
 	t := p.next()
 	if t.text == "" || t.quoted || strings.IndexByte(operators, t.text[0]) >= 0 {
@@ -309,7 +310,7 @@ func (o *selection) list(s *Scope) (out []object.Object) {
 	return out
 }
 
-// path is the way to a value: names, indices, and every element.
+// path is the path to a value. It consists of names, indices, and [*] for all elements.
 type path struct {
 	text  string
 	steps []step
@@ -321,10 +322,10 @@ type step struct {
 	kind  byte // '.': name, '#': index, '*': every element
 }
 
-// atField reports whether a path follows.
+// atField reports whether the next token is a path.
 func (p *parser) atField() bool { return strings.HasPrefix(p.peek().text, ".") }
 
-// field reads the path that a word needs.
+// field parses the path that must follow word. If there is none, the error message shows the example.
 func (p *parser) field(word, example string) path {
 	if !p.atField() {
 		p.fail(p.peek(), "%s needs a field, as %s", word, example)
@@ -332,7 +333,7 @@ func (p *parser) field(word, example string) path {
 	return p.path(p.next())
 }
 
-// path reads .a.b["c.d"][0][*].
+// path parses .a.b["c.d"][0][*].
 func (p *parser) path(t token) path {
 	out := path{text: t.text}
 	rest := t.text

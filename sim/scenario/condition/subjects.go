@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
-// test reads a condition without and, or, not.
+// test parses a single condition, which contains no and, or, or not.
 func (p *parser) test() test {
 	t := p.peek()
 	switch {
@@ -41,13 +41,13 @@ func (p *parser) test() test {
 	return p.compareWith(p.operand(true))
 }
 
-// someWait is true while a request waits for its answer.
+// someWait reports whether a request is waiting for its response.
 func someWait(s *Scope) (bool, string) {
 	n := s.World.Waiting()
 	return n > 0, fmt.Sprintf("%d requests wait", n)
 }
 
-// promisesKept is true while no promise has been broken.
+// promisesKept reports whether all promises have been kept so far.
 func promisesKept(s *Scope) (bool, string) {
 	broken, err := s.World.Broken()
 	s.fail(err)
@@ -57,7 +57,7 @@ func promisesKept(s *Scope) (bool, string) {
 	return true, "all promises are kept"
 }
 
-// answerParts are the words for parts of the last answer and of its request.
+// answerParts maps words of the language to functions that return a part of the last response or of its request.
 var answerParts = map[string]func(a *Answer) any{
 	"reason":  func(a *Answer) any { return a.Reason },
 	"message": func(a *Answer) any { return a.Message },
@@ -67,7 +67,7 @@ var answerParts = map[string]func(a *Answer) any{
 	"replica": func(a *Answer) any { return int64(a.Replica) },
 }
 
-// headerOf returns the first value of a header of an answer, or nil if there is none.
+// headerOf returns the first value of a response header, or nil if there is none.
 func headerOf(a *Answer, name string) any {
 	if list := a.Header.Values(name); len(list) > 0 {
 		return list[0]
@@ -75,7 +75,7 @@ func headerOf(a *Answer, name string) any {
 	return nil
 }
 
-// ofAnswer returns the operand for a part of the last answer.
+// ofAnswer returns the operand for a part of the last response.
 func ofAnswer(text string, part func(a *Answer) any) operand {
 	return operand{text: text, value: func(s *Scope) any {
 		a := s.World.LastAnswer()
@@ -88,7 +88,7 @@ func ofAnswer(text string, part func(a *Answer) any) operand {
 	}}
 }
 
-// status parses the rest of a status condition: a code and a reason, or a comparison.
+// status parses the rest of a status condition: a code and an optional reason, or a comparison.
 func (p *parser) status() test {
 	code, err := strconv.Atoi(p.peek().text)
 	if err != nil {
@@ -109,13 +109,13 @@ func (p *parser) status() test {
 	}
 }
 
-// capital reports whether a token is a word such as reasons and methods are.
+// capital reports whether a token can be a reason or a method.
 func (t token) capital() bool { return !t.quoted && IsReason(t.text) }
 
-// IsReason reports whether a word begins with a capital letter, as reasons and methods do.
+// IsReason reports whether a word begins with a capital letter, like reasons and methods.
 func IsReason(text string) bool { return text != "" && text[0] >= 'A' && text[0] <= 'Z' }
 
-// every reads: RESOURCE [flags] TEST about each.
+// every parses RESOURCE [flags] TEST. The condition holds if the test holds for each selected object.
 func (p *parser) every() test {
 	objects := p.selection()
 	about := p.not()
@@ -130,7 +130,7 @@ func (p *parser) every() test {
 	}
 }
 
-// unique reads: RESOURCE [flags] PATH. It is true when no two objects have the same value there.
+// unique parses RESOURCE [flags] PATH. The condition holds if no two selected objects have the same value at the path.
 func (p *parser) unique() test {
 	objects := p.selection()
 	field := p.field("unique", "unique pods .spec.nodeName")
@@ -150,7 +150,7 @@ func (p *parser) unique() test {
 	}
 }
 
-// cacheOf returns the name in informer/NAME or controller/NAME, or "".
+// cacheOf returns the name in informer/NAME, controller/NAME or pager/NAME, or "".
 func cacheOf(text string) string {
 	kind, name, _ := strings.Cut(text, "/")
 	if kind == "informer" || kind == "controller" || kind == "pager" {
@@ -159,7 +159,8 @@ func cacheOf(text string) string {
 	return ""
 }
 
-// cached parses a condition about a cache: informer/NAME synced, informer/NAME sees pods/a, or any test.
+// cached parses a condition about a cache: informer/NAME synced, informer/NAME sees pods/a, or informer/NAME followed by any other
+// condition.
 func (p *parser) cached() test {
 	name := cacheOf(p.next().text)
 	if p.accept("synced") {
@@ -254,7 +255,7 @@ func (p *parser) watchCount(name string) operand {
 	}}
 }
 
-// watchError reads CODE: the one of the first ERROR event.
+// watchError parses CODE, the status code of the first ERROR event.
 func (p *parser) watchError(name string) test {
 	t := p.next()
 	code, err := strconv.Atoi(t.text)
@@ -272,7 +273,7 @@ func (p *parser) watchError(name string) test {
 	}
 }
 
-// watchSaw parses TYPE [OBJECT] and returns the test that such an event was received.
+// watchSaw parses TYPE [OBJECT]. The test holds if the watch has received such an event.
 func (p *parser) watchSaw(name string) test {
 	t := p.next()
 	if !slices.Contains(eventTypes, t.text) {
@@ -296,7 +297,8 @@ func (p *parser) watchSaw(name string) test {
 var kinds = []string{"http.req", "http.res", "store.commit", "store.compact", "cache.apply", "watch.event", "watch.bookmark",
 	"watch.close", "clock.tick", "fault"}
 
-// seen parses KIND [CODE] [REASON] [by CLIENT] [on LANE], and an optional comparison of the number of such frames.
+// seen parses KIND [CODE] [REASON or VERB] [by CLIENT] [on LANE], and an optional comparison of the number of such
+// frames.
 func (p *parser) seen() test {
 	t := p.next()
 	n := Frames{Kind: t.text}
@@ -330,7 +332,7 @@ func (p *parser) seen() test {
 	}
 }
 
-// text prints which frames are counted, as a condition says it.
+// text returns the selection in the syntax of a condition.
 func (n *Frames) text() string {
 	text := "seen " + n.Kind
 	if n.Code != 0 {

@@ -18,11 +18,11 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// swagger is a Go type with descriptions by JSON field name.
+// swagger is a Go type that provides descriptions by JSON field name.
 type swagger interface{ SwaggerDoc() map[string]string }
 
-// moreDocs are the types, beside the served kinds, their specs and their statuses, whose descriptions the server
-// shows in column definitions. The recorded tables of 1.36 show the text of the served versions only.
+// moreDocs are further types whose descriptions the server uses for columns, in addition to the served kinds, their specs and
+// their statuses. The recorded tables of 1.36 only contain descriptions from the served versions.
 var moreDocs = []swagger{
 	metav1.ObjectMeta{}, metav1.Status{},
 	corev1.NodeSystemInfo{},  // nodes: Version, OS-Image, Kernel-Version, Container-Runtime
@@ -34,15 +34,15 @@ var moreDocs = []swagger{
 	storagev1.VolumeAttachmentSource{}, // volumeattachments: PV
 }
 
-// encodeDocs returns the file of descriptions.
-func encodeDocs(minor string, from *walk, s *served) []byte {
+// docsOf returns the descriptions for Table columns by definition and field, including those of the types in more.
+func docsOf(from *walk, s *served, more []swagger) map[string]map[string]string {
 	texts := map[string]map[string]string{}
 	add := func(d swagger) {
 		fields := maps.Clone(d.SwaggerDoc())
 		delete(fields, "") // the type's own description
 		texts[definitionName(reflect.TypeOf(d))] = fields
 	}
-	for _, d := range moreDocs {
+	for _, d := range more {
 		add(d)
 	}
 	for _, name := range servedStructs(from, s) {
@@ -50,7 +50,7 @@ func encodeDocs(minor string, from *walk, s *served) []byte {
 			add(d)
 		}
 	}
-	return schema.EncodeDocs(minor, texts)
+	return texts
 }
 
 // servedStructs returns the definition names of the served kinds, their specs and their statuses.
@@ -70,7 +70,7 @@ func servedStructs(from *walk, s *served) []string {
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// writePacked compresses raw and writes it. The gzip header holds no name and no time.
+// writePacked compresses raw with gzip and writes it. The gzip header contains no name and no time.
 func writePacked(path string, raw []byte) error {
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)

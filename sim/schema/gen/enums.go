@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// valueSpec notes the constants of enums.
+// valueSpec records the constants of enums.
 func (p *pkg) valueSpec(spec ast.Spec) {
 	decl, ok := spec.(*ast.ValueSpec)
 	if !ok || decl.Type == nil {
@@ -30,7 +30,7 @@ func (p *pkg) valueSpec(spec ast.Spec) {
 		}
 		value, err := strconv.Unquote(text)
 		if err != nil {
-			p.err = fmt.Errorf("%s: the constant %s is no string literal", p.files.Position(id.Pos()), id.Name)
+			p.err = fmt.Errorf("%s: the constant %s is not a string literal", p.files.Position(id.Pos()), id.Name)
 			return
 		}
 		t := p.types[name.Name]
@@ -38,7 +38,7 @@ func (p *pkg) valueSpec(spec ast.Spec) {
 	}
 }
 
-// enumOf returns the declaration of the enum behind a Go type, or nil.
+// enumOf returns the enum declaration of a Go type, or nil.
 func (w *walk) enumOf(t reflect.Type) *goType {
 	if t.Kind() != reflect.String {
 		return nil
@@ -53,7 +53,8 @@ func (w *walk) enumOf(t reflect.Type) *goType {
 	return decl
 }
 
-// enum returns the values that a Go type allows, or its elements if it is a list or a map; nil for any.
+// enum returns the allowed values of a Go type. For a list or a map, it returns those of the elements. If all values are allowed,
+// it returns nil.
 func (w *walk) enum(t reflect.Type) []string {
 	for t.Kind() == reflect.Slice || t.Kind() == reflect.Map || t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -70,8 +71,8 @@ func (w *walk) enum(t reflect.Type) []string {
 	return slices.Compact(out)
 }
 
-// lines describes the values of an enum, as they are appended to the comment of a field. If two constants have the same value, the
-// one with the longer comment counts.
+// lines returns the descriptions of the enum values in the form in which they are appended to a field's comment. If two constants
+// have the same value, it uses the longer comment.
 func (t *goType) lines() []string {
 	byValue := map[string]constant{}
 	for _, v := range t.values {

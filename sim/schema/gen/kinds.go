@@ -36,9 +36,12 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// registrations are the packages whose kinds are read: every stable version, and those of the server's own
-// documents (discovery, webhook reviews).
-var registrations = []func(*runtime.Scheme) error{
+// registration registers the kinds of a group version.
+type registration = func(*runtime.Scheme) error
+
+// registrations register the kinds for which data is generated: all kinds of stable versions, and the kinds that only servers send
+// (discovery, webhook reviews).
+var registrations = []registration{
 	admissionv1.AddToScheme, admissionregistrationv1.AddToScheme, apidiscoveryv2.AddToScheme,
 	apiextensionsv1.AddToScheme, apiregistrationv1.AddToScheme, appsv1.AddToScheme,
 	authenticationv1.AddToScheme, authorizationv1.AddToScheme, autoscalingv1.AddToScheme,
@@ -49,21 +52,21 @@ var registrations = []func(*runtime.Scheme) error{
 	metav1.AddMetaToScheme, addReviews,
 }
 
-// addReviews adds the reviews that webhooks get in v1beta1: errors about their answers name its Go types.
+// addReviews adds the v1beta1 reviews for webhooks, because errors about their responses contain the Go type names.
 func addReviews(s *runtime.Scheme) error {
 	s.AddKnownTypes(admissionv1beta1.SchemeGroupVersion, &admissionv1beta1.AdmissionReview{})
 	s.AddKnownTypes(apiextensionsv1beta1.SchemeGroupVersion, &apiextensionsv1beta1.ConversionReview{})
 	return nil
 }
 
-// extraTypes are published, or of use by name, without being reachable from a kind.
+// extraTypes are types that are published, or that are needed by name, although no kind refers to them.
 var extraTypes = []reflect.Type{
 	reflect.TypeFor[metav1.Patch](), reflect.TypeFor[version.Info](), reflect.TypeFor[metav1.Duration](),
 	reflect.TypeFor[metav1.ObjectMeta](), reflect.TypeFor[metav1.ListMeta](), reflect.TypeFor[metav1.TypeMeta](),
 }
 
-// kindTypes returns the Go type of every kind of the registrations.
-func kindTypes() (map[schema.GVK]reflect.Type, error) {
+// kindTypes returns the Go types of the registered kinds.
+func kindTypes(registrations []registration) (map[schema.GVK]reflect.Type, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range registrations {
 		if err := add(scheme); err != nil {

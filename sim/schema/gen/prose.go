@@ -3,23 +3,21 @@ package main
 import (
 	"reflect"
 	"strings"
-
-	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// encodeProse returns the file of the descriptions in the published OpenAPI: of each published definition and of its
-// fields, and of the kinds whose fields are parameters (ListOptions, PodLogOptions …).
-func encodeProse(minor string, from *walk) ([]byte, error) {
+// proseOf returns the descriptions in the published OpenAPI by definition and field: those of each published definition and its
+// fields, and of the kinds that define query parameters (ListOptions, PodLogOptions …).
+func proseOf(from *walk) (map[string]map[string]string, error) {
 	p := prose{src: from.src, texts: map[string]map[string]string{}}
 	for _, name := range sortedKeys(from.named) {
 		if from.named[name].Published || strings.HasSuffix(name, "Options") {
 			p.definition(name, from.goTypes[name])
 		}
 	}
-	return schema.EncodeDocs(minor, p.texts), p.err
+	return p.texts, p.err
 }
 
-// prose collects descriptions by definition and field; "" is the definition itself.
+// prose collects descriptions by definition and field. The field "" is the definition itself.
 type prose struct {
 	src   *source
 	texts map[string]map[string]string
@@ -45,7 +43,7 @@ func (p *prose) decl(t reflect.Type) *goType {
 	return decl
 }
 
-// fields describes the JSON fields of a struct, including those of structs that are inlined in it.
+// fields adds the descriptions of the JSON fields of a struct, including those of inlined structs.
 func (p *prose) fields(t reflect.Type, out map[string]string) {
 	decl := p.decl(t)
 	if decl == nil {
@@ -76,18 +74,18 @@ func add(out map[string]string, name, text string) {
 	}
 }
 
-// describe converts a comment to a description as in the published OpenAPI: lines are joined to paragraphs, indented lines stay
-// separate, and markers and notes for programmers are left out.
+// describe converts a comment to a description in the style of the published OpenAPI: it joins lines to paragraphs, keeps indented
+// lines separate, and omits markers and notes for developers.
 func describe(comment []string) string {
 	var text []byte
-	chop := func() { // the blank or the line break at the end
+	chop := func() { // removes the trailing space or line break
 		if len(text) > 0 {
 			text = text[:len(text)-1]
 		}
 	}
 	for _, line := range comment {
 		if line == "---" {
-			break // the rest is for programmers
+			break // the rest is for developers
 		}
 		line = strings.TrimRight(line, " ")
 		first := strings.TrimLeft(line, " ")

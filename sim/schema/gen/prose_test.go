@@ -85,11 +85,11 @@ func TestSource(t *testing.T) {
 	is.True(!p.types["Shape"].enum)
 	is.Equal(p.types["Shape"].comment, []string{"A comment in between."}) // only the comment right above
 	is.Equal(p.types["T"].fields["A"], []string(nil))
-	is.Equal(p.types["T"].fields["B"], []string{"behind A"}) // as the real generator takes it
+	is.Equal(p.types["T"].fields["B"], []string{"behind A"}) // as in the real generator
 	is.Equal(p.types["T"].fields["C"], []string{"Above C."})
 	_, ok := p.types["T"].fields["Inlined"]
 	is.True(ok) // under the name of its type
 
 	p = read(t, "package p\n// +enum\ntype E string\nconst A E = f\n")
-	is.Equal(p.err.Error(), "p.go:4:7: the constant A is no string literal") // no value is lost
+	is.Equal(p.err.Error(), "p.go:4:7: the constant A is not a string literal") // no value is lost
 }

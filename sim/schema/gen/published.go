@@ -16,7 +16,7 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// published is openapi/MINOR.json.gz.
+// published is the content of openapi/MINOR.json.gz.
 type published struct {
 	Kubernetes string
 	Schemas    map[string]definition
@@ -26,7 +26,7 @@ type published struct {
 	}
 }
 
-// definition is a component schema, property or element of the published OpenAPI.
+// definition is a component schema in the published OpenAPI, or a property or element of one.
 type definition struct {
 	Type, Format string
 	Ref          string `json:"$ref"`
@@ -71,7 +71,8 @@ func readJSON(path string, into any) error {
 	return nil
 }
 
-// builtFor returns the minor of the Go types: Kubernetes 1.N has k8s.io modules v0.N.x, all of one N.
+// builtFor returns the minor version of the Go types. The k8s.io modules of Kubernetes 1.N have the versions v0.N.x. All modules
+// must have the same N.
 func builtFor() (minor string, err error) {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -10,10 +10,10 @@ import (
 	"slices"
 )
 
-// aggregated asks for the discovery of all groups in one document.
+// aggregated is the Accept header that requests aggregated discovery: all groups in one document.
 const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
-// stable are the paths of OpenAPI documents of stable versions.
+// stable matches the paths of OpenAPI documents for stable versions.
 var stable = regexp.MustCompile(`^(api|apis|apis/[^/]*|version|.*/v\d+)$`)
 
 // publisher is a kube-apiserver whose published data is recorded.
@@ -37,8 +37,9 @@ func (p publisher) get(path, accept string) (out map[string]any, err error) {
 	return out, json.NewDecoder(res.Body).Decode(&out)
 }
 
-// record writes the published types and the served resources of a kube-apiserver as MINOR.json.gz and default-MINOR.json.gz.
-func (p publisher) record(dir string) error {
+// record writes the published types and the served resources of a kube-apiserver as MINOR.json.gz and default-MINOR.json.gz. If all
+// is set, it writes one file, all-MINOR.json.gz, with the types that MINOR.json.gz lacks.
+func (p publisher) record(dir string, all bool) error {
 	version, err := p.get("/version", "application/json")
 	if err != nil {
 		return err
@@ -54,7 +55,7 @@ func (p publisher) record(dir string) error {
 		if err != nil {
 			return err
 		}
-		if components, ok := doc["components"].(map[string]any); ok && stable.MatchString(path) {
+		if components, ok := doc["components"].(map[string]any); ok && stable.MatchString(path) != all {
 			of, _ := components["schemas"].(map[string]any)
 			maps.Copy(schemas, of)
 		}
@@ -69,6 +70,15 @@ func (p publisher) record(dir string) error {
 		return err
 	}
 	minor := fmt.Sprintf("%v.%v", version["major"], version["minor"])
+	if all {
+		base, err := readPublished(dir, minor)
+		if err != nil {
+			return err
+		}
+		maps.DeleteFunc(schemas, func(name string, _ any) bool { _, known := base.Schemas[name]; return known })
+		return pack(filepath.Join(dir, "all-"+minor+".json.gz"),
+			map[string]any{"kubernetes": version["gitVersion"], "schemas": schemas, "api": api, "apis": apis})
+	}
 	if err := pack(filepath.Join(dir, minor+".json.gz"), map[string]any{"kubernetes": version["gitVersion"], "schemas": schemas}); err != nil {
 		return err
 	}
@@ -84,7 +94,7 @@ func pack(file string, content any) error {
 	return writePacked(file, append(raw, '\n'))
 }
 
-// withoutProse removes descriptions: gen takes them from the Go types.
+// withoutProse removes the descriptions, which gen takes from the Go types instead.
 func withoutProse(schemas map[string]any) {
 	for _, s := range schemas {
 		withoutDescription(s)

@@ -8,7 +8,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// TestWithoutProse: a property may be called description.
+// TestWithoutProse checks that a property may be named description.
 func TestWithoutProse(t *testing.T) {
 	is := is.New(t)
 	var schemas map[string]any

@@ -24,8 +24,8 @@ type served struct {
 	stored    map[schema.GVK]schema.GVK
 }
 
-// readServed reads default-MINOR.json.gz, the discovery of a default server, or for a minor without one the discovery part of the
-// published file.
+// readServed reads default-MINOR.json.gz, the discovery data of a default server. If a minor version has no such file,
+// readServed uses the discovery data in the published file.
 func readServed(dir, minor string, pub *published) (*served, error) {
 	var file struct {
 		API, APIs apidiscoveryv2.APIGroupDiscoveryList
@@ -37,16 +37,21 @@ func readServed(dir, minor string, pub *published) (*served, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	if len(file.API.Items) != 1 || len(file.APIs.Items) == 0 {
-		return nil, fmt.Errorf("discovery of %s: %d core groups, %d groups", minor, len(file.API.Items), len(file.APIs.Items))
+	return newServed(minor, file.API.Items, file.APIs.Items)
+}
+
+// newServed returns the resources in aggregated discovery data of the core group and of the other groups.
+func newServed(minor string, core, groups []apidiscoveryv2.APIGroupDiscovery) (*served, error) {
+	if len(core) != 1 || len(groups) == 0 {
+		return nil, fmt.Errorf("discovery of %s: %d core groups, %d groups", minor, len(core), len(groups))
 	}
 	release, ok := schema.ReleaseOf(minor)
 	if !ok {
 		return nil, fmt.Errorf("schema.Releases has no row for %s", minor)
 	}
 	out := &served{stored: release.Stored}
-	out.add(file.API.Items[0])
-	for _, g := range file.APIs.Items {
+	out.add(core[0])
+	for _, g := range groups {
 		group := schema.Group{Name: g.Name}
 		for _, v := range g.Versions {
 			group.Versions = append(group.Versions, v.Version)
@@ -57,7 +62,7 @@ func readServed(dir, minor string, pub *published) (*served, error) {
 	return out, nil
 }
 
-// aggregate turns the /api/v1 document into the aggregated form.
+// aggregate converts the /api/v1 document to the aggregated form.
 func aggregate(core metav1.APIResourceList) apidiscoveryv2.APIGroupDiscovery {
 	var rows []apidiscoveryv2.APIResourceDiscovery
 	for _, r := range core.APIResources {
@@ -81,7 +86,7 @@ func aggregate(core metav1.APIResourceList) apidiscoveryv2.APIGroupDiscovery {
 	return apidiscoveryv2.APIGroupDiscovery{Versions: []apidiscoveryv2.APIVersionDiscovery{{Version: "v1", Resources: rows}}}
 }
 
-// add appends the resources of a group, each version sorted by resource.
+// add appends the resources of a group, ordered by version and sorted by resource.
 func (s *served) add(g apidiscoveryv2.APIGroupDiscovery) {
 	for _, v := range g.Versions {
 		own := func(k *metav1.GroupVersionKind) schema.GVK {
@@ -114,7 +119,7 @@ func (s *served) add(g apidiscoveryv2.APIGroupDiscovery) {
 	}
 }
 
-// compact returns JSON without white space; "" for none.
+// compact returns JSON without whitespace, or "" if text is empty.
 func compact(text json.RawMessage) string {
 	if len(text) == 0 {
 		return ""

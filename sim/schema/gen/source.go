@@ -6,14 +6,15 @@ import (
 	"go/parser"
 	"go/token"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"reflect"
 	"runtime/debug"
 	"strings"
 )
 
-// source is the Go source of the packages with the types, for data that reflection does not have: comments, and the constants of a
-// type. It is read from the module cache, from the versions that this program was built with.
+// source provides data that reflection does not provide, from the Go source of the types' packages: comments, and the
+// constants of a type. It reads the source from the module cache, in the versions with which this program was built.
 //
 //	module k8s.io/api ──▶ directory in the module cache
 //	package k8s.io/api/core/v1 ──▶ type Pod ──▶ comment, field Spec ──▶ comment
@@ -23,12 +24,13 @@ type source struct {
 	packages map[string]map[string]*goType
 }
 
-// goType is a type declaration. A comment is its lines without slashes; "" is an empty line.
+// goType is a type declaration. Its comments are lines without slashes; "" is an empty line.
 type goType struct {
 	comment []string
 	fields  map[string][]string // comment by Go name
-	values  []constant          // of a type with the marker +enum, in the order of the source
+	values  []constant          // constants of a type with the marker +enum that is not an alias, in source order
 	enum    bool
+	of      *ast.SelectorExpr // the type of another version of which this type is a copy (type X v1.X); nil if it is none
 }
 
 // constant is a string constant of an enum.
@@ -53,7 +55,7 @@ func newSource() (*source, error) {
 	return s, nil
 }
 
-// goType returns the declaration of a named type, or nil if it has none, as string has none.
+// goType returns the declaration of a named type. For types without a declaration, such as string, it returns nil.
 func (s *source) goType(t reflect.Type) (*goType, error) {
 	if t.Name() == "" || t.PkgPath() == "" {
 		return nil, nil
@@ -70,12 +72,19 @@ func (s *source) goType(t reflect.Type) (*goType, error) {
 	if decl == nil {
 		return nil, fmt.Errorf("%s has no type %s", t.PkgPath(), t.Name())
 	}
+	if decl.of != nil && decl.fields == nil {
+		other, err := s.parse(path.Join(path.Dir(t.PkgPath()), fmt.Sprint(decl.of.X)))
+		if err != nil {
+			return nil, err
+		}
+		decl.fields = other[decl.of.Sel.Name].fields
+	}
 	return decl, nil
 }
 
-// dir returns the directory of a package.
+// dir returns the directory that contains the source of a package. It returns an error if no module contains the package.
 func (s *source) dir(path string) (string, error) {
-	for module, dir := range s.modules { // at most one of the modules that are asked for has the package
+	for module, dir := range s.modules { // at most one of the modules contains the package
 		if rest, ok := strings.CutPrefix(path, module+"/"); ok {
 			return filepath.Join(dir, filepath.FromSlash(rest)), nil
 		}
@@ -83,7 +92,7 @@ func (s *source) dir(path string) (string, error) {
 	return "", fmt.Errorf("no module has the package %s", path)
 }
 
-// parse reads the types of a package.
+// parse parses all type declarations in a package.
 func (s *source) parse(path string) (map[string]*goType, error) {
 	dir, err := s.dir(path)
 	if err != nil {
@@ -106,19 +115,19 @@ func (s *source) parse(path string) (map[string]*goType, error) {
 		parsed = append(parsed, f)
 	}
 	p.each(parsed, token.TYPE, p.typeSpec)
-	p.each(parsed, token.CONST, p.valueSpec) // when it is known which types are enums
+	p.each(parsed, token.CONST, p.valueSpec) // after the types, because enums must be known
 	return p.types, p.err
 }
 
-// pkg is a package being read.
+// pkg is a package that is being parsed.
 type pkg struct {
 	files    *token.FileSet
 	types    map[string]*goType
-	comments map[int][]string // of the file, by the line that they end on
+	comments map[int][]string // of the file, by the line on which they end
 	err      error
 }
 
-// each calls f for every declaration of the kind at the top of each file.
+// each calls f for every top-level declaration of a kind, such as token.TYPE, in all files.
 func (p *pkg) each(parsed []*ast.File, kind token.Token, f func(ast.Spec)) {
 	for _, file := range parsed {
 		p.comments = map[int][]string{}
@@ -136,8 +145,8 @@ func (p *pkg) each(parsed []*ast.File, kind token.Token, f func(ast.Spec)) {
 	}
 }
 
-// above returns the comment that ends on the line before. The real generator uses it as the comment of a declaration, even if it is
-// behind the previous declaration.
+// above returns the comment that ends on the preceding line. Like the real generator, it treats that as the comment of a
+// declaration even if it is on the same line as the previous declaration.
 func (p *pkg) above(pos token.Pos) []string { return p.comments[p.files.Position(pos).Line-1] }
 
 func (p *pkg) typeSpec(spec ast.Spec) {
@@ -145,11 +154,13 @@ func (p *pkg) typeSpec(spec ast.Spec) {
 	if !ok {
 		return
 	}
-	t := &goType{comment: p.above(decl.Name.Pos()), fields: map[string][]string{}}
+	t := &goType{comment: p.above(decl.Name.Pos())}
+	t.of, _ = decl.Type.(*ast.SelectorExpr)
 	for _, line := range t.comment {
-		t.enum = t.enum || strings.TrimSpace(line) == "+enum"
+		t.enum = t.enum || !decl.Assign.IsValid() && strings.TrimSpace(line) == "+enum"
 	}
 	if s, ok := decl.Type.(*ast.StructType); ok {
+		t.fields = map[string][]string{}
 		for _, field := range s.Fields.List {
 			names := field.Names
 			if len(names) == 0 {
@@ -163,7 +174,7 @@ func (p *pkg) typeSpec(spec ast.Spec) {
 	p.types[decl.Name.Name] = t
 }
 
-// embeddedName returns the name of an embedded field: that of its type.
+// embeddedName returns the name of an embedded field, which is the name of its type.
 func embeddedName(t ast.Expr) *ast.Ident {
 	switch t := t.(type) {
 	case *ast.StarExpr:

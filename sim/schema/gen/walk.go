@@ -13,27 +13,27 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// walk turns Go types into schema types, each once.
+// walk converts Go types to schema types. It converts each type only once.
 type walk struct {
 	pub     *published
 	src     *source
 	types   map[reflect.Type]*schema.Type
 	named   map[string]*schema.Type
-	goTypes map[string]reflect.Type // Go type of each of named
+	goTypes map[string]reflect.Type // Go types of named
 	kinds   map[schema.GVK]*schema.Type
-	order   []*schema.Type // in the order of discovery: the order of the file
+	order   []*schema.Type // in order of discovery, which is the order in the file
 	errs    []string
 }
 
-// leaf is a Go type that writes its own JSON.
+// leaf is a Go type with custom JSON encoding.
 type leaf struct {
 	kind schema.Kind
-	elem string // definition name of the struct behind a schema.Any
+	elem string // definition name of the struct in a schema.Any
 }
 
 const jsonSchemaProps = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps"
 
-// leaves by definition name. A type that is not here and writes its own JSON is an error of gen.
+// leaves are the types with custom JSON encoding, by definition name. gen returns an error if such a type is missing here.
 var leaves = map[string]leaf{
 	"io.k8s.apimachinery.pkg.apis.meta.v1.Time":                     {kind: schema.Time},
 	"io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime":                {kind: schema.MicroTime},
@@ -59,9 +59,9 @@ func newWalk(pub *published, src *source) *walk {
 	}
 }
 
-// all reads every kind and checks that everything published was found.
-func (w *walk) all() error {
-	kinds, err := kindTypes()
+// all converts every kind. It returns an error if a published definition has no type.
+func (w *walk) all(registrations []registration) error {
+	kinds, err := kindTypes(registrations)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,8 @@ func (w *walk) errorf(format string, args ...any) {
 	w.errs = append(w.errs, fmt.Sprintf(format, args...))
 }
 
-// definitionName is the name that OpenAPI gives to a Go type: the import path with the host reversed.
+// definitionName returns the OpenAPI definition name of a Go type. It consists of the import path, with the host reversed, and the
+// type name.
 func definitionName(t reflect.Type) string {
 	path := t.PkgPath()
 	host, rest, ok := strings.Cut(path, "/")
@@ -99,7 +100,7 @@ func definitionName(t reflect.Type) string {
 	return strings.Join(labels, ".") + "." + strings.ReplaceAll(rest, "/", ".") + "." + t.Name()
 }
 
-// typ returns the schema type of a Go type that is no pointer.
+// typ returns the schema type of a Go type that is not a pointer.
 func (w *walk) typ(t reflect.Type) *schema.Type {
 	if have := w.types[t]; have != nil {
 		return have
@@ -120,7 +121,7 @@ func (w *walk) typ(t reflect.Type) *schema.Type {
 		return s
 	}
 	if writesOwnJSON(t) {
-		w.errorf("%s writes its own JSON and is no leaf", name)
+		w.errorf("%s writes its own JSON and is not a leaf", name)
 	}
 	if t.Kind() == reflect.Struct {
 		w.name(s, t, name)
@@ -132,7 +133,7 @@ func (w *walk) typ(t reflect.Type) *schema.Type {
 	return s
 }
 
-// name gives s the definition name and the published fields of the definition.
+// name sets the definition name of s, and the properties with which the definition is published.
 func (w *walk) name(s *schema.Type, t reflect.Type, name string) {
 	if w.named[name] != nil {
 		w.errorf("two Go types are called %s", name)
@@ -143,7 +144,7 @@ func (w *walk) name(s *schema.Type, t reflect.Type, name string) {
 	w.named[name], w.goTypes[name] = s, t
 }
 
-// unnamed fills in lists, maps and scalars.
+// unnamed sets the properties of a list, a map or a scalar.
 func (w *walk) unnamed(s *schema.Type, t reflect.Type) {
 	switch t.Kind() {
 	case reflect.String:
@@ -186,7 +187,7 @@ func deref(t reflect.Type) (reflect.Type, bool) {
 	return t, false
 }
 
-// fields appends the JSON fields of the Go struct t to s. inline and inProto describe how t itself is inlined in s.
+// fields appends the JSON fields of the Go struct t to s. If t itself is inlined in s, inline and inProto describe how.
 func (w *walk) fields(s *schema.Type, t reflect.Type, def definition, inline []int, inProto bool) {
 	for i := range t.NumField() {
 		g := t.Field(i)
@@ -221,7 +222,7 @@ func (w *walk) fields(s *schema.Type, t reflect.Type, def definition, inline []i
 	}
 }
 
-// field reads one Go field and the property that is published for it.
+// field converts a Go field. It adds the properties that are published for the field.
 func (w *walk) field(g reflect.StructField, name string, opts []string, def definition) schema.Field {
 	t, pointer := deref(g.Type)
 	prop := def.Properties[name]
@@ -250,7 +251,7 @@ func (w *walk) field(g reflect.StructField, name string, opts []string, def defi
 	return f
 }
 
-// protoNumber reads the field number of a tag such as `protobuf:"bytes,2,rep,name=containers"`; 0 for none.
+// protoNumber returns the field number in a tag such as `protobuf:"bytes,2,rep,name=containers"`, or 0 if there is none.
 func protoNumber(tag reflect.StructTag) int {
 	parts := strings.Split(tag.Get("protobuf"), ",")
 	if len(parts) < 2 {
@@ -268,7 +269,7 @@ func writesOwnJSON(t reflect.Type) bool {
 	return p.Implements(reflect.TypeFor[json.Marshaler]()) || p.Implements(reflect.TypeFor[json.Unmarshaler]())
 }
 
-// isMessage reports whether a named slice or map has a protobuf message of its own (+protobuf.nullable).
+// isMessage reports whether a named slice or map is a separate protobuf message (+protobuf.nullable).
 func isMessage(t reflect.Type) bool {
 	return reflect.PointerTo(t).Implements(reflect.TypeFor[interface{ Unmarshal([]byte) error }]())
 }

@@ -1,9 +1,10 @@
-// AddReplica makes the world again with one API server more, and the same log: a server cannot join a running world. A lesson
-// has the servers that it has.
+// AddReplica makes the world again with one API server more, and the same controllers, nodes and log: a server cannot join a running
+// world. A lesson has the servers that it has.
 import { signal } from '@preact/signals'
 import { manifest } from '../engine/files'
-import type { Op, Replica } from '../engine/protocol'
-import { bootBody, lessonState, ready } from '../state/session'
+import type { Boot, Replica } from '../engine/protocol'
+import { notice } from '../state/page'
+import { lessonState, ready, rebuild } from '../state/session'
 import { enter } from '../state/worlds'
 import { text } from '../text'
 
@@ -14,18 +15,17 @@ const minors = manifest ? [manifest.minor, ...Object.keys(manifest.schemas ?? {}
 
 const version = signal(manifest?.minor ?? '')
 
-/** withReplicas is a log that leaves it to the boot how many servers there are. */
-export function withReplicas(log: readonly Op[]): Op[] {
-  return log.filter(({ line }) => !/^\s*replicas?\s/.test(line))
+/** addServers rebuilds the world with servers beside those there are, and says so. */
+export async function addServers(now: readonly Replica[], more: NonNullable<Boot['replicas']>): Promise<boolean> {
+  const there = now.map(replica => ({ version: replica.version.replace(/^v?(\d+\.\d+).*/, '$1'), gates: replica.gates ?? {} }))
+  const made = await rebuild([...there, ...more], enter)
+  if (made) notice.value = words.rebuilt
+  return made
 }
 
 export function AddReplica({ now }: { now: Replica[] }) {
   if (lessonState.value) return null
-  const add = () => {
-    const { log = [], seed = '1' } = bootBody()
-    const replicas = now.map(replica => ({ version: replica.version.replace(/^v?(\d+\.\d+).*/, '$1'), gates: replica.gates ?? {} }))
-    void enter({ seed, log: withReplicas(log), replicas: [...replicas, { version: version.value, gates: {} }] })
-  }
+  const add = () => void addServers(now, [{ version: version.value, gates: {} }])
   return (
     <p class="chips">
       <select aria-label={words.version} value={version.value} onChange={event => { version.value = event.currentTarget.value }}>

@@ -65,7 +65,7 @@ function Card({ of: { name, state, slow, lagging, rv, due, all } }: { of: Contro
           <p class="hint">{words.about}</p>
           <ol class="mono small wrap">
             {due.map(one => <li key={`${one.key} ${one.in}`}>{words.due(one.key, one.in > 0 ? elapsed(one.in) : '')}</li>)}
-            {more > 0 && <li>{words.more(more)}</li>}
+            {more > 0 && <li>{text.console.more(more)}</li>}
           </ol>
         </>
       ) : <p class="hint">{words.idle}</p>}

@@ -1,7 +1,8 @@
 // Situations are worlds that one key brings about: a few ordinary lines each, which undo takes back one by one.
 import { head, query, run } from '../state/session'
-import { enterBare } from '../state/worlds'
+import { manifest } from '../engine/files'
 import type { Replica } from '../engine/protocol'
+import { addServers } from './AddReplica'
 
 export interface Situation {
   key: string // of the keyboard, and of its texts
@@ -74,6 +75,27 @@ export const situations: Situation[] = [
       'tick 1m',
     ],
   },
+  {
+    key: 'a',
+    lines: [
+      'fault on create configmaps times=1 do commit-then-fail Timeout',
+      '! create -f request.yaml --as issuer',
+      'create -f request.yaml --as issuer',
+      'list configmaps -l order=1 --as alice',
+    ],
+    files: { 'request.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: request-, labels: {order: "1"}}\n' },
+  },
+  {
+    key: 's', replicas: 2,
+    lines: [
+      'create configmap lock --from-literal owner=alice --as alice',
+      'let seen = configmaps/lock .metadata.resourceVersion',
+      'lag 2',
+      `patch configmap lock -p '{"data":{"owner":"bob"}}' --as bob --via 1`,
+      'get configmap lock --rv 0 --via 2 --as alice',
+      `! patch configmap lock --rv=$seen -p '{"data":{"owner":"alice"}}' --via 2 --as alice`,
+    ],
+  },
 ]
 
 /** bring runs a situation; one that needs more servers than there are begins a new world. */
@@ -81,8 +103,8 @@ export async function bring(situation: Situation): Promise<void> {
   if (situation.replicas) {
     const { replicas } = await query<{ replicas: Replica[] }>('replicas')
     if (replicas.length < situation.replicas) {
-      if (!(await enterBare())) return
-      await run(`replicas ${situation.replicas}`)
+      const more = Array.from({ length: situation.replicas - replicas.length }, () => ({ version: manifest?.minor ?? '', gates: {} }))
+      if (!(await addServers(replicas, more))) return
     }
   }
   const before = head.value.branch

@@ -66,7 +66,7 @@ export default function Builder() {
       {link && (
         <p class="split" role="status">
           <input id="lesson-link" class="mono grow" readOnly value={link} aria-label={words.link} onFocus={event => event.currentTarget.select()} />
-          <span class="hint small">{text.share.size(link.length)}</span>
+          <span class="hint small">{text.sharing.size(link.length)}</span>
         </p>
       )}
     </>

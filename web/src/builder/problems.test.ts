@@ -1,8 +1,11 @@
-import { expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
+import { bringMore } from '../text'
 import { example } from './example'
 import { problemsOf } from './problems'
 
 const lines = (rehearsal: Parameters<typeof problemsOf>[1], lesson = example) => problemsOf(lesson, rehearsal).map(({ line }) => lesson.split('\n')[line - 1])
+
+beforeAll(() => bringMore())
 
 test('what is wrong stands at its line', () => {
   const at = (path: string, text = 'x') => lines({ fault: { path, text } })[0]

@@ -2,10 +2,12 @@
 // a list, no terminal: everything in it can be selected, zoomed and read aloud.
 import { signal } from '@preact/signals'
 import { filesOf } from '../state/manifests'
-import { line } from '../state/page'
-import { live } from '../state/player'
-import { head, note, query, ready, run, transcript } from '../state/session'
+import { inside, line } from '../state/page'
+import { live, rehearsing, toEnd } from '../state/player'
+import { followed, head, interrupt, note, query, ready, run, running, transcript } from '../state/session'
 import { text } from '../text'
+import { catchUp } from '../state/clock'
+import { Undo } from '../timeline/Controls'
 import { nextPicture } from '../ui/draw'
 import { opsOf, reach, runAll, withManifests, type Candidate, type Completion } from './prompt'
 
@@ -15,34 +17,49 @@ const chosen = signal(-1)
 const recalled = signal(0) // how many lines back in the history; 0: the line being typed
 const most = 8
 
+/** gathered are the lines of a here-document that is being typed. */
+const gathered = signal<string[]>([])
+
+// What the page itself answers: special.ts.
+const special = /^(?:(?:help|\?)(?:\s+\S+)?|clear|(?:kubectl|k)\s+(?:edit\s.*|exec\s.*sh))$/
+
 /** submit runs a line, from wherever it came. */
 export async function submit(command: string): Promise<void> {
   const trimmed = command.trim()
-  if (!trimmed) return
+  if (!trimmed && gathered.value.length === 0) return
   line.value = ''
   close()
   recalled.value = 0
-  const help = /^(?:help|\?)(?:\s+(\S+))?$/.exec(trimmed)
-  if (help) await explain(trimmed, help[1])
-  else await run(trimmed, filesOf(trimmed))
+  if (gathered.value.length > 0 || /<<-?\s*['"]?\w+/.test(trimmed)) return gather(command)
+  if ((inside.value || special.test(trimmed)) && (await (await import('./special')).answer(trimmed))) return
+  if (!live.value || rehearsing.value) toEnd() // its answer is there
+  void catchUp() // the engine keeps the order
+  const copies = /https?:/.test(trimmed) ? (await import('./examples')).examplesOf(trimmed) : {}
+  await run(trimmed, { ...filesOf(trimmed), ...copies })
 }
 
-interface Command {
-  name: string
-  usage: string
-  text: string
-  example: string
-  flags?: { text: string; detail: string }[]
+// gather takes the lines of a here-document until its last one, and runs them.
+async function gather(typed: string): Promise<void> {
+  const lines = [...gathered.value, typed]
+  const end = /<<-?\s*['"]?(\w+)/.exec(lines[0] ?? '')?.[1]
+  const ended = lines.length > 1 && typed.trim() === end
+  gathered.value = ended ? [] : lines
+  if (ended) await runText(lines.join('\n'))
 }
 
-// explain answers help: it is asked of the engine's table of commands, and is no operation.
-async function explain(asked: string, name?: string): Promise<void> {
-  const { commands } = await query<{ commands: Command[] }>('help')
-  const one = commands.find(command => command.name === name)
-  const rows: [string, string][] = one
-    ? [[one.usage, text.said(one.text)], [one.example, text.console.example], ...(one.flags ?? []).map(flag => [flag.text, text.said(flag.detail)] as [string, string])]
-    : commands.map(command => [command.usage, text.said(command.text)])
-  note({ op: head.value.n, line: asked, help: rows })
+const runText = (text: string) => opsOf(text).then(runAll, (error: Error) => note({ op: head.value.n, line: text, error: error.message }))
+
+// stop is Ctrl+C: it ends the line that runs, a here-document that is being typed, or what kubectl has been watching since it was run.
+function stop(): void {
+  line.value = ''
+  close()
+  if (gathered.value.length > 0) gathered.value = []
+  else if (running.value) void interrupt()
+  else if (inside.value) inside.value = ''
+  else {
+    const watch = followed(transcript.value)
+    if (watch) void run(`stop ${watch}`)
+  }
 }
 
 function close(): void {
@@ -112,7 +129,7 @@ function paste(event: ClipboardEvent): void {
   const text = line.value + pasted
   line.value = ''
   close()
-  opsOf(text).then(runAll, (error: Error) => note({ op: head.value.n, line: text, error: error.message }))
+  void runText(text)
 }
 
 function recallLine(by: number): void {
@@ -127,6 +144,11 @@ function onKey(event: KeyboardEvent & { currentTarget: HTMLInputElement }): void
   const input = event.currentTarget
   const items = completion.value.items.slice(0, most)
   const item = items[chosen.value]
+  if (event.ctrlKey && event.key === 'c' && input.selectionStart === input.selectionEnd) {
+    event.preventDefault()
+    stop()
+    return
+  }
   switch (event.key) {
     case 'ArrowDown':
       if (items.length > 0) chosen.value = (chosen.value + 1) % items.length
@@ -161,14 +183,16 @@ export function CommandLine() {
   const items = all.slice(0, most)
   return (
     <div class="command">
+      {gathered.value.length > 0 && <pre class="gathered mono">{gathered.value.join('\n')}</pre>}
       <div class="prompt">
-        <span class="mono sign" aria-hidden="true">›</span>
+        <span class="mono sign" aria-hidden="true">{inside.value ? '#' : '›'}</span>
         <input id="command" class="mono" role="combobox" aria-label={text.console.label} aria-autocomplete="list"
           aria-expanded={items.length > 0} aria-controls="candidates" autocomplete="off" autocapitalize="off"
           spellcheck={false} placeholder={text.console.placeholder} value={line.value}
           aria-activedescendant={chosen.value >= 0 ? `candidate-${chosen.value}` : undefined}
           onInput={event => { line.value = event.currentTarget.value; void complete(event.currentTarget) }}
           onKeyDown={onKey} onPaste={paste} onBlur={event => left(event.currentTarget)} />
+        <Undo />
         <button class="primary" aria-disabled={!ready.value} onClick={() => void submit(line.value)}>{text.console.run}</button>
       </div>
       <ul id="candidates" role="listbox" aria-label={text.console.candidates(all.length)} hidden={items.length === 0}>
@@ -178,7 +202,7 @@ export function CommandLine() {
             <code>{item.text}</code><span>{text.said(item.detail)}</span>
           </li>
         ))}
-        {all.length > most && <li role="presentation"><span>{text.actors.more(all.length - most)}</span></li>}
+        {all.length > most && <li role="presentation"><span>{text.console.more(all.length - most)}</span></li>}
       </ul>
       <p class="hint small">{!live.value ? text.console.past : line.value ? text.console.enter : text.console.notKubectl}</p>
     </div>

@@ -3,10 +3,12 @@ import { signal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { focusCommand } from '../state/page'
-import { live, opInView, selected } from '../state/player'
-import { frames, head, lessonState, transcript, type Entry } from '../state/session'
+import { live, opInView, rehearsing, selected } from '../state/player'
+import { due } from '../state/clock'
+import { frames, head, lessonState, running, transcript, type Entry } from '../state/session'
 import { text } from '../text'
 import { afterDrawing } from '../ui/draw'
+import { Foot } from './Foot'
 
 const most = 60 // entries that are drawn, unless somebody asks for all
 const least = 40 // when there are more, all but so many go at once: without the first one the browser works out the style of all again
@@ -21,12 +23,12 @@ const unrolled = signal(false)
 
 export function Console() {
   const list = useRef<HTMLDivElement>(null)
-  const entries = live.value ? transcript.value : transcript.value.filter(entry => entry.op <= opInView.value)
+  const entries = live.value && !rehearsing.value ? transcript.value : transcript.value.filter(entry => entry.op <= opInView.value)
   const later = transcript.value.length - entries.length
   const first = useRef(0)
   const earlier = unrolled.value ? 0 : begin(entries, first.current)
   first.current = entries[earlier]?.id ?? 0
-  useLayoutEffect(() => afterDrawing(() => list.current?.scrollTo({ top: list.current.scrollHeight })), [entries])
+  useLayoutEffect(() => afterDrawing(() => list.current?.scrollTo({ top: list.current.scrollHeight })), [entries, running.value, due.value])
   return (
     <div class="console">
       <div class="transcript" ref={list} role="log" aria-label={text.tabs.console} tabIndex={0}>
@@ -36,6 +38,7 @@ export function Console() {
             <ol>{entries.slice(earlier).map(entry => drawn(entry, entry.op > head.value.n))}</ol>
           </>
         )}
+        <Foot />
         {later > 0 && <p class="hint">{text.console.later(later)}</p>}
       </div>
     </div>
@@ -69,12 +72,13 @@ function drawn(entry: Entry, undone: boolean): JSX.Element {
 function Item({ entry, undone }: { entry: Entry; undone: boolean }) {
   const { result } = entry
   return (
-    <li class={undone ? 'entry undone' : 'entry'}>
+    <li class={`entry${undone ? ' undone' : ''}${entry.auto ? ' tick' : ''}`}>
       <p class="line mono"><span class="sign" aria-hidden="true">›</span> {entry.line}
         {undone && <span class="tag">{text.console.undone}</span>}</p>
       {prompted.test(entry.line)
         ? result && result.lines.length > 0 && <pre class="mono" lang="en" tabIndex={0}>{result.lines.map(said => said.slice(indent)).join('\n')}</pre>
         : result?.lines.map((said, i) => <Said key={i} said={said.trim()} entry={entry} />)}
+      {result?.watch && prompted.test(entry.line) && <p class="hint small">{text.console.watching}</p>}
       {result?.waiting && <p class="hint">{text.console.waiting}</p>}
       {result && !result.ok && result.text && <p class="bad">{text.said(result.text)}</p>}
       {entry.error && <p class="bad">{text.said(entry.error)}</p>}

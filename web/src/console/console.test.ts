@@ -10,8 +10,7 @@ const { putManifest } = await import('../state/manifests')
 const { submit } = await import('./CommandLine')
 const { begin } = await import('./Transcript')
 const { paths, quote } = await import('./RawRequest')
-const { captionsOf } = await import('../state/worlds')
-const { withReplicas } = await import('../actors/AddReplica')
+const { captionsOf } = await import('../state/story')
 const { effects } = await import('../lessons/Astray')
 
 beforeEach(async () => {
@@ -53,7 +52,7 @@ test('a caption is the comment above an operation', () => {
 })
 
 test('one server more: the log no longer says how many there are', () => {
-  expect(withReplicas([{ line: 'replicas 2' }, { line: 'replica 1 version=1.35' }, { line: 'create configmap replicas' }])).toEqual([{ line: 'create configmap replicas' }])
+  expect(session.withoutReplicas([{ line: 'replicas 2' }, { line: 'replica 1 version=1.35' }, { line: 'create configmap replicas' }])).toEqual([{ line: 'create configmap replicas' }])
 })
 
 test('what was not asked for is told in words', () => {

@@ -34,6 +34,7 @@ export class Engine {
 
   onFrames: (message: FramesMessage) => void = () => {}
   onExit: (text: string) => void = () => {}
+  onTime: (ms: number) => void = () => {}
 
   constructor(readonly name: EngineName) {
     this.worker = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' })
@@ -57,14 +58,18 @@ export class Engine {
     })
   }
 
-  /** stop ends the Worker at once and gives its memory back. */
-  stop(): void {
+  /** stop ends the Worker at once and gives its memory back. With a reason, what it still owes is rejected. */
+  stop(why?: string): void {
     this.dead = true
     this.worker.terminate()
+    if (why === undefined) return
+    for (const { reject } of this.pending.values()) reject(new Error(why))
+    this.pending.clear()
   }
 
   private receive(data: unknown): void {
     if (Array.isArray(data)) for (const bytes of data) this.read(bytes as Uint8Array)
+    else if (typeof (data as { time?: number }).time === 'number') this.onTime((data as { time: number }).time)
     else this.fail((data as { exit: string }).exit || text.engine.ended)
   }
 
@@ -93,9 +98,7 @@ export class Engine {
 
   private fail(text: string): void {
     if (this.dead) return
-    this.stop()
-    for (const { reject } of this.pending.values()) reject(new Error(text))
-    this.pending.clear()
+    this.stop(text)
     this.onExit(text)
   }
 }

@@ -90,7 +90,8 @@ export interface LessonState {
   hints: string[]
   hintsLeft: number
   requests: number
-  golf: { yours: number; par: number }
+  /** golf: the requests of the learner, the fewest that are known (0: unknown), and those of the lesson's own solution. */
+  golf: { yours: number; par: number; solution: number }
 }
 
 /** Unasked is an operation that the step did not ask for, and what it did. */
@@ -100,12 +101,13 @@ export interface Unasked {
   effects: { kind: 'created' | 'changed' | 'deleted' | 'watch' | 'time' | 'did'; of: string }[]
 }
 
-/** Broken says since which operation a lesson cannot be finished, and what is in the way. */
+/** Broken says since which operation (0: no recent one) the lesson's own way does not work, why, and what passes its current step. */
 export interface Broken {
   n: number
   line: string
   step: number
   why: string
+  check: string[]
 }
 
 export interface LessonInfo {
@@ -127,16 +129,29 @@ export interface Lesson {
   files?: Record<string, string> | null
 }
 
+/** Story is what the page tells beside a world: captions are about its operations, in their order. */
+export interface Story {
+  title?: string
+  about?: string
+  /** lesson is the id of a lesson about the same. */
+  lesson?: string
+  captions: string[]
+}
+
 export interface Boot {
   seed?: string
   replicas?: { version: string; gates?: Record<string, boolean> }[]
   /** controllers of the control plane run: "*" or names. A link without them is of a world in which nothing works by itself. */
   controllers?: string[]
   nodes?: number
+  /** whole: the objects of a new cluster exist, and RBAC decides. */
+  whole?: boolean
   scenario?: string
   lesson?: string
   /** own is a lesson that somebody wrote: its YAML. */
   own?: string
+  /** story is not read by the engine. */
+  story?: Story
   log?: Op[]
   cursor?: number
   /** answers are the options that were chosen, by step. */

@@ -3,6 +3,8 @@
 //   page ──{exec}──────────▶ load Go's glue           (once, while the module still streams in)
 //   page ──{module}────────▶ start the program        (once)
 //   page ──Uint8Array──────▶ kubesimHandle ──▶ Uint8Array[] ──▶ page (all of them in one message)
+//   (no message for a while) ─▶ prepare: the engine gets ready for the next undo, a part at a time
+//   page ◀──{time: ms}────── the world's clock, while a message is being handled
 //   page ◀──{exit: text}──── the program ended: nothing more will come
 
 interface GoRuntime {
@@ -14,6 +16,7 @@ interface EngineScope {
   Go: new () => GoRuntime
   kubesimHandle?: (message: Uint8Array) => Uint8Array[]
   kubesimReady?: () => void
+  kubesimTime?: (ms: number) => void
   postMessage(message: unknown, transfer?: Transferable[]): void
   onmessage: ((event: MessageEvent) => void) | null
 }
@@ -26,8 +29,28 @@ function handle(message: Uint8Array): void {
     waiting.push(message)
     return
   }
+  clearTimeout(idle)
   const answers = scope.kubesimHandle(message)
   scope.postMessage(answers, answers.map(answer => answer.buffer as ArrayBuffer))
+  idle = setTimeout(prepare, quiet)
+}
+
+const quiet = 500 // ms without a message
+let idle: ReturnType<typeof setTimeout>
+
+function prepare(): void {
+  const answer = scope.kubesimHandle?.(new TextEncoder().encode('{"v":1,"kind":"prepare"}'))[0]
+  if (JSON.parse(new TextDecoder().decode(answer)).more) idle = setTimeout(prepare)
+}
+
+const often = 150 // ms between two words of how far a long message is
+let told = 0
+
+scope.kubesimTime = ms => {
+  const now = performance.now()
+  if (now - told < often) return
+  told = now
+  scope.postMessage({ time: ms })
 }
 
 let glue: Promise<unknown> = Promise.resolve()

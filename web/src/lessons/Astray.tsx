@@ -1,5 +1,5 @@
-// Astray names what the learner did that the step did not ask for, and says when the lesson cannot be finished from here. The ways
-// back stand beside it.
+// Astray names what the learner did that the step did not ask for, and says when the lesson's own way does not work from here: since which
+// line, why, and what else passes the step. The ways back stand beside it.
 import type { Broken, LessonState, Unasked } from '../engine/protocol'
 import { head, seek } from '../state/session'
 import { text } from '../text'
@@ -9,19 +9,30 @@ const words = text.lessons
 export function Astray({ state, broken }: { state: LessonState; broken: Broken | null }) {
   const last = state.unasked.at(-1)
   if (!broken && !last) return null
-  const to = broken ? broken.n - 1 : (last?.n ?? 1) - 1
+  const to = broken ? Math.max(0, broken.n - 1) : (last?.n ?? 1) - 1
   return (
     <div class={broken ? 'note astray broken' : 'note astray'} role="status">
-      {broken ? <p><b>{words.broken}</b> <code>{broken.line}</code> {words.inTheWay(broken.step + 1)} <span class="hint">{text.said(broken.why)}</span></p>
+      {broken ? <Way of={broken} />
         : last && <p>{words.unasked} <code>{last.line}</code> {effects(last)}</p>}
       <p class="chips">
-        <button onClick={() => void seek(to)}>{head.value.n - to > 1 ? words.undoTo(head.value.n - to) : words.undo}</button>
+        {(!broken || broken.n > 0) && <button onClick={() => void seek(to)}>{head.value.n - to > 1 ? words.undoTo(head.value.n - to) : words.undo}</button>}
         {state.begun < head.value.n && (!broken || broken.n > state.begun) && (
           <button class="quiet" onClick={() => void seek(state.begun)}>{words.restartStep}</button>
         )}
         <button class="quiet" onClick={() => void seek(0)}>{words.restart}</button>
       </p>
     </div>
+  )
+}
+
+// Way says what fails now, the line since which it does, and what would do it as well.
+function Way({ of: { step, why, line, n, check } }: { of: Broken }) {
+  return (
+    <>
+      <p><b>{words.broken(step + 1)}</b> <span class="hint">{text.said(why)}</span></p>
+      {n > 0 && <p>{words.since} <code>{line}</code></p>}
+      {check.length > 0 && <p class="hint">{words.otherWay} {check.map((condition, i) => <>{i > 0 && ', '}<code>{condition}</code></>)}</p>}
+    </>
   )
 }
 

@@ -2,6 +2,7 @@
 // it is a list. Arrow keys go from lesson to lesson, as Tab does.
 import { useRef, useState } from 'preact/hooks'
 import type { LessonInfo } from '../engine/protocol'
+import { dialog } from '../state/page'
 import { enterFreePlay, enterLesson } from '../state/worlds'
 import { text } from '../text'
 import { Dialog } from '../ui/Dialog'
@@ -16,6 +17,7 @@ const words = text.lessons
 export function Lessons() {
   const map = useRef<HTMLDivElement>(null)
   const [near, setNear] = useState('')
+  const [sure, setSure] = useState(false)
   const all = catalogue.value
   const done = all.filter(info => progress.value[info.id]?.done)
   const look = (event: Event) => setNear((event.target as HTMLElement).closest<HTMLElement>('.lesson')?.dataset['lesson'] ?? '')
@@ -38,7 +40,8 @@ export function Lessons() {
       <p class="split">
         <button onClick={() => void enterFreePlay()}>{text.head.sandbox}</button>
         <button onClick={() => openBuilder()}>{text.map.write}</button>
-        <button class="quiet" onClick={forgetProgress}>{words.reset}</button>
+        <button onClick={() => { dialog.value = 'course' }}>{text.course.title}</button>
+        <button class="quiet" onClick={() => { if (sure) forgetProgress(); setSure(!sure) }}>{sure ? words.reallyReset : words.reset}</button>
       </p>
     </Dialog>
   )

@@ -1,10 +1,12 @@
-// Which pieces of code in a text are lines of the scenario language, and not only words of it.
-const commands = new Set(('get list watch create apply replace patch delete deletecollection request tick clock settle '
-  + 'compact expire restore lag cut resume restart stall close stop route hold release jump fault informer pager '
-  + 'controller step crash start expect let').split(' '))
+// Which pieces of code in a text are lines that the command line runs, and not only words of them: the engine's table of commands says so.
+import { signal } from '@preact/signals'
+
+/** usages are the commands of the engine with their arguments, by their names. */
+export const usages = signal(new Map<string, string>())
 
 /** runnable says whether code is a whole command, and not only the name of one. */
 export function runnable(code: string): boolean {
   const [first = '', ...rest] = code.trim().split(/\s+/)
-  return commands.has(first) && (rest.length > 0 || ['compact', 'expire', 'settle'].includes(first))
+  const usage = usages.value.get(first)
+  return usage !== undefined && (rest.length > 0 || usage.replace(/\[.*?\]/g, '').trim() === first)
 }

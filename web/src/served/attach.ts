@@ -1,5 +1,6 @@
 // The page shows a cluster that is served, or asks for a token when that refuses it.
 import { attach, status } from '../state/session'
+import { bringMore } from '../text'
 import { Refusal, Served } from './served'
 import { wanted } from './token'
 
@@ -8,6 +9,7 @@ export async function attachServed(): Promise<void> {
   wanted.value = ''
   status.value = { state: 'loading' }
   try {
+    await bringMore() // the words of its errors
     await attach(new Served())
   } catch (error) {
     if (!(error instanceof Refusal)) throw error

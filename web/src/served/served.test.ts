@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest'
 import type { Resource } from '../engine/protocol'
 import { Tracer, type Entry } from './frames'
+import { bringMore } from '../text'
 import { requestOf, words } from './lines'
+
+await bringMore()
 
 const resource = (group: string, version: string, name: string, kind: string, namespaced = true): Resource =>
   ({ group, version, resource: name, kind, namespaced, verbs: ['list'], short: name === 'configmaps' ? ['cm'] : [] })

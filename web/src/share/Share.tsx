@@ -9,7 +9,7 @@ import { Dialog } from '../ui/Dialog'
 import { currentLink, linkLimit } from './link'
 import { mostBytes } from './codec'
 
-const words = text.share
+const words = text.sharing
 
 export function Share() {
   const [link, setLink] = useState('')

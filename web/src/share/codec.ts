@@ -1,11 +1,13 @@
 // A world as a link: #v1.<engine>.<base64url of deflate-raw of JSON>. Whoever opens it gets the same bytes, because a
 // world is a function of its engine, its seed and its log. A link is input from strangers: its size is checked while it
 // is unpacked and its shape before it is used, and its texts are only ever shown as text.
-import type { Boot, Op } from '../engine/protocol'
+import type { Boot, Op, Story } from '../engine/protocol'
 import { text } from '../text'
 
 export interface Shared extends Boot {
   lesson?: string
+  /** course is checked by teach/course.ts. */
+  course?: unknown
 }
 
 const faults = text.share.faults
@@ -66,19 +68,32 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> {
 
 function checked(value: unknown): Shared {
   if (typeof value !== 'object' || value === null) throw new Error(faults.world)
-  const { seed, replicas, scenario, lesson, own, log, cursor, answers, controllers, nodes } = value as Record<string, unknown>
-  const world: Shared = {}
+  const { seed, replicas, scenario, lesson, own, log, cursor, answers, controllers, nodes, whole, story, course } = value as Record<string, unknown>
+  const world: Shared = course ? { course } : {}
   if (typeof seed === 'string' && /^\d{1,20}$/.test(seed)) world.seed = seed
   if (typeof scenario === 'string') world.scenario = scenario
   if (typeof lesson === 'string' && /^[\w-]{1,64}$/.test(lesson)) world.lesson = lesson
   if (typeof own === 'string') world.own = own
   if (Array.isArray(replicas)) world.replicas = replicas.slice(0, 9) as NonNullable<Boot['replicas']>
+  if (typeof story === 'object' && story !== null) world.story = checkedStory(story)
+  if (whole === true) world.whole = true
   if (Array.isArray(controllers)) world.controllers = controllers.filter(c => typeof c === 'string').slice(0, 100)
   if (typeof nodes === 'number' && Number.isInteger(nodes) && nodes > 0) world.nodes = nodes
   if (typeof cursor === 'number' && Number.isInteger(cursor) && cursor >= 0) world.cursor = cursor
   if (log !== undefined) world.log = checkedLog(log)
   if (typeof answers === 'object' && answers !== null) world.answers = checkedAnswers(answers)
   return world
+}
+
+const longest = 2000 // characters of a text of a story
+
+function checkedStory(story: object): Story {
+  const { title, about, lesson, captions } = story as Record<string, unknown>
+  const words = (value: unknown) => (typeof value === 'string' ? value.slice(0, longest) : '')
+  return {
+    title: words(title), about: words(about), captions: Array.isArray(captions) ? captions.slice(0, mostOps).map(words) : [],
+    lesson: /^[\w-]{1,64}$/.test(words(lesson)) ? words(lesson) : '',
+  }
 }
 
 // The engine keeps those that answer a question of the lesson.

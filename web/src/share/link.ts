@@ -1,7 +1,8 @@
 // The address bar holds the world: after each operation the hash is written anew, without adding to the history.
 import { effect } from '@preact/signals'
 import { manifest } from '../engine/files'
-import { bootBody, engineName, head, lessonState, ready } from '../state/session'
+import type { Boot } from '../engine/protocol'
+import { attached, bootBody, engineName, head, lessonState, ready } from '../state/session'
 import { pack } from './codec'
 
 const pause = 350 // ms between two operations from which on the address bar is written at once
@@ -26,10 +27,32 @@ export async function lessonLink(own: string): Promise<string> {
   return `${location.origin}${location.pathname}#${await pack({ own, log: [] }, engineHash())}`
 }
 
+const unsaved = 'kubesim.unsaved'
+
+/** takeUnsaved is a world that the tab had when it was left before the address bar was written, if its address is this one. */
+export function takeUnsaved(): Boot | null {
+  try {
+    const kept = JSON.parse(sessionStorage.getItem(unsaved) ?? 'null') as { address: string; world: Boot } | null
+    sessionStorage.removeItem(unsaved)
+    return kept?.address === location.href ? kept.world : null
+  } catch {
+    return null
+  }
+}
+
 /** keepAddress writes the address bar from now on, except of the world that the page opens with anyway. */
 export function keepAddress(opening: () => boolean): void {
   let timer = 0
   let last = 0
+  let written = 0 // operations that the address has
+  addEventListener('pagehide', () => {
+    if (written === head.value.n || !ready.value || attached.value || opening()) return
+    try {
+      sessionStorage.setItem(unsaved, JSON.stringify({ address: location.href, world: bootBody() }))
+    } catch {
+      // Storage is refused or full: the address keeps the last state that was written.
+    }
+  })
   effect(() => {
     const { n, branch } = head.value
     if (!ready.value || opening() || (n === 0 && branch === '0' && !lessonState.value)) return
@@ -37,7 +60,9 @@ export function keepAddress(opening: () => boolean): void {
     const write = () => {
       last = performance.now()
       void currentHash().then(hash => {
-        if (head.value.n === n && head.value.branch === branch) history.replaceState(null, '', `#${hash}`)
+        if (head.value.n !== n || head.value.branch !== branch) return
+        history.replaceState(null, '', `#${hash}`)
+        written = n
       })
     }
     // At once, unless many operations follow each other: some browsers take no more than three a second.

@@ -41,7 +41,7 @@ function answer({ kind, body }: Sent): object {
       return { head: head(), ...extra[kind] }
     case 'query':
       return { data: { log, seed: '1', from: 0, results: log.map((_, i) => ({ lines: [`answer ${i + 1}`], ok: true })),
-        resources: [], namespaces: [], ...extra[body['view'] as string] } }
+        resources: [], namespaces: [], commands: [], ...extra[body['view'] as string] } }
     default:
       return { head: head(), ...extra[kind] }
   }

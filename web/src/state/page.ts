@@ -1,18 +1,28 @@
 // What the page itself is doing: which tab and dialog are open, the theme, and the line that is being typed.
 import { effect, signal } from '@preact/signals'
-import type { english } from '../text.en'
+import type { english } from '../text.more.en'
 
 /** Tab is the name of a panel of the workspace (ui/panels.ts). */
 export type Tab = keyof typeof english.tabs
-export type Dialog = '' | 'lessons' | 'share' | 'keys' | 'situations' | 'builder'
+export type Dialog = '' | 'lessons' | 'share' | 'keys' | 'situations' | 'builder' | 'stories' | 'course'
 export type Theme = 'auto' | 'light' | 'dark'
 
 export const tab = signal<Tab>('console')
 export const dialog = signal<Dialog>('')
 export const notice = signal('')
 export const line = signal('')
+/** inside is the kubectl exec of the shell in a container whose lines are typed, or ''. */
+export const inside = signal('')
 export const theme = signal<Theme>((recall('theme') as Theme) || 'auto')
 export const singleKeys = signal(recall('singleKeys') !== 'off')
+
+/** drawer says whether the details of a frame are beside what it is about; where there is little room they are at first not. */
+export const drawer = signal(recall('drawer') ? recall('drawer') === 'open' : typeof matchMedia === 'function' && matchMedia('(min-width: 1181px)').matches)
+
+export function toggleDrawer(): void {
+  drawer.value = !drawer.value
+  remember('drawer', drawer.value ? 'open' : 'closed')
+}
 
 /** object is the object that the objects tab shows. */
 export const object = signal<{ resource: string; ns: string; name: string } | null>(null)

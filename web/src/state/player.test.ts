@@ -83,7 +83,7 @@ test('outside of a lesson Play goes on with what comes', async () => {
 test('the recording plays from its first frame, and the engine takes over where it is', () => {
   session.status.value = { state: 'loading' }
   session.show([{ branch: '0', reset: true, frames: made(0, 30) }])
-  player.rehearse()
+  player.rehearse(() => 330)
   vi.advanceTimersByTime(3300)
   const at = player.view.value
   expect(at).toBeGreaterThan(5)

@@ -13,7 +13,10 @@ export const speed = signal(1)
 export const selected = signal(0) // the frame whose details are open; 0: none
 export const hovered = signal(0) // the frame whose causes are lit; 0: none
 
-/** known are the lanes of the newest moment, as the engine tells them. */
+/** rehearsing reports whether the opening story is playing. */
+export const rehearsing = signal(false)
+
+/** known are the lanes of the newest moment, as reported by the engine. */
 export const known = signal<Known[]>([])
 
 /** arrived says that the frame in view is the newest one: what the engine tells of now belongs to the picture. */
@@ -31,12 +34,12 @@ export const picture = computed<Picture>(() => {
   return unfolded.value ? all : foldAway(all, lanes)
 })
 
-const still = typeof matchMedia === 'function' ? matchMedia('(prefers-reduced-motion: reduce)') : { matches: true }
+/** still says that its user wants no motion that they did not ask for. */
+export const still = typeof matchMedia === 'function' ? matchMedia('(prefers-reduced-motion: reduce)') : { matches: true }
 const stepTime = 90 // ms of page time for each new frame while following
 const longest = 900 - pause // ms until frames that came, at their pace, are in view, however many there are
 const tick = 30 // ms between two pictures while catching up
 const playTime = 420 // ms for each frame while playing, at speed 1
-const slowly = 330 // ms for each frame of the recording that plays before the engine is there
 
 let timer = 0
 let due: { n: number; at: number }[] = [] // frame n is to be in view at that moment
@@ -61,7 +64,7 @@ function follow(before: number, newest: number, reset: boolean, same: boolean): 
     return
   }
   if (!live.value) return
-  if (still.matches || document.hidden || newest - view.value < 2) {
+  if (rehearsing.value || still.matches || document.hidden || newest - view.value < 2) {
     stop()
     view.value = newest
     return
@@ -69,11 +72,20 @@ function follow(before: number, newest: number, reset: boolean, same: boolean): 
   catchUp(newest, Math.min(stepTime * (newest - before), longest))
 }
 
-/** rehearse shows the frames there are one after the other, slowly, from the first. */
-export function rehearse(): void {
-  if (still.matches || document.hidden) return
-  view.value = Math.min(1, frames.value.length)
-  catchUp(frames.value.length, slowly * frames.value.length)
+/** rehearse shows the frames there are one after the other, each as long as wait says, from the one after n: on its own only
+ * where motion is wanted. */
+export function rehearse(wait: (n: number) => number, n = 0, asked = false): void {
+  if (document.hidden || (!asked && still.matches)) return
+  stop()
+  live.value = true
+  rehearsing.value = true
+  const next = () => {
+    view.value = Math.min(view.value + 1, frames.value.length)
+    if (view.value < frames.value.length) timer = window.setTimeout(next, wait(view.value))
+    else rehearsing.value = false
+  }
+  view.value = n
+  next()
 }
 
 function catchUp(newest: number, within: number): void {
@@ -107,6 +119,7 @@ function stop(): void {
   clearTimeout(timer)
   timer = 0
   due = []
+  rehearsing.value = false
 }
 
 /** look goes to frame n and stays there, unless n is the newest. */
@@ -175,11 +188,13 @@ async function goOn(): Promise<void> {
 }
 
 /** opInView is the number of the last operation that is over at the frame in view. */
-export const opInView = computed(() => {
-  if (arrived.value) return head.value.n
-  const op = frames.value[view.value - 1]?.op ?? 0
-  return frames.value[view.value]?.op === op ? Math.max(0, op - 1) : op
-})
+export const opInView = computed(() => (arrived.value ? head.value.n : opAt(view.value)))
+
+/** opAt is the number of the last operation that is over at frame n. */
+export function opAt(n: number): number {
+  const op = frames.value[n - 1]?.op ?? 0
+  return frames.value[n]?.op === op ? Math.max(0, op - 1) : op
+}
 
 /** moment is what a query takes along to be answered as things were at the frame in view; nothing at the newest one. */
 export const moment = computed<{ n?: number }>(() => (live.value || opInView.value === head.value.n ? {} : { n: opInView.value }))

@@ -5,7 +5,9 @@ import { putManifest } from './manifests'
 import { paced } from './pace'
 import { Engine, Refused, type FramesMessage } from '../engine/engine'
 import { compile, manifest, schemaData, type EngineName } from '../engine/files'
-import type { Boot, Exchange, Frame, Head, Lesson, LessonState, Op, Resource, Result } from '../engine/protocol'
+import type { Boot, Exchange, Frame, Head, Lesson, LessonState, Op, Resource, Result, Story } from '../engine/protocol'
+import { storyOf } from './story'
+import { usages } from '../lessons/runnable'
 import { text } from '../text'
 
 export type Status =
@@ -20,12 +22,14 @@ export interface Entry {
   line: string
   result?: Told | undefined
   error?: string
+  /** auto: the running clock made it, not a person. */
+  auto?: boolean
   /** help is what the page itself says to a line: words, and what they mean. */
   help?: [string, string][]
 }
 
 /** Told is what a transcript says of an operation. */
-export type Told = Pick<Result, 'lines' | 'ok' | 'text' | 'waiting'>
+export type Told = Pick<Result, 'lines' | 'ok' | 'text' | 'waiting' | 'watch'>
 
 export interface Answer {
   head?: Head
@@ -46,6 +50,15 @@ export const lesson = signal<Lesson | null>(null)
 export const engineName = signal<EngineName>('core')
 export const version = signal('')
 export const busy = signal(0)
+
+/** ticking says that simulated time passes by itself, second by second: clock.ts. */
+export const ticking = signal(false)
+
+/** story contains the captions that the page shows beside the world, or null. */
+export const story = signal<Story | null>(null)
+
+/** running is the line that the engine works on, and how far the world's clock has come in it; null if it works on none. */
+export const running = signal<{ line: string; time: number } | null>(null)
 export const ready = computed(() => status.value.state === 'ready')
 
 /** own is the frame of the last request that a line of the learner sent; others may have acted since. */
@@ -60,7 +73,7 @@ export interface World {
   onFrames: (message: FramesMessage) => void
   onExit: (text: string) => void
   ask<T>(kind: string, body?: object): Promise<T>
-  stop(): void
+  stop(why?: string): void
 }
 
 /** attached says that the world is a cluster that kubesim serves. */
@@ -68,6 +81,12 @@ export const attached = signal(false)
 
 /** lessonTexts are those of the lessons in the language of the page, by their ids; a lesson that is not among them speaks English. */
 export const lessonTexts = signal<Record<string, string>>({})
+
+/** replaced are the worlds that were rebuilt with more servers: what made them, and the operation at which that happened. */
+const replaced = signal<{ boot: Boot; n: number }[]>([])
+
+/** undoable says whether there is anything to undo. */
+export const undoable = computed(() => head.value.n > 0 || replaced.value.length > 0)
 
 let engine: World | null = null
 let booted: Boot = {}
@@ -84,7 +103,9 @@ export async function start(boot: Boot, name: EngineName = 'core'): Promise<void
 /** bootWith makes a fresh world in the running engine. One that the engine refuses leaves everything as it was. */
 export async function bootWith(boot: Boot): Promise<void> {
   const answer = await ask<Answer & { version: string }>('boot', boot)
+  story.value = boot.story ?? (boot.scenario ? storyOf(boot.scenario) : null)
   booted = boot
+  replaced.value = []
   log = [...(boot.log ?? [])]
   if (boot.scenario !== undefined) await adopt()
   for (const op of log) for (const [name, content] of Object.entries(op.files ?? {})) putManifest(name, content)
@@ -107,11 +128,29 @@ async function told(): Promise<Entry[]> {
   return log.map((op, i) => ({ id: ++entries, op: i + 1, line: op.line, result: results[i - from] })).slice(-longest)
 }
 
+/** rebuild makes this world again with other servers. Controllers, nodes and log stay; undo brings the world before back. */
+export async function rebuild(replicas: Boot['replicas'], boot: (body: Boot) => Promise<boolean>): Promise<boolean> {
+  const [before, earlier] = [bootBody(), replaced.value]
+  const { lesson: id, own: mine, answers: _answers, log: all = [], cursor, ...rest } = before
+  // A lesson has the servers that it has, and its log means nothing elsewhere.
+  const kept = id || mine ? [] : all
+  const body = { ...rest, replicas: replicas ?? [], log: withoutReplicas(kept), cursor: withoutReplicas(kept.slice(0, cursor)).length }
+  if (!(await boot(body))) return false
+  replaced.value = [...earlier, { boot: before, n: head.value.n }]
+  return true
+}
+
+/** withoutReplicas is a log that leaves it to the boot how many servers there are. */
+export function withoutReplicas(log: readonly Op[]): Op[] {
+  return log.filter(({ line }) => !/^\s*replicas?\s/.test(line))
+}
+
 interface Made {
   seed: string
   replicas: Boot['replicas']
   controllers?: string[]
   nodes?: number
+  whole?: boolean
   log: Op[] | null
   files?: Record<string, string>
 }
@@ -123,6 +162,7 @@ async function adopt(): Promise<void> {
   if (made.replicas?.length) booted.replicas = made.replicas
   if (made.controllers?.length) booted.controllers = made.controllers
   if (made.nodes) booted.nodes = made.nodes
+  if (made.whole) booted.whole = true
 }
 
 // takeLog takes over the engine's log. The files of a scenario come along with its first operation.
@@ -135,7 +175,7 @@ async function takeLog(): Promise<Made> {
 
 /** bootBody is what makes this world again: a share link holds it, and a restart sends it. */
 export function bootBody(): Boot {
-  const body: Boot = { ...booted, log: [...log], cursor: head.value.n }
+  const body: Boot = { ...booted, ...(story.value && { story: story.value }), log: [...log], cursor: head.value.n }
   const answers = (lessonState.value?.predicted ?? []).flatMap((p, step) => (p && p.answer >= 0 ? [[step, p.answer]] : []))
   if (answers.length > 0) body.answers = Object.fromEntries(answers) as Record<string, number>
   return body
@@ -150,9 +190,10 @@ export function show(messages: FramesMessage[]): void {
 }
 
 /** run executes one line. It never rejects: what went wrong is in the entry of the transcript. */
-export async function run(line: string, files?: Record<string, string>): Promise<Result | null> {
+export async function run(line: string, files?: Record<string, string>, auto = false): Promise<Result | null> {
   const op: Op = files && Object.keys(files).length > 0 ? { line, files } : { line }
   busy.value++
+  running.value ??= { line, time: 0 }
   try {
     const answer = await ask<Answer & { head: Head; result: Result }>('do', { op })
     log.length = answer.head.n - 1 // lines may be sent before others are answered: where this one went, the engine says
@@ -160,14 +201,40 @@ export async function run(line: string, files?: Record<string, string>): Promise
     absorb(answer)
     coming.said = answer.result
     showSoon()
-    note({ op: head.value.n, line, result: answer.result })
+    note({ op: head.value.n, line, result: answer.result, auto })
     return answer.result
   } catch (error) {
     note({ op: head.value.n, line, error: (error as Error).message })
     return null
   } finally {
-    busy.value--
+    done()
   }
+}
+
+// done records that a request has ended.
+function done(): void {
+  busy.value--
+  if (busy.value === 0) running.value = null
+}
+
+/** interrupt stops what the engine is doing: a new Worker replays the log without it. */
+export async function interrupt(): Promise<void> {
+  if (!engine || attached.value) return
+  const body = bootBody()
+  const name = engineName.value
+  engine.stop(text.engine.interrupted)
+  await new Promise(resolve => setTimeout(resolve)) // the lines that were stopped say so
+  const stopped = transcript.value.filter(({ error }) => error === text.engine.interrupted)
+  status.value = { state: 'loading' }
+  await start(body, name)
+  const before = transcript.value.filter(({ op }) => op <= (body.log?.length ?? 0)) // a line may have been typed meanwhile
+  transcript.value = [...before, ...stopped, ...transcript.value.slice(before.length)]
+}
+
+/** followed is the name of the newest watch that a kubectl line of the transcript began and no later line has stopped; "" if there is none. */
+export function followed(entries: readonly Entry[]): string {
+  const stopped = new Set(entries.map(({ line }) => /^stop (\S+)$/.exec(line)?.[1]))
+  return entries.findLast(({ line, result }) => /^[!? ]*(?:kubectl|k)\b/.test(line) && result?.watch && !stopped.has(result.watch))?.result?.watch ?? ''
 }
 
 /** note adds an entry to the transcript; one that was carried out takes the place of those that were undone. */
@@ -183,8 +250,23 @@ export async function seek(n: number): Promise<void> {
   await change('seek', { n })
 }
 
-/** undo goes one operation back from where the engine is once it has carried out the lines that were sent before. */
-export async function undo(): Promise<void> {
+let undone: Promise<void> = Promise.resolve()
+
+/** undo goes one operation back from where the engine is once it has carried out the lines and undos that were sent before. */
+export function undo(): Promise<void> {
+  ticking.value = false
+  undone = undone.then(undoOne, undoOne)
+  return undone
+}
+
+async function undoOne(): Promise<void> {
+  const last = replaced.value.at(-1)
+  if (last && busy.value === 0 && head.value.n <= last.n) {
+    const before = replaced.value.slice(0, -1)
+    await bootWith(last.boot)
+    replaced.value = before
+    return
+  }
   if (head.value.n > 0 || busy.value > 0) await change('undo')
 }
 
@@ -211,6 +293,7 @@ export async function branch(id: string): Promise<void> {
 /** change sends a request whose answer moves the world or the lesson; it says whether the engine agreed. */
 export async function change<T extends object = Answer>(kind: string, body: object = {}): Promise<T | null> {
   busy.value++
+  running.value ??= { line: kind, time: 0 }
   try {
     const answer = await ask<T & Answer>(kind, body)
     absorb(answer)
@@ -219,7 +302,7 @@ export async function change<T extends object = Answer>(kind: string, body: obje
     note({ op: head.value.n, line: kind, error: (error as Error).message })
     return null
   } finally {
-    busy.value--
+    done()
   }
 }
 
@@ -254,6 +337,9 @@ async function describe(): Promise<void> {
   await discover()
   lesson.value = lessonState.value ? await query<Lesson>('lesson') : null
   for (const [name, content] of Object.entries(lesson.value?.files ?? {})) putManifest(name, content)
+  if (!lesson.value || usages.value.size > 0) return
+  const { commands } = await query<{ commands: { name: string; usage: string }[] }>('help')
+  usages.value = new Map(commands.map(({ name, usage }) => [name, usage]))
 }
 
 // discover asks which resources and namespaces there are: after a boot, and when one of them has been written.
@@ -334,6 +420,7 @@ function connect(world: World): void {
   engineName.value = world.name
   engine = world
   engine.onFrames = receive
+  if (world instanceof Engine) world.onTime = time => { if (running.value) running.value = { ...running.value, time } }
   engine.onExit = why => {
     status.value = { state: 'stopped', text: why }
   }

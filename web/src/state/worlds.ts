@@ -5,29 +5,32 @@ import { currentHash } from '../share/link'
 import { unpack } from '../share/codec'
 import { text } from '../text'
 import { dialog, notice } from './page'
-import { attached, bootWith, head, lessonState, ready, start } from './session'
+import { captionsOf } from './story'
+import { opAt, still } from './player'
+import { attached, bootWith, frames, head, lessonState, ready, start, story, ticking } from './session'
 import type { Boot } from '../engine/protocol'
 
-/** captions say, for each operation of the scenario with which the page opens, what it is about. */
-export const captions = signal<string[]>([])
+/** captions say, for each operation of the scenario that made the world, what it is about. */
+export const captions = computed(() => story.value?.captions ?? [])
 
 /** opener is the scenario with which the page opens; "" until it is there. */
 export const opener = signal('')
 const length = signal(0) // operations of that scenario, while its world is there
 
-/** opening says that the world is the one that the page opened with, and that nobody has done anything in it. */
+/** opening reports whether the world is the one that the page opened with, without any operation of the user. */
 export const opening = computed(() => length.value > 0 && head.value.total === length.value)
 
-/** captionsOf reads the comments of a scenario: each is about the operations below it, the first one about all. */
-export function captionsOf(scenario: string): string[] {
-  const script = scenario.split(/^-- .* --$/m, 1)[0] ?? ''
-  let now = ''
-  const out: string[] = []
-  for (const line of script.split('\n')) {
-    if (line.startsWith('#')) now = line.slice(1).trim()
-    else if (line.trim()) out.push(now)
-  }
-  return out
+/** captionAt is what the story says at frame n. */
+export const captionAt = (n: number): string => captions.value[Math.max(0, Math.min(opAt(n), captions.value.length - 1))] ?? ''
+
+const [word, least, shortest] = [250, 60, 1200] // ms to read a word, at least for each frame, and at least for each caption
+
+/** readingTime is how long frame n is shown, so that its caption can be read while its frames go by. */
+export function readingTime(n: number): number {
+  const caption = captionAt(n)
+  const together = frames.value.filter(frame => captionAt(frame.n) === caption).length
+  const words = caption.split(/\s+/).length + (caption.match(/\p{Script=Han}/gu)?.length ?? 0) / 2
+  return Math.max(least, Math.max(shortest, words * word) / together)
 }
 
 /** enter leaves the world there is for another one. It says so when the engine refuses it. */
@@ -42,17 +45,15 @@ export async function enter(boot: Boot): Promise<boolean> {
 
 export const enterLesson = (id: string) => enter({ lesson: id })
 
-/** freePlay is a world that nobody has done anything in: controllers and nodes are there, and wait for objects. */
-export const freePlay: Boot = { seed: '1', controllers: ['*'], nodes: 3 }
+/** freePlay is the boot of a new cluster with roles, controllers and nodes, and without objects of the user. */
+export const freePlay: Boot = { seed: '1', controllers: ['*'], nodes: 3, whole: true }
 export const enterFreePlay = () => enter(freePlay)
-
-/** enterBare leaves for a world in which nothing works by itself, for what counts objects and revisions. */
-export const enterBare = () => enter({ seed: '1' })
 
 async function begin(boot: Boot): Promise<boolean> {
   try {
     await (attached.value ? start(boot) : bootWith(boot))
     length.value = 0
+    ticking.value = boot === freePlay && !still.matches
     return true
   } catch (error) {
     notice.value = `${text.share.refused}: ${(error as Error).message}`
@@ -61,13 +62,17 @@ async function begin(boot: Boot): Promise<boolean> {
 }
 
 /** opens says that the first world that there will be is the one that the page opens with: it is known from its first moment on. */
-export function opens(): void {
+export function opens(scenario: string): Boot {
   const stop = ready.subscribe(there => {
     if (!there) return
     opened()
     stop()
   })
+  return openingWorld(scenario)
 }
+
+// The opening story is shown only beside its own world, until the user changes that.
+const openingWorld = (scenario: string): Boot => ({ scenario, story: { captions: captionsOf(scenario) } })
 
 // opened notes that the world that is there now is the one that the page opens with.
 function opened(): void {
@@ -82,7 +87,7 @@ export function listenBack(): void {
 async function goBack(): Promise<void> {
   dialog.value = ''
   if (location.hash.length < 2) {
-    if (opener.value && (await begin({ scenario: opener.value }))) opened()
+    if (opener.value && (await begin(openingWorld(opener.value)))) opened()
     return
   }
   try {

@@ -1,21 +1,16 @@
 // Controls is the strip above the lanes: where in the past the page looks, how it plays, and the world's own clock.
-import { signal } from '@preact/signals'
-import type { TimelineView } from '../engine/protocol'
 import {
   arrived, ended, live, look, nextInteresting, opInView, playing, revisionInView, speed, step, toEnd, togglePlay, toStart, view,
 } from '../state/player'
-import { branch, branches, fork, frames, head, ready, redo, undo } from '../state/session'
+import { ahead, due } from '../state/clock'
+import { attached, branch, branches, fork, frames, head, lessonState, ready, redo, run, ticking, undo, undoable } from '../state/session'
 import { text } from '../text'
 import { Icon } from '../ui/Icon'
-import type { Axis } from './layout'
 import { elapsed } from './elapsed'
 
 const words = text.timeline
 
-/** due is when time makes something happen, as the engine tells it. */
-export const due = signal<TimelineView['next']>(null)
-
-export function Controls({ axis, onAxis }: { axis: Axis; onAxis(axis: Axis): void }) {
+export function Controls() {
   const last = frames.value.length
   return (
     <div class="controls">
@@ -29,16 +24,25 @@ export function Controls({ axis, onAxis }: { axis: Axis; onAxis(axis: Axis): voi
       </div>
       <input class="scrub" type="range" min={Math.min(1, last)} max={last} value={view.value} aria-label={words.scrub}
         aria-valuetext={words.past(view.value, last)} onInput={event => look(Number(event.currentTarget.value))} />
-      <Clock />
-      <div class="options">
-        <Choice label={words.axis} value={axis} onChoose={value => onAxis(value as Axis)}
-          options={[['revision', words.revision], ['time', words.time]]} />
+      {(playing.value || !live.value) && (
         <Choice label={words.speed} value={String(speed.value)} onChoose={value => { speed.value = Number(value) }}
           options={['0.25', '0.5', '1', '2', '4', '10'].map(rate => [rate, `${rate}×`])} />
-        {branches.value.length > 1 && <Branches />}
-        <Undo />
-      </div>
+      )}
+      {branches.value.length > 1 && <Branches />}
+      <Clock />
+      {ready.value && !lessonState.value && !attached.value && <Time />}
     </div>
+  )
+}
+
+// Time lets simulated time pass: with real time, by a second, or until controllers have nothing left to do.
+function Time() {
+  return (
+    <span class="pair" role="group" aria-label={words.now}>
+      <Button icon={ticking.value ? 'pause' : 'clock'} label={ticking.value ? words.stand : words.go} run={() => { ticking.value = !ticking.value }} />
+      <button class="quiet" title={words.second} onClick={() => void run('tick 1s')}>+1 s</button>
+      <button class="quiet" title={words.settled} onClick={() => void run('tick settled')}>{words.untilSettled}</button>
+    </span>
   )
 }
 
@@ -46,10 +50,11 @@ function Branches() {
   return <Choice label={words.branch} value={head.value.branch} onChoose={id => void branch(id)} options={branches.value.map(id => [id, `${words.branch} ${id}`])} />
 }
 
-function Undo() {
+/** Undo takes operations back, and brings them again. */
+export function Undo() {
   return (
     <span class="pair">
-      <Button icon="undo" label={words.undo} run={undo} off={!ready.value || head.value.n === 0} />
+      <Button icon="undo" label={words.undo} run={undo} off={!ready.value || !undoable.value} />
       <Button icon="redo" label={words.redo} run={redo} off={!ready.value || head.value.n >= head.value.total} />
     </span>
   )
@@ -69,7 +74,7 @@ export function Past() {
 }
 
 function Clock() {
-  const now = arrived.value ? head.value.vt : (frames.value[view.value - 1]?.vt ?? 0)
+  const now = arrived.value ? head.value.vt + ahead.value * 1000 : (frames.value[view.value - 1]?.vt ?? 0)
   return (
     <dl class="clock">
       <div><dt>{words.at}</dt><dd>{revisionInView.value}</dd></div>

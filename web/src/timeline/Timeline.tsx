@@ -2,11 +2,12 @@
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { TimelineView, TokenSpan } from '../engine/protocol'
+import { due } from '../state/clock'
 import { paced } from '../state/pace'
 import { arrived, known, picture, selected, unfolded, view } from '../state/player'
 import { frames, head, query, ready } from '../state/session'
 import { stateWords, text } from '../text'
-import { Controls, due, Past } from './Controls'
+import { Controls, Past } from './Controls'
 import type { Lane } from './fold'
 import type { Axis } from './layout'
 import { LaneWords, opened, openLane } from './LaneWords'
@@ -16,12 +17,14 @@ import { Track } from './Track'
 export const axis = signal<Axis>('revision')
 const tokens = signal<TokenSpan[]>([])
 const states = signal<Map<string, string>>(new Map())
+const versions = signal<Map<string, string>>(new Map()) // of the servers
 
 /** learn takes over what the engine (or a recording of it) says of lanes and tokens at the newest moment. */
 export function learn(view: TimelineView): void {
   tokens.value = view.tokens ?? []
   known.value = view.lanes.filter(lane => lane.kind !== 'client')
   due.value = view.next ?? null
+  versions.value = new Map(view.lanes.filter(lane => lane.kind === 'replica').map(lane => [lane.id, /v\d+\.\d+/.exec(lane.label)?.[0] ?? '']))
   states.value = new Map(view.lanes.map(lane => [lane.id, lane.state ?? '']))
 }
 
@@ -29,13 +32,17 @@ export function Timeline() {
   const shown = picture.value
   return (
     <section class="timeline" aria-label={text.timeline.title}>
-      <Controls axis={axis.value} onAxis={value => { axis.value = value }} />
+      <Controls />
       <Past />
       <LaneWords lanes={shown.lanes} states={states.value} />
       {shown.lanes.length === 0 ? <p class="nothing">{text.timeline.empty}</p> : (
         <div class="lanes">
           <ul class="labels">
-            <li class="axis" aria-hidden="true">{axis.value === 'revision' ? text.timeline.revision : text.timeline.time} →</li>
+            <li class="axis">
+              <button class="quiet" title={text.timeline.axis} onClick={() => { axis.value = axis.value === 'revision' ? 'time' : 'revision' }}>
+                {axis.value === 'revision' ? text.timeline.revision : text.timeline.time} →
+              </button>
+            </li>
             {shown.lanes.map(lane => <Label key={lane.id} lane={lane} head={shown.head} />)}
           </ul>
           <Track axis={axis.value} tokens={tokens.value} />
@@ -62,6 +69,7 @@ function Label({ lane, head }: { lane: Lane; head: number }) {
   const state = lane.expired ? words.expired : lane.closed ? words.closed : arrived.value ? stateWords(states.value.get(lane.id) ?? '') : ''
   let note = lane.horizon ? words.knows(String(lane.horizon)) : ''
   if (behind > 0 && lane.kind === 'replica') note = words.behind(behind)
+  if (lane.kind === 'replica') note = [versions.value.get(lane.id), note].filter(Boolean).join(', ')
   if (lane.kind === 'watch') note = [words.watch('').trim(), note].filter(Boolean).join(', ')
   return (
     <li class={lane.expired ? 'expired' : lane.closed ? 'closed' : ''}>

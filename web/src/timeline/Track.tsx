@@ -10,7 +10,7 @@ import { afterDrawing } from '../ui/draw'
 import { chain, type Picture } from './fold'
 import { elapsed } from './elapsed'
 import { axisHeight, Planner, rowHeight, rowY, type Axis, type Layout } from './layout'
-import { describe, laneName, Shape } from './marks'
+import { describe, hueOf, laneName, objectOf, Shape } from './marks'
 import { Hem } from './Hem'
 import { Curtain, Horizon, Tokens } from './overlays'
 import { nextMark, stopOf } from './walk'
@@ -119,21 +119,18 @@ function labelled({ columns }: Layout, from: number, to: number): { key: number;
   return out
 }
 
-// The thread joins what is lit: the mark under the pointer, else the one that is open, else the newest request.
-function litFrame(shown: Picture): number {
-  if (hovered.value) return hovered.value
-  if (selected.value && selected.value <= shown.last) return selected.value
-  if (!live.value) return shown.last
-  if (own.value && own.value <= shown.last) return own.value
-  for (let n = shown.last; n > 0; n--) if (frames.value[n - 1]?.kind === 'http.req') return n
-  return 0
+// The thread joins the mark under the pointer, or the one that is open, with its cause and its effects. Without one it joins
+// everything that the newest line of the learner has led to, or, in the past, the frame in view.
+function threaded(shown: Picture): Set<number> {
+  const mark = hovered.value || (selected.value <= shown.last && selected.value)
+  if (!mark) return chain(frames.value, live.value ? Math.min(own.value, shown.last) : shown.last)
+  const effects = frames.value.filter(frame => frame.cause === mark).map(frame => frame.n)
+  return new Set([frames.value[mark - 1]?.cause ?? 0, mark, ...effects])
 }
 
 function Thread({ shown, plan }: { shown: Picture; plan: Layout }) {
-  const lit = litFrame(shown)
-  if (!lit) return null
   const rows = new Map(shown.lanes.map((lane, row) => [lane.id, row]))
-  const set = chain(frames.value, lit)
+  const set = threaded(shown)
   const spot = (frame: Frame) => [plan.x(frame.n), rowY(rows.get(frame.lane) ?? 0)] as const
   return (
     <g class="thread" aria-hidden="true">
@@ -145,7 +142,7 @@ function Thread({ shown, plan }: { shown: Picture; plan: Layout }) {
         const [x1, y1] = spot(cause)
         const [x2, y2] = spot(frame)
         const middle = (y1 + y2) / 2
-        return <path key={n} d={`M${x1} ${y1} C${x1} ${middle} ${x2} ${middle} ${x2} ${y2}`} />
+        return <path key={n} pathLength={1} d={`M${x1} ${y1} C${x1} ${middle} ${x2} ${middle} ${x2} ${y2}`} />
       })}
     </g>
   )
@@ -173,7 +170,10 @@ function Marks({ shown, plan, from, to, show }: { shown: Picture; plan: Layout; 
         return (
           <g key={lane.id} role="group" aria-label={laneName(lane.id)}>
             {inSight.map(frame => <Mark key={frame.n} frame={frame} x={plan.x(frame.n)} y={rowY(row)} show={show} stop={frame.n === stop} lit={lit?.has(frame.n) ?? false}
-              gone={Number(frame.rv) <= shown.compacted && lane.kind !== 'client'} />)}
+              gone={Number(frame.rv) <= shown.compacted && lane.kind !== 'client' && !/\b410\b/.test(frame.text)} />)}
+            {lane.kind === 'store' && inSight.map(frame => plan.space(frame.n) >= least && (
+              <text key={frame.n} class="named" aria-hidden="true" x={plan.x(frame.n)} y={rowY(row) + 18}>{shortened(objectOf(frame))}</text>
+            ))}
           </g>
         )
       })}
@@ -181,10 +181,14 @@ function Marks({ shown, plan, from, to, show }: { shown: Picture; plan: Layout; 
   )
 }
 
+const least = 48 // px of a column in which the name of an object has room
+const longest = 11 // letters of it
+const shortened = (name: string) => (name.length > longest ? `${name.slice(0, longest - 1)}…` : name)
+
 function Mark({ frame, x, y, show, stop, lit, gone }: {
   frame: Frame; x: number; y: number; show(x: number): void; stop: boolean; lit: boolean; gone: boolean
 }) {
-  const names = ['mark', lit && 'on', frame.n === selected.value && 'chosen', gone && 'gone']
+  const names = ['mark', hueOf(frame), lit && 'on', frame.n === selected.value && 'chosen', gone && 'gone']
   const focus = () => {
     hovered.value = frame.n
     show(x)

@@ -44,6 +44,18 @@ test('a watch behind the curtain looks expired before anybody resumes it', () =>
   expect([expired(9), expired(10)]).toEqual([false, true])
 })
 
+test('a watch that its client opens again is open, and closed only while it is', () => {
+  n = 0
+  const frames = [
+    frame('watch/w', 'watch.event', 5),
+    frame('watch/w', 'watch.close', 5),
+    frame('client/w', 'http.req', 5),
+    frame('client/w', 'http.res', 5, { code: 200, text: '200 OK, watch w' }),
+    frame('watch/w', 'watch.event', 6),
+  ]
+  expect(frames.map(({ n }) => fold(frames, n).lanes.find(lane => lane.id === 'watch/w')?.closed)).toEqual([false, true, true, false, false])
+})
+
 test('the chain of a frame is its causes and its effects, not its siblings', () => {
   expect([...chain(story(), 3)].sort((a, b) => a - b)).toEqual([1, 2, 3, 4])
   expect([...chain(story(), 1)].sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5])

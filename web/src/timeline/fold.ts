@@ -119,11 +119,21 @@ function add({ lanes, picture }: Folded, frame: Frame): void {
   const lane = lanes.get(frame.lane) ?? newLane(frame.lane, frame)
   lanes.set(frame.lane, lane)
   lane.marks.push(frame)
-  if (frame.kind === 'watch.close') lane.closed = true
+  if (lane.kind === 'watch') lane.closed = frame.kind === 'watch.close'
+  reopen(lanes, frame)
   if (moves[frame.kind] && at >= lane.horizon && (frame.code ?? 0) < 400) {
     lane.horizon = at
     lane.reached = frame.n
   }
+}
+
+// A client that connects again goes on in the lane of its watch: the answer to its request names the watch.
+const opens = /, watch (\S+)$/
+
+function reopen(lanes: Map<string, Lane>, frame: Frame): void {
+  if (frame.kind !== 'http.res' || frame.code !== 200) return
+  const lane = lanes.get(`watch/${opens.exec(frame.text)?.[1]}`)
+  if (lane) lane.closed = false
 }
 
 // paint makes a picture of what was folded, with the known lanes, and leaves what was folded as it is.

@@ -23,6 +23,8 @@ export interface Layout {
   width: number
   /** x is the place of frame n; 0 if there is none. */
   x(n: number): number
+  /** space is the width of the column of frame n. */
+  space(n: number): number
   /** at is the x of a revision (or time), also of one between or beyond the columns. */
   at(key: number): number
   /** inSight are the frames of the columns between two x, in the order of the columns. */
@@ -76,6 +78,7 @@ export class Planner {
       const place = places[n - 1]
       return place ? place.slots.column.x + place.slot * slot : 0
     }
+    const space = (n: number) => places[n - 1]?.slots.column.width ?? 0
     const inSight = (from: number, to: number) => {
       const frames: Frame[] = []
       for (let i = Math.max(0, after(columns, column => column.x <= from) - 1); i < ordered.length && (columns[i]?.x ?? 0) <= to; i++) {
@@ -83,7 +86,7 @@ export class Planner {
       }
       return frames
     }
-    return { axis, columns, x, width: end ? end.x + end.width : margin * 2, at: key => find(columns, key), inSight }
+    return { axis, columns, x, space, width: end ? end.x + end.width : margin * 2, at: key => find(columns, key), inSight }
   }
 
   // spread gives each column its x and its width. Those before the first that has changed stay where they are.

@@ -13,7 +13,7 @@ export function letter(frame: Frame): string {
 /** describe is a mark in words: the text twin, the tooltip and the accessible name are all this one sentence. */
 export function describe(frame: Frame): string {
   const kind = text.kinds[frame.kind] ?? frame.kind
-  const rv = frame.rv && frame.rv !== '0' ? `, revision ${frame.rv}` : ''
+  const rv = frame.rv && frame.rv !== '0' && !new RegExp(`\\b(?:rv|revision) ${frame.rv}\\b`).test(frame.text) ? `, revision ${frame.rv}` : ''
   const said = frame.kind.startsWith('check.') ? text.said(frame.text) : frame.text
   return `${laneName(frame.lane)}: ${kind}, ${said}${rv}`
 }
@@ -26,6 +26,19 @@ export function laneName(id: string): string {
   if (kind === 'watch') return text.timeline.watch(name)
   if (kind === 'client' || kind === 'controller') return text.timeline.client(name)
   return kind
+}
+
+/** objectOf is the name of the object that a commit or an event is about. */
+export const objectOf = (frame: Frame): string => /\S+ (?:\S+\/)?(\S+)$/.exec(frame.ref ?? '')?.[1] ?? ''
+
+const hues = new Map<string, number>() // by object, in the order in which they were drawn first
+
+/** hueOf is the colour of that object, of six. */
+export function hueOf({ ref, kind }: Frame): string {
+  if (!ref || (kind !== 'store.commit' && kind !== 'watch.event')) return ''
+  const hue = hues.get(ref) ?? hues.size % 6
+  hues.set(ref, hue)
+  return `object${hue}`
 }
 
 export function Shape({ frame }: { frame: Frame }) {

@@ -3,11 +3,12 @@ import { CommandLine } from '../console/CommandLine'
 import { Console } from '../console/Transcript'
 import { Guide } from '../lessons/Guide'
 import { embedded, whole } from '../state/embed'
-import { dialog, notice, tab } from '../state/page'
+import { dialog, drawer, notice, tab, toggleDrawer } from '../state/page'
 import { recover, status } from '../state/session'
 import { text } from '../text'
 import { Timeline } from '../timeline/Timeline'
 import { Bar } from './Bar'
+import { Handle } from './Handle'
 import { later } from './later'
 import { panels, tabs } from './panels'
 
@@ -27,7 +28,7 @@ export function App() {
         <Guide />
         <div class="stage">
           <Timeline />
-          <CommandLine />
+          <Handle />
           <Workspace />
         </div>
       </main>
@@ -45,9 +46,8 @@ function Embedded() {
       <main>
         <div class="stage">
           <h1 class="heard">{text.title}</h1>
-          <CommandLine />
+          <section class="workspace" aria-label={text.tabs.console}><Console /><CommandLine /></section>
           <Timeline />
-          <section class="workspace" aria-label={text.tabs.console}><Console /></section>
           <a class="whole" href={whole()} target="_blank" rel="noopener" onPointerDown={open} onFocus={open}>{text.whole}</a>
         </div>
       </main>
@@ -70,6 +70,9 @@ function Stopped() {
   )
 }
 
+// inspects are the panels with an inspector beside them.
+const inspects = ['console', 'actors', 'log']
+
 function Workspace() {
   const Panel = panels[tab.value]
   const onKey = (event: KeyboardEvent) => {
@@ -81,15 +84,21 @@ function Workspace() {
   }
   return (
     <section class="workspace">
-      <div role="tablist" class="tabs" onKeyDown={onKey} aria-label={text.title}>
-        {tabs.map(name => (
-          <button key={name} id={`tab-${name}`} role="tab" aria-selected={tab.value === name} aria-controls="panel"
-            tabIndex={tab.value === name ? 0 : -1} onClick={() => { tab.value = name }}>{text.tabs[name]}</button>
-        ))}
+      <div class="tabs">
+        <div role="tablist" onKeyDown={onKey} aria-label={text.title}>
+          {tabs.map(name => (
+            <button key={name} id={`tab-${name}`} role="tab" aria-selected={tab.value === name} aria-controls="panel"
+              tabIndex={tab.value === name ? 0 : -1} onClick={() => { tab.value = name }}>{text.tabs[name]}</button>
+          ))}
+        </div>
+        {inspects.includes(tab.value) && (
+          <button class="details" aria-pressed={drawer.value} onClick={toggleDrawer}>{text.inspector.title}</button>
+        )}
       </div>
-      <div id="panel" role="tabpanel" aria-labelledby={`tab-${tab.value}`} class={`panel ${tab.value}`}>
+      <div id="panel" role="tabpanel" aria-labelledby={`tab-${tab.value}`} class="panel">
         <Panel />
       </div>
+      <CommandLine />
     </section>
   )
 }

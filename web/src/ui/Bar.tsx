@@ -17,6 +17,7 @@ export function Bar() {
       <Progress />
       <nav aria-label={text.title}>
         <button onClick={() => { dialog.value = 'lessons' }}>{text.head.lessons}</button>
+        <button onClick={() => { dialog.value = 'stories' }}>{text.head.stories}</button>
         <button onClick={() => { dialog.value = 'share' }}>{text.head.share}</button>
         <button onClick={() => { dialog.value = 'keys' }}>{text.head.keys} <kbd>?</kbd></button>
         <select id="language" aria-label={text.head.language} value={language.value} onChange={event => void change(event.currentTarget.value as Language)}>

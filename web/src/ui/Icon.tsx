@@ -4,6 +4,7 @@ const paths: Record<string, string> = {
   back: 'M11 3L4 8l7 5z',
   play: 'M5 2.5l8 5.5-8 5.5z',
   pause: 'M5 3v10M11 3v10',
+  clock: 'M8 2.5a5.5 5.5 0 100 11 5.5 5.5 0 000-11M8 5v3l2 1.5',
   forward: 'M5 3l7 5-7 5z',
   end: 'M13 3v10M3 3l7 5-7 5z',
   undo: 'M6 3L3 6l3 3M3 6h6.5a3.5 3.5 0 010 7H7',

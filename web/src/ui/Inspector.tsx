@@ -2,21 +2,24 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Exchange, Frame } from '../engine/protocol'
 import { AnswerView } from '../console/AnswerView'
-import { object, resource, tab } from '../state/page'
+import { drawer, object, resource, tab } from '../state/page'
 import { look, selected, view } from '../state/player'
 import { answered, frames, head, own, query, ready } from '../state/session'
 import { text } from '../text'
 import { describe } from '../timeline/marks'
 import { Icon } from './Icon'
+import { later } from './later'
 
+const Changed = later(() => import('../timeline/Changed'))
 const words = text.inspector
 const mostEffects = 12
 
 export function Inspector() {
   const frame = (selected.value <= view.value ? frames.value[selected.value - 1] : undefined) ?? lastAnswer()
-  if (!frame) return <aside class="inspector" aria-label={words.title}><p class="hint">{words.none}</p></aside>
+  const shown = drawer.value || selected.value > 0 ? 'inspector' : 'inspector away'
+  if (!frame) return <aside class={shown} aria-label={words.title}><p class="hint">{words.none}</p></aside>
   return (
-    <aside class="inspector" aria-label={words.title}>
+    <aside class={shown} aria-label={words.title}>
       <div class="split">
         <h2>{text.kinds[frame.kind] ?? frame.kind} <span class="num">{frame.n}</span></h2>
         {selected.value > 0 && (
@@ -89,8 +92,13 @@ function Http({ frame }: { frame: Frame }) {
   }, [frame.n, known, world?.n, world?.branch, ready.value])
   const shown = known ?? exchange
   if (!shown) return null
-  const later = (shown.answered ?? 0) > view.value
-  return <AnswerView exchange={later ? { ...shown, res: null } : shown} />
+  const past = (shown.answered ?? 0) > view.value
+  return (
+    <>
+      {shown.res?.code === 409 && <Changed frame={frame} exchange={shown} />}
+      <AnswerView exchange={past ? { ...shown, res: null } : shown} />
+    </>
+  )
 }
 
 // Subject leads from a commit or an event to the object it is about: "configmaps default/a".
@@ -106,5 +114,10 @@ function Subject({ frame }: { frame: Frame }) {
     look(frame.n)
     tab.value = 'objects'
   }
-  return <p><button class="quiet" onClick={open}>{kind} {key} <Icon name="arrow" /></button></p>
+  return (
+    <>
+      {frame.kind === 'store.commit' && <Changed frame={frame} />}
+      <p><button class="quiet" onClick={open}>{kind} {key} <Icon name="arrow" /></button></p>
+    </>
+  )
 }

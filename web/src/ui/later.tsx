@@ -1,6 +1,7 @@
 // later makes a component of one that is fetched when it is shown first, so that the first visit does not wait for it.
 import { useEffect, useState } from 'preact/hooks'
 import type { FunctionComponent } from 'preact'
+import { bringMore } from '../text'
 
 export function later<P extends object>(load: () => Promise<{ default: FunctionComponent<P> }>): FunctionComponent<P> {
   let loaded: FunctionComponent<P> | null = null
@@ -9,8 +10,8 @@ export function later<P extends object>(load: () => Promise<{ default: FunctionC
     useEffect(() => {
       if (loaded) return
       let gone = false
-      load().then(
-        module => {
+      Promise.all([load(), bringMore()]).then(
+        ([module]) => {
           loaded = module.default
           if (!gone) setShown(() => module.default)
         },

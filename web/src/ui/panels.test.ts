@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { english } from '../text.en'
+import { english } from '../text.more.en'
 
 const files = readdirSync(new URL('../panels', import.meta.url)).map(file => file.replace(/\.tsx$/, '')).sort()
 

@@ -10,16 +10,17 @@ import (
 	v2 "github.com/kubesim/kubesim/examples/operator/api/v2"
 )
 
-// restAnnotation holds the fields that v1 does not have, so that they survive when a v1 client reads and writes the object.
+// restAnnotation contains the fields that v1 does not have, so that they are preserved when a v1 client reads and writes the
+// object.
 const restAnnotation = "web.example.com/v2-rest"
 
-// rest is the content of the annotation.
+// rest is the JSON in the annotation.
 type rest struct {
-	Hosts []string `json:"hosts,omitempty"` // those behind the first one
+	Hosts []string `json:"hosts,omitempty"` // all hosts except the first one
 	Max   int32    `json:"max,omitempty"`
 }
 
-// ConvertTo writes the Site as v2.
+// ConvertTo implements conversion.Convertible. It converts the Site to v2.
 func (s *Site) ConvertTo(hub conversion.Hub) error {
 	out := hub.(*v2.Site)
 	s.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
@@ -43,7 +44,7 @@ func (s *Site) ConvertTo(hub conversion.Hub) error {
 	if err := json.Unmarshal([]byte(text), &more); err != nil {
 		return fmt.Errorf("annotation %s: %w", restAnnotation, err)
 	}
-	if s.Spec.Host != "" { // a client that took the host away wants none
+	if s.Spec.Host != "" { // a client that removed the host wants no hosts
 		out.Spec.Hosts = append(out.Spec.Hosts, slices.DeleteFunc(more.Hosts,
 			func(h string) bool { return h == s.Spec.Host })...)
 	}
@@ -53,7 +54,7 @@ func (s *Site) ConvertTo(hub conversion.Hub) error {
 	return nil
 }
 
-// ConvertFrom reads the Site from v2.
+// ConvertFrom implements conversion.Convertible. It converts a v2 Site to v1.
 func (s *Site) ConvertFrom(hub conversion.Hub) error {
 	in := hub.(*v2.Site)
 	in.ObjectMeta.DeepCopyInto(&s.ObjectMeta)

@@ -10,7 +10,7 @@ import (
 	v2 "github.com/kubesim/kubesim/examples/operator/api/v2"
 )
 
-// FuzzConversion: a v2 Site that was read and written as v1 is the same v2 Site.
+// FuzzConversion checks that a v2 Site is unchanged after a client has read and written it as v1.
 func FuzzConversion(f *testing.F) {
 	f.Add("i:1", "a.example.com", "b.example.com", int32(2), int32(5), true)
 	f.Add("", "", "", int32(0), int32(0), false)
@@ -41,7 +41,7 @@ func FuzzConversion(f *testing.F) {
 	})
 }
 
-// A change by an old client wins over the preserved v2 fields.
+// A change by an old client takes precedence over the preserved v2 fields.
 func TestOldClientWins(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -1,4 +1,4 @@
-// Package v1 is the old version of Site: one host, and no limit to its scale.
+// Package v1 is the old version of Site, which has a single host and no limit on its scale.
 package v1
 
 import (
@@ -19,7 +19,7 @@ func AddToScheme(scheme *runtime.Scheme) error {
 	return nil
 }
 
-// SiteSpec is the wanted state of a web site.
+// SiteSpec is the desired state of a web site.
 type SiteSpec struct {
 	Image    string `json:"image"`
 	Host     string `json:"host,omitempty"`
@@ -35,17 +35,17 @@ type Site struct {
 	Status v2.SiteStatus `json:"status,omitempty"`
 }
 
-// SiteList is a list of them.
+// SiteList is a list of Sites.
 type SiteList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
 	Items           []Site `json:"items"`
 }
 
-// DeepCopyObject is what controller-gen would write.
+// DeepCopyObject implements runtime.Object. Usually controller-gen generates it.
 func (s *Site) DeepCopyObject() runtime.Object { return s.DeepCopy() }
 
-// DeepCopy is what controller-gen would write.
+// DeepCopy returns a deep copy. Usually controller-gen generates it.
 func (s *Site) DeepCopy() *Site {
 	out := *s
 	s.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
@@ -57,7 +57,7 @@ func (s *Site) DeepCopy() *Site {
 	return &out
 }
 
-// DeepCopyObject is what controller-gen would write.
+// DeepCopyObject implements runtime.Object. Usually controller-gen generates it.
 func (l *SiteList) DeepCopyObject() runtime.Object {
 	out := *l
 	l.ListMeta.DeepCopyInto(&out.ListMeta)

@@ -1,4 +1,4 @@
-// Package v2 is the version of Site that is stored, and the hub of conversions.
+// Package v2 is the storage version of Site, and the hub of conversions.
 package v2
 
 import (
@@ -17,14 +17,14 @@ func AddToScheme(scheme *runtime.Scheme) error {
 	return nil
 }
 
-// SiteSpec is the wanted state of a web site.
+// SiteSpec is the desired state of a web site.
 type SiteSpec struct {
 	Image string   `json:"image"`
 	Hosts []string `json:"hosts,omitempty"`
 	Scale *Scale   `json:"scale,omitempty"`
 }
 
-// Scale is the number of pods and its limit.
+// Scale is the number of pods and its upper limit.
 type Scale struct {
 	Replicas int32 `json:"replicas"`
 	Max      int32 `json:"max,omitempty"`
@@ -46,20 +46,20 @@ type Site struct {
 	Status SiteStatus `json:"status,omitempty"`
 }
 
-// SiteList is a list of them.
+// SiteList is a list of Sites.
 type SiteList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
 	Items           []Site `json:"items"`
 }
 
-// Hub marks the version that others convert to and from.
+// Hub implements conversion.Hub.
 func (*Site) Hub() {}
 
-// DeepCopyObject is what controller-gen would write.
+// DeepCopyObject implements runtime.Object. Usually controller-gen generates it.
 func (s *Site) DeepCopyObject() runtime.Object { return s.DeepCopy() }
 
-// DeepCopy is what controller-gen would write.
+// DeepCopy returns a deep copy. Usually controller-gen generates it.
 func (s *Site) DeepCopy() *Site {
 	out := *s
 	s.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
@@ -72,7 +72,7 @@ func (s *Site) DeepCopy() *Site {
 	return &out
 }
 
-// DeepCopyObject is what controller-gen would write.
+// DeepCopyObject implements runtime.Object. Usually controller-gen generates it.
 func (l *SiteList) DeepCopyObject() runtime.Object {
 	out := *l
 	l.ListMeta.DeepCopyInto(&out.ListMeta)

@@ -39,7 +39,7 @@ func (m module) make(ctx context.Context) error {
 	}
 	stamp := sha256.New()
 	fmt.Fprintln(stamp, m.requires, root)
-	for _, name := range []string{filepath.Join(root, "go.mod")} {
+	for _, name := range []string{filepath.Join(root, "go.mod"), filepath.Join(root, "fake/ctrl/go.mod")} {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			return err
@@ -62,7 +62,8 @@ func (m module) make(ctx context.Context) error {
 	}
 	os.Remove(filepath.Join(m.dir, "go.mod"))
 	os.Remove(filepath.Join(m.dir, "go.sum"))
-	edit := []string{"mod", "edit", "-go=1.26.0", "-require=github.com/kubesim/kubesim@v0.0.0", "-replace=github.com/kubesim/kubesim=" + root}
+	edit := []string{"mod", "edit", "-go=1.26.0", "-require=github.com/kubesim/kubesim@v0.0.0", "-replace=github.com/kubesim/kubesim=" + root,
+		"-require=github.com/kubesim/kubesim/fake/ctrl@v0.0.0", "-replace=github.com/kubesim/kubesim/fake/ctrl=" + filepath.Join(root, "fake/ctrl")}
 	for _, r := range m.requires {
 		edit = append(edit, "-require="+r)
 	}

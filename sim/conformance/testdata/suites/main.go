@@ -27,14 +27,15 @@ import (
 
 // flags are the command line.
 type flags struct {
-	kubesim, real, work, only, packages, focus string
-	record, fresh                              bool
+	kubesim, real, virtual, work, only, packages, focus string
+	record, fresh                                       bool
 }
 
 func main() {
 	var f flags
 	flag.StringVar(&f.kubesim, "kubesim", "", "the folder that kubesim envtest prints")
 	flag.StringVar(&f.real, "real", "", "the folder with the real etcd, kube-apiserver and kubectl")
+	flag.StringVar(&f.virtual, "virtual", "", "the program kubesim, to run the suites in virtual time, too")
 	flag.StringVar(&f.work, "work", "", "the folder for sources, test binaries and logs")
 	flag.StringVar(&f.only, "only", "", "run these projects only, with commas between them")
 	flag.StringVar(&f.packages, "packages", "", "run the packages whose path contains this only")
@@ -59,8 +60,8 @@ func run(ctx context.Context, f flags) error {
 	if f.work, err = filepath.Abs(f.work); err != nil {
 		return err
 	}
-	if f.kubesim == "" && f.real == "" {
-		return errors.New("name a folder with -kubesim or -real")
+	if f.kubesim == "" && f.real == "" && f.virtual == "" {
+		return errors.New("name a folder with -kubesim or -real, or the program with -virtual")
 	}
 	var rows []row
 	different := 0
@@ -98,7 +99,7 @@ func choose(names string) ([]project, error) {
 // compare runs the suite of a project over the servers that there are.
 func (f flags) compare(ctx context.Context, p project) (row, error) {
 	r := row{project: p}
-	packages, err := p.build(ctx, f.work)
+	packages, err := p.build(ctx, f.work, f.kubesim != "" || f.real != "")
 	if err != nil {
 		return r, err
 	}
@@ -121,13 +122,20 @@ func (f flags) compare(ctx context.Context, p project) (row, error) {
 		}
 	}
 	r.known = known
-	if f.kubesim == "" {
-		return r, nil
+	if f.kubesim != "" {
+		if r.kubesim, err = f.over(ctx, "kubesim", f.kubesim, p, packages); err != nil {
+			return r, err
+		}
+		r.differences = differences(known, r.kubesim, f.focus != "")
 	}
-	if r.kubesim, err = f.over(ctx, "kubesim", f.kubesim, p, packages); err != nil {
-		return r, err
+	if f.virtual != "" {
+		if r.virtual, err = f.inVirtualTime(ctx, p, packages); err != nil {
+			return r, err
+		}
+		for _, d := range differences(known, r.virtual, f.focus != "") {
+			r.differences = append(r.differences, "in virtual time: "+d)
+		}
 	}
-	r.differences = differences(known, r.kubesim, f.focus != "")
 	for _, d := range r.differences {
 		fmt.Println("  " + d)
 	}

@@ -15,18 +15,18 @@ type outcome struct {
 // row holds the results of a project. The outcome of a target that was not run is nil.
 type row struct {
 	project
-	known         gotest.Verdicts
-	kubesim, real *outcome
-	differences   []string
+	known                  gotest.Verdicts
+	kubesim, real, virtual *outcome
+	differences            []string
 }
 
 // table is a Markdown table with a line for each project.
 func table(rows []row) string {
 	var b strings.Builder
-	b.WriteString("| suite | specs | real: pass, fail, skip, vary | kubesim: pass, fail, skip | same as real | real, s | kubesim, s | times faster |\n")
-	b.WriteString("|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("| suite | specs | real: pass, fail, skip, vary | kubesim: pass, fail, skip | same as real | real, s | kubesim, s | times faster | in virtual time: same as real | virtual, s |\n")
+	b.WriteString("|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, r := range rows {
-		var stable, same int
+		var stable, same, virtually int
 		there := map[string]int{}
 		for path, names := range r.known {
 			if !r.ran(path) {
@@ -39,27 +39,36 @@ func table(rows []row) string {
 					if r.kubesim != nil && r.kubesim.packages[path].Verdicts[name] == verdict {
 						same++
 					}
+					if r.virtual != nil && r.virtual.packages[path].Verdicts[name] == verdict {
+						virtually++
+					}
 				}
 			}
 		}
 		fmt.Fprintf(&b, "| %s %s | %d | %d, %d, %d, %d |", r.name, r.version(), stable+there[gotest.Varies], there[gotest.Pass], there[gotest.Fail], there[gotest.Skip], there[gotest.Varies])
-		if r.kubesim == nil {
-			fmt.Fprintf(&b, " | | %s | | |\n", r.real.time())
-			continue
+		if r.kubesim != nil {
+			here := r.kubesim.counts()
+			fmt.Fprintf(&b, " %d, %d, %d | %d of %d | %s | %s |", here[gotest.Pass], here[gotest.Fail], here[gotest.Skip], same, stable, r.real.time(), r.kubesim.time())
+		} else {
+			fmt.Fprintf(&b, " | | %s | |", r.real.time())
 		}
-		here := r.kubesim.counts()
-		fmt.Fprintf(&b, " %d, %d, %d | %d of %d | %s | %s |", here[gotest.Pass], here[gotest.Fail], here[gotest.Skip], same, stable, r.real.time(), r.kubesim.time())
-		if r.real != nil {
+		if r.real != nil && r.kubesim != nil {
 			fmt.Fprintf(&b, " %.1f", r.real.seconds()/r.kubesim.seconds())
 		}
-		b.WriteString(" |\n")
+		b.WriteString(" |")
+		if r.virtual != nil {
+			fmt.Fprintf(&b, " %d of %d | %s |", virtually, stable, r.virtual.time())
+		} else {
+			b.WriteString(" | |")
+		}
+		b.WriteByte('\n')
 	}
 	return b.String()
 }
 
 // ran reports whether a package was run in this run.
 func (r row) ran(path string) bool {
-	for _, o := range []*outcome{r.kubesim, r.real} {
+	for _, o := range []*outcome{r.kubesim, r.real, r.virtual} {
 		if o != nil {
 			if _, ok := o.packages[path]; ok {
 				return true

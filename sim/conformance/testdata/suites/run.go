@@ -64,7 +64,11 @@ func (j job) environment() (env []string) {
 // test runs the binary like go test, and writes its output to events.json and Ginkgo's report to ginkgo.json.
 // A failing test is not an error.
 func (j job) test(ctx context.Context, env []string) error {
-	var args []string
+	return gotest.Run{File: j.file, Dir: j.dir, Path: j.path, Args: j.args(), Env: env, Limit: limit, Events: j.log("events.json")}.Start(ctx)
+}
+
+// args returns the arguments of the test binary.
+func (j job) args() (args []string) {
 	if j.ginkgo {
 		// The same seed everywhere: specs run in the same order.
 		args = append(args, "-ginkgo.v", "-ginkgo.no-color", "-ginkgo.seed=1", "-ginkgo.json-report="+j.log("ginkgo.json"))
@@ -75,7 +79,7 @@ func (j job) test(ctx context.Context, env []string) error {
 	case j.focus != "":
 		args = append(args, "-test.run="+j.focus)
 	}
-	return gotest.Run{File: j.file, Dir: j.dir, Path: j.path, Args: args, Env: env, Limit: limit, Events: j.log("events.json")}.Start(ctx)
+	return args
 }
 
 func (j job) log(name string) string { return filepath.Join(j.out, name) }

@@ -18,8 +18,9 @@ type binary struct {
 	ginkgo bool   // the tests are specs of Ginkgo
 }
 
-// build fetches the module of a project and builds the test binaries of its packages, unless they are there.
-func (p project) build(ctx context.Context, work string) ([]binary, error) {
+// build fetches the module of a project and builds the test binaries of its packages, unless they are there. If no binary is needed, it only
+// lists the packages.
+func (p project) build(ctx context.Context, work string, needed bool) ([]binary, error) {
 	source := filepath.Join(work, "src", strings.ReplaceAll(p.module, "/", "_"))
 	if err := gotest.Fetch(ctx, p.module, source); err != nil {
 		return nil, err
@@ -35,7 +36,7 @@ func (p project) build(ctx context.Context, work string) ([]binary, error) {
 		return nil, err
 	}
 	for _, b := range packages {
-		if _, err := os.Stat(b.file); err == nil {
+		if _, err := os.Stat(b.file); err == nil || !needed {
 			continue
 		}
 		// -s and -w omit the debugging information, which is half of the file.

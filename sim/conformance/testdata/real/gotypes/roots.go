@@ -14,6 +14,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	resourcev1alpha3 "k8s.io/api/resource/v1alpha3"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/dynamic-resource-allocation/structured/schedulerapi"
 	"k8s.io/kubernetes/pkg/apis/admissionregistration"
@@ -90,6 +91,7 @@ var roots = []struct{ memory, wire any }{
 	{resource.ResourceClaimConsumerReference{}, resourcev1.ResourceClaimConsumerReference{}},
 	{resource.ResourceClaimSpec{}, resourcev1.ResourceClaimSpec{}},
 	{resource.ResourceClaimTemplateSpec{}, resourcev1.ResourceClaimTemplateSpec{}},
+	{resource.ResourcePoolStatusRequestStatus{}, resourcev1alpha3.ResourcePoolStatusRequestStatus{}},
 	{schedulerapi.SharedDeviceID{}, resourcev1.AllocatedDeviceStatus{}},
 	{storage.CSINodeDriver{}, storagev1.CSINodeDriver{}},
 	{storage.VolumeAttachmentSpec{}, storagev1.VolumeAttachmentSpec{}},

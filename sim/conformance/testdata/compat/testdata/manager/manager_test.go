@@ -28,6 +28,7 @@ import (
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
+	fakectrl "github.com/kubesim/kubesim/fake/ctrl"
 )
 
 // copier makes a Secret for each ConfigMap with a color, and writes into its annotation that it has done so.
@@ -117,6 +118,20 @@ func TestElectedManager(t *testing.T) {
 	is.New(t).NoErr(err)
 	cfg := &rest.Config{Host: l.URL(), TLSClientConfig: rest.TLSClientConfig{CAData: l.CA()}, QPS: -1}
 	works(t, start(t, cfg, true), cfg)
+}
+
+// Package fake/ctrl builds with this minor, and runs a manager.
+func TestCtrl(t *testing.T) {
+	is := is.New(t)
+	srv := fake.RunT(t, fake.Options{Clock: clock.System{}})
+	m := fakectrl.Start(t, srv, func(mgr ctrl.Manager) error {
+		return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Owns(&corev1.Secret{}).Complete(copier{mgr.GetClient()})
+	})
+	is.NoErr(m.Restart())
+	c := fakectrl.Client(t, srv, nil)
+	is.NoErr(c.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}, Data: map[string]string{"color": "red"}}))
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}}
+	eventually(t, "the map is copied", func() bool { return c.Get(t.Context(), client.ObjectKeyFromObject(secret), secret) == nil })
 }
 
 // A webhook of controller-runtime is asked in process.

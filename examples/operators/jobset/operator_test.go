@@ -1,0 +1,55 @@
+package jobset
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	api "sigs.k8s.io/jobset/api/jobset/v1alpha2"
+	"sigs.k8s.io/jobset/pkg/controllers"
+
+	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/fake/ctrl"
+	_ "github.com/kubesim/kubesim/fake/explore"
+	"github.com/kubesim/kubesim/sim/controller"
+)
+
+func TestMain(m *testing.M) { ctrl.Main(m) }
+
+//go:embed jobset.yaml
+var jobset string
+
+// setup adds the operator's indexes and controllers to a manager, as the operator's main does.
+func setup(mgr manager.Manager) error {
+	c, s, fields := mgr.GetClient(), mgr.GetScheme(), mgr.GetFieldIndexer()
+	return errors.Join(
+		controllers.SetupJobSetIndexes(context.Background(), fields),
+		controllers.SetupPodIndexes(context.Background(), fields),
+		controllers.NewJobSetReconciler(c, s, recorder(mgr, "jobset")).SetupWithManager(mgr),
+		controllers.NewPodReconciler(c, s, recorder(mgr, "pod")).SetupWithManager(mgr))
+}
+
+// Three JobSets with three jobs each run and finish.
+func TestOperator(t *testing.T) {
+	same := fake.Outcome{Counts: true}
+	fake.Explore(t, fake.ExploreOptions{
+		Server:  fake.Options{Controllers: controller.All, Nodes: 2},
+		Prepare: func(_ fake.T, srv *fake.Server) { srv.LoadModule("sigs.k8s.io/jobset", "config/components/crd/bases") },
+	}, func(t fake.T, srv *fake.Server) {
+		ctrl.Start(t, srv, setup, ctrl.Options{Scheme: ctrl.Scheme(api.AddToScheme)})
+		for _, name := range []string{"name: a", "name: b", "name: c"} {
+			if err := srv.LoadData([]byte(strings.Replace(jobset, "name: training", name, 1))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(10 * time.Minute)
+		srv.Heal()
+		time.Sleep(20 * time.Minute) // a work queue retries after at most 17 minutes
+		srv.AtRest(t, time.Hour)
+		same.Compare(t, srv, "jobsets", "jobs", "services")
+	})
+}

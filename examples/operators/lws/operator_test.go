@@ -1,0 +1,58 @@
+package lws
+
+import (
+	_ "embed"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	api "sigs.k8s.io/lws/api/leaderworkerset/v1"
+	"sigs.k8s.io/lws/pkg/controllers"
+	"sigs.k8s.io/lws/pkg/webhooks"
+
+	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/fake/ctrl"
+	_ "github.com/kubesim/kubesim/fake/explore"
+	"github.com/kubesim/kubesim/sim/controller"
+)
+
+func TestMain(m *testing.M) { ctrl.Main(m) }
+
+//go:embed lws.yaml
+var lws string
+
+// setup adds the operator's indexes, controllers and webhooks to a manager, as the operator's main does.
+func setup(mgr manager.Manager) error {
+	c, s, events := mgr.GetClient(), mgr.GetScheme(), mgr.GetEventRecorderFor("leaderworkerset")
+	return errors.Join(
+		controllers.SetupIndexes(mgr.GetFieldIndexer()),
+		controllers.NewLeaderWorkerSetReconciler(c, s, events).SetupWithManager(mgr),
+		controllers.NewPodReconciler(c, s, events, nil).SetupWithManager(mgr),
+		webhooks.SetupLeaderWorkerSetWebhook(mgr),
+		webhooks.NewPodWebhook(nil).Setup(mgr))
+}
+
+// A LeaderWorkerSet of two groups is created, and gets a third group.
+func TestOperator(t *testing.T) {
+	same := fake.Outcome{Counts: true}
+	fake.Explore(t, fake.ExploreOptions{
+		Server: fake.Options{Controllers: controller.All, Nodes: 2},
+		Prepare: func(_ fake.T, srv *fake.Server) {
+			srv.LoadModule("sigs.k8s.io/lws", "config/crd/bases", "config/webhook/manifests.yaml")
+		},
+	}, func(t fake.T, srv *fake.Server) {
+		ctrl.Start(t, srv, setup, ctrl.Options{Scheme: ctrl.Scheme(api.AddToScheme)})
+		for _, replicas := range []string{"replicas: 2", "replicas: 3"} {
+			for srv.LoadData([]byte(strings.Replace(lws, "replicas: 2", replicas, 1))) != nil { // its webhooks may be down
+				time.Sleep(time.Second)
+			}
+			time.Sleep(5 * time.Minute)
+		}
+		srv.Heal()
+		time.Sleep(20 * time.Minute) // a work queue retries after at most 17 minutes
+		srv.AtRest(t, time.Hour)
+		same.Compare(t, srv, "leaderworkersets", "statefulsets", "controllerrevisions", "pods", "services")
+	})
+}

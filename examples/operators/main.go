@@ -1,0 +1,174 @@
+// Command operators searches real operators for bugs with fake.Explore, and writes the table of README.md.
+//
+//	rows ─ module of the operator, version ─▶ a copy of its folder ─ go test -c ─▶ test binary ─▶ measured.jsonl ─▶ README.md
+//
+// A row has up to three searches: blind and directed in the version with the bug, after in the version without it. A search whose
+// result is in measured.jsonl is not repeated, so the command may be interrupted at any time.
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+var (
+	work  = flag.String("work", filepath.Join(os.TempDir(), "kubesim-operators"), "the folder for copies of the modules and test binaries")
+	only  = flag.String("rows", "", "the beginnings of the rows' names, with commas between them; all if empty")
+	seeds = flag.Int("seeds", 2000, "the number of seeds of a search")
+	limit = flag.Duration("for", 10*time.Minute, "the time after which a search ends")
+)
+
+func main() {
+	log.SetFlags(0)
+	flag.Parse()
+	for _, r := range rows {
+		if !r.selected() {
+			continue
+		}
+		for _, s := range r.searches() {
+			if err := s.measure(); err != nil {
+				log.Printf("%s %s: %v", r.name, s.column, err)
+			}
+		}
+	}
+	if err := writeReadme(); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// selected reports whether the flag -rows selects the row.
+func (r row) selected() bool {
+	return *only == "" || slices.ContainsFunc(strings.Split(*only, ","), func(begin string) bool { return strings.HasPrefix(r.name, begin) })
+}
+
+// search is a search in one version of a row's operator.
+type search struct {
+	row
+	column, version string
+	plan            string // the file of the only plan to run, or empty
+}
+
+// searches returns the searches of a row: one of the bad version, one with a plan if there is a plan file, and one of the fixed
+// version if there is one.
+func (r row) searches() (list []search) {
+	list = append(list, search{row: r, column: "blind", version: r.bad})
+	plan, err := filepath.Abs(filepath.Join(r.operator, r.name+".plan"))
+	if _, missing := os.Stat(plan); err == nil && missing == nil {
+		list = append(list, search{row: r, column: "directed", version: r.bad, plan: plan})
+	}
+	if r.fixed != "" {
+		list = append(list, search{row: r, column: "after", version: r.fixed})
+	}
+	return list
+}
+
+// measure runs a search, unless its result is known, and stores the result.
+func (s search) measure() error {
+	known, err := measured()
+	if err != nil || known.find(s.name, s.column) != nil {
+		return err
+	}
+	program, dir, err := s.build()
+	if err != nil {
+		return err
+	}
+	results := program + ".jsonl"
+	os.Remove(results)
+	cmd := exec.Command(program, "-test.run=^TestOperator$", "-test.v", "-test.timeout=0")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), fmt.Sprintf("KUBESIM_SEEDS=%d", *seeds), "KUBESIM_FOR="+limit.String(), "KUBESIM_RESULTS="+results,
+		"KUBESIM_PLAN="+s.plan)
+	log.Printf("%s: %s, %s %s", s.name, s.column, s.module, s.version)
+	out, err := cmd.CombinedOutput()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		return err
+	}
+	m := measurement{Row: s.name, Column: s.column, Version: s.version,
+		CPU: (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()}
+	if err := m.addResults(results); err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
+	}
+	m.Report = report(string(out))
+	if s.plan != "" { // which is an absolute path
+		m.Report = strings.ReplaceAll(m.Report, s.plan, filepath.Base(s.plan))
+	}
+	return m.add()
+}
+
+// build builds the test binary of a copy of the operator's module, which requires the version. Modules that differ only in the
+// operator's version have separate copies.
+func (s search) build() (program, dir string, err error) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		return "", "", err
+	}
+	dir = filepath.Join(*work, s.operator+"-"+s.version)
+	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(*work, 0o755), os.CopyFS(dir, os.DirFS(s.operator))); err != nil {
+		return "", "", err
+	}
+	os.RemoveAll(filepath.Join(dir, "testdata")) // plans of earlier searches
+	program = dir + ".test"
+	tags := ""
+	if s.version == s.fixed {
+		tags = s.tags
+	}
+	if err := s.copyFile(dir); err != nil {
+		return "", "", err
+	}
+	for _, args := range [][]string{
+		{"mod", "edit", "-replace=github.com/kubesim/kubesim=" + root, "-replace=github.com/kubesim/kubesim/fake/ctrl=" + filepath.Join(root, "fake/ctrl"),
+			"-require=" + s.module + "@" + s.version},
+		{"mod", "tidy"},
+		{"test", "-vet=off", "-tags=" + tags, "-c", "-o", program, "."},
+	} {
+		cmd := exec.CommandContext(context.Background(), "go", args...)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOWORK=off")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return "", "", fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, bytes.TrimSpace(out))
+		}
+	}
+	return program, dir, nil
+}
+
+// copyFile copies the row's file of the operator's module into dir, if there is one.
+func (s search) copyFile(dir string) error {
+	if s.file == "" {
+		return nil
+	}
+	cmd := exec.Command("go", "mod", "download", "-json", s.module+"@"+s.version)
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("go mod download: %w", err)
+	}
+	var module struct{ Dir string }
+	if err := json.Unmarshal(out, &module); err != nil {
+		return err
+	}
+	data, err := os.ReadFile(filepath.Join(module.Dir, s.file))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, s.file), data, 0o644)
+}
+
+// report returns the report of a failed search from the output of a test, without its indentation, or "".
+func report(output string) string {
+	_, text, found := strings.Cut(output, ": kubesim: ")
+	if !found || !strings.Contains(output, "--- FAIL") {
+		return ""
+	}
+	text, _, _ = strings.Cut(text, "\n--- FAIL")
+	return strings.TrimSpace(strings.ReplaceAll(text, "\n        ", "\n"))
+}

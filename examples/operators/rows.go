@@ -1,0 +1,30 @@
+package main
+
+// row is a bug of an operator, or a search in an operator for unknown bugs, with fixed empty.
+type row struct {
+	name     string
+	operator string // the folder of its module
+	module   string // the path of the operator's module
+	bad      string // the last tested version with the bug
+	fixed    string // the first tested version without it, or empty
+	issue    string
+	kind     string
+	bug      string // one sentence
+	tags     string // build tags for the version fixed, whose functions have other parameters; or empty
+	file     string // a file of the operator's module to copy beside the test, because its package cannot be imported; or empty
+}
+
+var rows = []row{
+	{
+		name: "jobset-status", operator: "jobset", module: "sigs.k8s.io/jobset", bad: "v0.10.1", fixed: "v0.12.0", tags: "events",
+		issue: "kubernetes-sigs/jobset#1194", kind: "lost answer",
+		bug: "the error of a failed status update is dropped unless it is a conflict: a JobSet whose last update fails never finishes",
+	},
+	{
+		name: "lws", operator: "lws", module: "sigs.k8s.io/lws", bad: "v0.7.0", issue: "—", kind: "—", bug: "none is known",
+	},
+	{
+		name: "sample", operator: "sample", module: "k8s.io/sample-controller", bad: "v0.36.3", issue: "—", kind: "—", bug: "none is known",
+		file: "controller.go",
+	},
+}

@@ -1,0 +1,175 @@
+package gotest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+)
+
+// TestMain also acts as the program that go test runs for each test binary.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == ExecCommand {
+		code, err := Exec(os.Args[2:])
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+		os.Exit(code)
+	}
+	os.Exit(m.Run())
+}
+
+// virtually runs the tests of a module in testdata as kubesim gotest does.
+func virtually(t *testing.T, module string, args ...string) (stdout, stderr string, err error) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds the Go tree")
+	}
+	is := is.New(t)
+	cache, err := exec.Command("go", "env", "GOCACHE").Output()
+	is.NoErr(err)
+	t.Setenv("GOCACHE", strings.TrimSpace(string(cache)))
+	t.Setenv("XDG_CACHE_HOME", t.TempDir()) // for the programs that envtest starts
+	o, err := Parse(append(args, "-C", "testdata/"+module, "-vet=off", "."))
+	is.NoErr(err)
+	var out, errs bytes.Buffer
+	err = Run(context.Background(), o, "", &out, &errs)
+	return out.String(), errs.String(), err
+}
+
+func TestVirtual(t *testing.T) {
+	is := is.New(t)
+	stdout, stderr, err := virtually(t, "plain", "-v", "-timeout=3h")
+	t.Log(stdout + stderr)
+	is.NoErr(err)
+	is.True(strings.Contains(stdout, "--- PASS: TestSleep (3600.00s)\n"))
+	is.True(strings.Contains(stderr, "kubesim gotest: example.com/plain: 2h"))
+}
+
+// The -timeout of go test counts in virtual time. A test that exceeds it is not run again in real time.
+func TestTimeout(t *testing.T) {
+	is := is.New(t)
+	stdout, stderr, err := virtually(t, "plain", "-run=TestSleep")
+	is.Equal(err, ErrFailed)
+	is.True(strings.Contains(stdout, "panic: test timed out after 10m0s"))
+	is.True(strings.Contains(stderr, "an unknown virtual time, because it did not end by itself"))
+}
+
+// The server of --cluster is in virtual time, with the objects of a file.
+func TestCluster(t *testing.T) {
+	is := is.New(t)
+	file := filepath.Join(t.TempDir(), "objects.yaml")
+	is.NoErr(os.WriteFile(file, []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"loaded","namespace":"default"}}`), 0o600))
+	stdout, stderr, err := virtually(t, "plain", "-v", "-run=TestCluster", "--cluster", file)
+	t.Log(stdout + stderr)
+	is.NoErr(err)
+	is.True(strings.Contains(stdout, "--- PASS: TestCluster ("))
+}
+
+// A failure of an oracle fails the test that ran.
+func TestOracles(t *testing.T) {
+	is := is.New(t)
+	t.Setenv("KUBESIM_FAIL_ON_WARNING", "true")
+	stdout, _, err := virtually(t, "plain", "-v", "-run=Warning")
+	is.Equal(err, ErrFailed)
+	is.True(strings.Contains(stdout, `kubesim: a warning to Go-http-client/1.1 about create configmaps default/c: unknown field "dada"`))
+	is.True(strings.Contains(stdout, "--- FAIL: TestWarning ("))
+	is.True(strings.Contains(stdout, "--- PASS: TestAfterWarning ("))
+	t.Setenv("KUBESIM_FAIL_ON_WARNING", "")
+	t.Setenv("KUBESIM_ORACLES", "rest")
+	stdout, _, err = virtually(t, "plain", "-v", "-run=Warning|Restless", "-timeout=1h")
+	is.Equal(err, ErrFailed)
+	is.True(strings.Contains(stdout, "kubesim: not at rest: there are still writes after 10m0s"))
+	is.True(strings.Contains(stdout, "--- FAIL: TestRestless ("))
+	is.True(strings.Contains(stdout, "--- PASS: TestWarning ("))
+}
+
+// Several packages of a workspace, whose modules import each other, write one coverage profile and events in JSON.
+func TestWorkspace(t *testing.T) {
+	is := is.New(t)
+	profile := filepath.Join(t.TempDir(), "profile")
+	stdout, stderr, err := virtually(t, "work/a", "-timeout=2h", "-json", "-coverprofile="+profile, "-coverpkg=./...", "./...")
+	t.Log(stdout + stderr)
+	is.NoErr(err)
+	passed := map[string]float64{}
+	for d := json.NewDecoder(strings.NewReader(stdout)); d.More(); {
+		var event struct {
+			Action, Test string
+			Elapsed      float64
+		}
+		is.NoErr(d.Decode(&event))
+		if event.Action == "pass" && event.Test != "" {
+			passed[event.Test] = event.Elapsed
+		}
+	}
+	is.Equal(passed, map[string]float64{"TestWait": 3600, "TestSub": 3600})
+	text, err := os.ReadFile(profile)
+	is.NoErr(err)
+	is.True(strings.Contains(string(text), "example.com/a/a.go:8.10,11.3 2 1\n"))
+	is.True(strings.Contains(string(text), "example.com/a/a.go:12.2,12.23 1 0\n"))
+}
+
+// Runs with the same seed are identical, and runs with different seeds differ.
+func TestSeed(t *testing.T) {
+	is := is.New(t)
+	outputs := map[string]int{}
+	for _, seed := range []string{"7", "7", "7", "8"} {
+		stdout, stderr, err := virtually(t, "draws", "-run=TestDraws|TestOrder", "-v", "--date=2030-01-31", "--seed="+seed)
+		t.Log(stderr)
+		is.NoErr(err)
+		tests, _, _ := strings.Cut(stdout, "\nok ")
+		outputs[tests]++
+	}
+	is.Equal(len(outputs), 2)
+}
+
+// Running with many seeds detects a test that depends on the order of goroutines, and the printed seed reproduces its failure.
+func TestRepeat(t *testing.T) {
+	is := is.New(t)
+	stdout, _, err := virtually(t, "draws", "-run=TestFlaky", "--repeat=20")
+	is.Equal(err, ErrFailed)
+	m := regexp.MustCompile(`of 20 seeds: TestFlaky\n    replay: --seed (\d+) --date`).FindStringSubmatch(stdout)
+	is.True(m != nil)
+	_, _, err = virtually(t, "draws", "-run=TestFlaky", "--seed", m[1])
+	is.Equal(err, ErrFailed)
+}
+
+// With random faults, kubesim gotest reports the smallest plan under which the test fails, and that plan makes it fail again.
+func TestSwarm(t *testing.T) {
+	is := is.New(t)
+	t.Setenv("KUBESIM_SWARM", "1")
+	stdout, stderr, err := virtually(t, "plain", "-run=TestFastWatch", "--repeat=12", "--date=2030-01-31")
+	t.Log(stdout + stderr)
+	is.Equal(err, ErrFailed)
+	m := regexp.MustCompile(`of 12 seeds: TestFastWatch\n    replay: KUBESIM_FAULTS='(on [^\n]*)' --seed (\d+) --date`).FindStringSubmatch(stdout)
+	is.True(m != nil)
+	t.Setenv("KUBESIM_SWARM", "")
+	_, _, err = virtually(t, "plain", "-run=TestFastWatch", "--seed", m[2], "--date=2030-01-31")
+	is.NoErr(err)
+	t.Setenv("KUBESIM_FAULTS", m[1])
+	_, _, err = virtually(t, "plain", "-run=TestFastWatch", "--seed", m[2], "--date=2030-01-31")
+	is.Equal(err, ErrFailed)
+}
+
+func TestFailures(t *testing.T) {
+	is := is.New(t)
+	is.Equal(failures("=== RUN TestA\n--- FAIL: TestA (0.00s)\n    --- FAIL: TestA/b (0.00s)\n  \x1b[38;5;9m[FAIL]\x1b[0m \x1b[0mThe web app \x1b[38;5;9m\x1b[1m[It] runs\x1b[0m\n"+
+		"  [FAIL] The web app [It] runs\npanic: test timed out after 1m0s\n"),
+		[]string{"TestA", "TestA/b", "The web app [It] runs", "test timed out after 1m0s"})
+}
+
+func TestRecord(t *testing.T) {
+	is := is.New(t)
+	r := record{Package: "example.com/operator/internal/controller", Virtual: 6*time.Minute + 12031*time.Millisecond, Real: 4810 * time.Millisecond}
+	is.Equal(r.String(), "example.com/operator/internal/controller: 6m12.031s of virtual time in 4.81s")
+}

@@ -1,0 +1,93 @@
+// Package draws prints what depends on chance in a Go program, and has a test that fails in some orders of goroutines.
+package draws
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"math/big"
+	mathrand "math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestDraws(t *testing.T) {
+	for i := range 10 {
+		small := map[int]bool{}
+		large := map[string]int{}
+		for n := range 1000 {
+			small[n%7] = true
+			large[fmt.Sprint(n)] = n
+		}
+		sum := 0
+		for n := range small {
+			sum = 10*sum + n
+		}
+		for _, n := range large {
+			sum = 31*sum + n
+		}
+		fmt.Println(i, "maps", sum, "numbers", mathrand.Uint64())
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Println("key", new(big.Int).SetBytes(key.PublicKey.X.Bytes()), time.Now())
+}
+
+// The order of goroutines, timers and requests.
+func TestOrder(t *testing.T) {
+	var mu sync.Mutex
+	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		fmt.Print(r.URL.Path, " ")
+	}))
+	defer s.Close()
+	var wait sync.WaitGroup
+	for i := range 50 {
+		wait.Go(func() {
+			for n := range 20 {
+				_ = make([]byte, 100<<10)
+				ticker, timer := time.NewTicker(time.Second), time.After(time.Second)
+				select {
+				case <-ticker.C:
+				case <-timer:
+					runtime.Gosched()
+				}
+				ticker.Stop()
+				res, err := s.Client().Get(fmt.Sprint(s.URL, "/", i, ".", n))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				_, _ = io.Copy(io.Discard, res.Body)
+				res.Body.Close()
+			}
+		})
+	}
+	wait.Wait()
+	fmt.Println()
+}
+
+// TestFlaky fails if the first of two goroutines that wait for the same instant is the second one.
+func TestFlaky(t *testing.T) {
+	won := make(chan int, 2)
+	for i := range 2 {
+		go func() {
+			for range mathrand.IntN(3) {
+				runtime.Gosched()
+			}
+			won <- i
+		}()
+	}
+	if <-won == 1 {
+		t.Error("the wrong one is first")
+	}
+}

@@ -1,0 +1,3 @@
+module example.com/draws
+
+go 1.24.0

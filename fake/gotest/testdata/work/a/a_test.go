@@ -1,0 +1,5 @@
+package a
+
+import "testing"
+
+func TestWait(t *testing.T) { Wait(true) }

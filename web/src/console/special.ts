@@ -1,0 +1,73 @@
+// Lines that the page answers by itself: help, clear, kubectl edit, which opens the page's editor, and the shell of kubectl exec -it.
+import { inside, mode, object, resource, tab } from '../state/page'
+import { head, note, query, resources, run, transcript } from '../state/session'
+import { text } from '../text'
+
+interface Command {
+  name: string
+  usage: string
+  text: string
+  example: string
+  flags?: { text: string; detail: string }[]
+}
+
+/** answer reports whether the page has answered a line. */
+export async function answer(line: string): Promise<boolean> {
+  if (inside.value) {
+    await typed(line)
+    return true
+  }
+  if (line === 'clear') {
+    transcript.value = []
+    return true
+  }
+  const help = /^(?:help|\?)(?:\s+(\S+))?$/.exec(line)
+  if (help) {
+    await explain(line, help[1])
+    return true
+  }
+  return edit(line) || enter(line)
+}
+
+// enter begins a shell in a container, if a line asks for one and the container can execute something.
+async function enter(line: string): Promise<boolean> {
+  const [, exec, pod] = /^(\S+\s+exec\s+(?=.*-(?:it|ti|i\s+-?-t)\b)(.*?))\s+--\s+(?:\/bin\/)?(?:ba|a)?sh$/.exec(line) ?? []
+  if (!exec || !pod) return false
+  const tried = await run(`${exec} -- true`)
+  if (!tried || tried.lines.some(said => /error/i.test(said))) return true
+  inside.value = exec
+  note({ op: head.value.n, line, help: [[pod, text.shell.inside]] })
+  return true
+}
+
+// typed runs a line in the shell of a container. Each line is a shell of its own: files stay, variables do not.
+async function typed(line: string): Promise<void> {
+  if (/^(exit|logout)$/.test(line)) {
+    note({ op: head.value.n, line, help: [[line, text.shell.outside]] })
+    inside.value = ''
+  } else await run(`${inside.value} -- sh -c '${line.replaceAll("'", `'\\''`)}'`)
+}
+
+// explain answers help: it is asked of the engine's table of commands, and is no operation.
+async function explain(asked: string, name?: string): Promise<void> {
+  const { commands } = await query<{ commands: Command[] }>('help')
+  const one = commands.find(command => command.name === name)
+  const rows: [string, string][] = one
+    ? [[one.usage, text.said(one.text)], [one.example, text.console.example], ...(one.flags ?? []).map(flag => [flag.text, text.said(flag.detail)] as [string, string])]
+    : commands.map(command => [command.usage, text.said(command.text)])
+  note({ op: head.value.n, line: asked, help: rows })
+}
+
+// edit opens an object in the editor; what it does not understand is left to kubectl.
+function edit(line: string): boolean {
+  const [, first = '', second = '', ns = 'default'] = /^\S+\s+edit\s+([^\s/]+)[\s/]+([\w.-]+)(?:\s+(?:-n|--namespace)[\s=]+(\S+))?$/.exec(line) ?? []
+  const named = first.toLowerCase()
+  const of = resources.value.find(one => [one.resource, one.kind.toLowerCase(), `${one.resource}.${one.group}`, ...(one.short ?? [])].includes(named))
+  if (!of || !second) return false
+  resource.value = of.group ? `${of.resource}.${of.group}` : of.resource
+  object.value = { resource: resource.value, ns: of.namespaced ? ns : '', name: second }
+  mode.value = 'edit'
+  tab.value = 'objects'
+  note({ op: head.value.n, line, help: [[text.tabs.objects, text.console.edits]] })
+  return true
+}

@@ -1,0 +1,8 @@
+import { expect, test } from 'vitest'
+import { runnable, usages } from './runnable'
+
+test('code is a line when its command is one of the engine, with the arguments that it needs', () => {
+  usages.value = new Map([['kubectl', 'kubectl WORD …'], ['compact', 'compact [REVISION]'], ['tick', 'tick DURATION|next'], ['expire', 'expire']])
+  expect(['kubectl get pods', 'compact', 'expire', 'tick 5s'].map(runnable)).toEqual([true, true, true, true])
+  expect(['kubectl', 'tick', 'managedFields', 'metadata.name', ''].map(runnable)).toEqual([false, false, false, false, false])
+})

@@ -1,0 +1,29 @@
+// Stories of scenarios: a title, and a caption for each operation, which the page shows beside the world.
+import type { Story } from '../engine/protocol'
+
+// scriptOf is a scenario without its files, as lines.
+function scriptOf(scenario: string): string[] {
+  return (scenario.split(/^-- .* --$/m, 1)[0] ?? '').split('\n')
+}
+
+/** captionsOf reads the comments of a scenario: each is about the operations below it, the first one about all. */
+export function captionsOf(scenario: string): string[] {
+  let now = ''
+  let before = '' // the line before
+  const out: string[] = []
+  for (const line of scriptOf(scenario)) {
+    const said = line.startsWith('#') ? line.slice(1).trim() : ''
+    if (said) now = before ? `${now} ${said}` : said
+    else if (line.trim() && !line.startsWith('#')) out.push(now)
+    before = said
+  }
+  return out
+}
+
+/** storyOf is the story of a scenario: its first paragraphs, and its captions. */
+export function storyOf(scenario: string): Story {
+  const lines = scriptOf(scenario)
+  const end = lines.findIndex(line => !line.startsWith('#'))
+  const about = lines.slice(0, Math.max(0, end)).map(line => line.slice(1).trim()).join('\n')
+  return { about: about.replace(/(\S)\n(?=\S)/g, '$1 ').trim(), captions: captionsOf(scenario) }
+}

@@ -1,0 +1,143 @@
+// Courses is the dialog of courses: the one that the learner takes, a form to make one, and the check of a learner's code.
+import { useEffect, useState } from 'preact/hooks'
+import { myDraft } from '../lessons/draft'
+import { catalogue } from '../lessons/progress'
+import { unpack } from '../share/codec'
+import { text } from '../text'
+import { Icon } from '../ui/Icon'
+import { begin, checkedWork, courseLink, join, keep, titleOf, toCheck, verify, work, type Course, type Verdict, type Work } from './course'
+
+const words = text.course
+
+export default function Courses() {
+  return (
+    <>
+      {toCheck.value ? <Checked of={toCheck.value} /> : work.value && <Taking of={work.value} />}
+      <details open={!work.value && !toCheck.value}><summary>{words.make}</summary><Maker /></details>
+      <details><summary>{words.check}</summary><Check /></details>
+    </>
+  )
+}
+
+function Taking({ of }: { of: Work }) {
+  const { course, done, name } = of
+  const next = done.findIndex(taken => !taken)
+  return (
+    <section class="course">
+      <h3>{course.title}</h3>
+      <p class="hint">{words.progress(done.filter(Boolean).length, done.length)}</p>
+      <ol>
+        {course.lessons.map((lesson, i) => (
+          <li key={i}>
+            <button class={i === next ? 'primary' : 'quiet'} onClick={() => begin(i)}>{titleOf(lesson)}</button> {done[i] && <><Icon name="check" /> {text.lessons.done}</>}
+          </li>
+        ))}
+      </ol>
+      {next < 0 && (
+        <>
+          <p>{words.finished}</p>
+          <label><span>{words.name}</span><input value={name} onInput={event => keep({ ...of, name: event.currentTarget.value })} /></label>
+          <Link id="code" label={words.code} of={of} />
+        </>
+      )}
+      <button class="quiet" onClick={() => keep(null)}>{words.leave}</button>
+    </section>
+  )
+}
+
+function Link({ id, label, of }: { id: string; label: string; of: Course | Work }) {
+  const [link, setLink] = useState('')
+  useEffect(() => {
+    let current = true
+    void courseLink(of).then(made => { if (current) setLink(made) })
+    return () => { current = false }
+  }, [of])
+  return <label><span>{label}</span><input id={id} class="mono grow" readOnly value={link} onFocus={event => event.currentTarget.select()} /></label>
+}
+
+function Maker() {
+  const [course, setCourse] = useState<Course>({ title: '', lessons: [] })
+  const { title, lessons } = course
+  const put = (lessons: string[]) => setCourse({ title, lessons })
+  const complete = checkedWork(course) !== null && title !== ''
+  const load = async (file: File | undefined) => {
+    const told = file && checkedWork(JSON.parse(await file.text().catch(() => 'null')))
+    if (told) setCourse(told.course)
+  }
+  return (
+    <>
+      <p class="hint">{words.about}</p>
+      <label><span>{words.name1}</span><input id="course-title" value={title} onInput={event => setCourse({ title: event.currentTarget.value, lessons })} /></label>
+      <ol>
+        {lessons.map((lesson, i) => (
+          <li key={`${i} ${lesson}`}>
+            {titleOf(lesson)}{' '}
+            {i > 0 && <button class="quiet" onClick={() => put(lessons.with(i - 1, lesson).with(i, lessons[i - 1] ?? ''))}>{words.up}</button>}
+            <button class="quiet" onClick={() => put(lessons.toSpliced(i, 1))}>{text.objects.remove}</button>
+          </li>
+        ))}
+      </ol>
+      <p class="split">
+        <select id="course-add" aria-label={words.add} value="" onChange={event => put([...lessons, event.currentTarget.value])}>
+          <option value="">{words.add}</option>
+          {catalogue.value.map(info => <option key={info.id} value={info.id}>{info.title}</option>)}
+          {myDraft() && <option value={myDraft()}>{titleOf(myDraft())}</option>}
+        </select>
+        <label class="file"><span>{words.open}</span><input type="file" accept=".json" onChange={event => void load(event.currentTarget.files?.[0])} /></label>
+      </p>
+      {complete && (
+        <>
+          <Link id="course-link" label={words.link} of={course} />
+          <p class="split">
+            <button onClick={() => join(course)}>{words.take}</button>
+            <a download="course.json" href={URL.createObjectURL(new Blob([JSON.stringify(course, null, 2)], { type: 'application/json' }))}>{words.save}</a>
+          </p>
+        </>
+      )}
+    </>
+  )
+}
+
+function Check() {
+  const [wrong, setWrong] = useState('')
+  const check = async (code: string) => {
+    try {
+      const told = checkedWork((await unpack(code.slice(code.indexOf('#') + 1).trim())).world.course)
+      if (!told) throw new Error(words.noCode)
+      setWrong('')
+      toCheck.value = told
+    } catch (error) {
+      setWrong((error as Error).message)
+    }
+  }
+  return (
+    <label><span>{words.paste}</span>
+      <input id="check-code" class="mono grow" onInput={event => void check(event.currentTarget.value)} />
+      {wrong && <span class="bad" role="status">{wrong}</span>}
+    </label>
+  )
+}
+
+function Checked({ of }: { of: Work }) {
+  const [verdicts, setVerdicts] = useState<Verdict[] | null>(null)
+  useEffect(() => {
+    let current = true
+    setVerdicts(null)
+    void verify(of).then(told => { if (current) setVerdicts(told) })
+    return () => { current = false }
+  }, [of])
+  const solved = verdicts?.filter(one => one.done).length ?? 0
+  return (
+    <section class="course checked" role="status">
+      <h3>{of.course.title}{of.name && `: ${of.name}`}</h3>
+      {!verdicts ? <p class="hint">{words.checking}</p> : <p class={solved < verdicts.length ? 'bad' : ''}><b>{words.solved(solved, verdicts.length)}</b></p>}
+      <ol>
+        {of.course.lessons.map((lesson, i) => {
+          const told = verdicts?.[i]
+          return <li key={i}>{titleOf(lesson)} {told && <span class="hint">{told.done ? words.took(told.requests, told.right, told.questions) : words.unsolved}</span>}</li>
+        })}
+      </ol>
+      <button class="quiet" onClick={() => { toCheck.value = null }}>{text.lessons.close}</button>
+    </section>
+  )
+}

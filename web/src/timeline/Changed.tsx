@@ -1,0 +1,75 @@
+// Changed is the part of a frame's card that compares: what a commit changed in its object, what it took away from another client, and
+// the version on which a refused write was based.
+import { useEffect, useState } from 'preact/hooks'
+import type { Exchange, Frame } from '../engine/protocol'
+import { frames, head, query, ready } from '../state/session'
+import { text } from '../text'
+import { changes, unread, writerOf, type Change } from './changes'
+
+const most = 12 // fields
+const words = text.changed
+
+export default function Changed({ frame, exchange }: { frame: Frame; exchange?: Exchange }) {
+  return exchange ? <Based frame={frame} exchange={exchange} /> : <Fields frame={frame} />
+}
+
+// Based says on which version a refused write was based, and which one the object had.
+function Based({ frame, exchange }: { frame: Frame; exchange: Exchange }) {
+  const base = basedOn(exchange)
+  const now = frames.value.slice(0, frame.n).findLast(({ kind, ref }) => kind === 'store.commit' && isAbout(ref ?? '', exchange.req.path))?.rv
+  return base && now ? <p class="based bad">{words.based(base, now)}</p> : null
+}
+
+function Fields({ frame }: { frame: Frame }) {
+  const [told, setTold] = useState<{ now: Change[]; lost: Change[] } | null>(null)
+  const { n, branch } = head.value
+  useEffect(() => {
+    let current = true
+    setTold(null)
+    if (ready.value) void compare(frame).then(answer => { if (current) setTold(answer) }, () => {}) // compacted: nothing can be compared
+    return () => { current = false }
+  }, [frame, n, branch, ready.value])
+  if (!told) return null
+  const owner = told.lost.length > 0 ? writerOf(frames.value, commitBefore(frame)).replace('client/', '') : ''
+  return (
+    <>
+      <ul class="changed plain mono">
+        {told.now.slice(0, most).map(({ path, from, to }) => (
+          <li key={path}><b>{path}</b>: {from !== undefined && <del>{from}</del>}{from !== undefined && to !== undefined && ' → '}{to !== undefined && <ins>{to}</ins>}</li>
+        ))}
+      </ul>
+      {told.now.length > most && <p class="hint">{words.more(told.now.length - most)}</p>}
+      {told.lost.map(({ path, from }) => <p key={path} class="bad lost" role="note"><b>{words.lost}</b> {words.unread(path, from ?? '', owner)}</p>)}
+    </>
+  )
+}
+
+function commitBefore(frame: Frame): Frame | undefined {
+  return frames.value.slice(0, frame.n - 1).findLast(({ kind, ref }) => kind === 'store.commit' && ref === frame.ref)
+}
+
+// compare asks for the object at the frame's revision, at the one before, and at the one before that.
+async function compare(frame: Frame): Promise<{ now: Change[]; lost: Change[] } | null> {
+  const [resource = '', key = ''] = (frame.ref ?? '').split(' ')
+  const slash = key.indexOf('/')
+  const of = { resource, ns: slash < 0 ? '' : key.slice(0, slash), name: key.slice(slash + 1), format: 'json' }
+  const at = async (one: Frame | undefined) => (one ? JSON.parse((await query<{ text: string }>('object', { ...of, at: one.rv })).text) as object : {})
+  const before = commitBefore(frame)
+  if (!before || frame.verb !== 'MODIFIED') return null
+  const [then, now] = await Promise.all([at(before), at(frame)])
+  const changed = changes(then, now)
+  if (before.verb !== 'MODIFIED') return { now: changed, lost: [] }
+  const first = await at(commitBefore(before))
+  return { now: changed, lost: unread(frames.value, frame, before, changes(first, then), changed) }
+}
+
+// isAbout says whether the path of a request is that of the object: "configmaps default/a" and /api/v1/namespaces/default/configmaps/a.
+function isAbout(ref: string, path: string): boolean {
+  const [resource = '', key = ''] = ref.split(' ')
+  return path.split('?')[0]?.includes(`/${resource.split('.')[0]}/${key.split('/').at(-1)}`) ?? false
+}
+
+/** basedOn is the revision on which a refused write was based, from its body, or ''. */
+export function basedOn({ req, res }: Exchange): string {
+  return res?.code === 409 ? /"?resourceVersion"?:\s*"?(\d+)/.exec(req.body)?.[1] ?? '' : ''
+}

@@ -1,0 +1,47 @@
+// What a commit changed in its object, field by field, and whether it took away a value that its writer had never read.
+import type { Frame } from '../engine/protocol'
+
+export interface Change {
+  path: string
+  from: string | undefined
+  to: string | undefined
+}
+
+// Fields that change with every write say nothing about it.
+const always = /^metadata\.(resourceVersion|managedFields|generation|uid|creationTimestamp)\b/
+
+/** changes are the fields in which two versions of an object differ, each with both values; undefined: the field is not there. */
+export function changes(before: unknown, after: unknown): Change[] {
+  const [old, now] = [fields(before), fields(after)]
+  return [...new Set([...old.keys(), ...now.keys()])]
+    .filter(path => !always.test(path) && old.get(path) !== now.get(path))
+    .map(path => ({ path, from: old.get(path), to: now.get(path) }))
+}
+
+// fields are the leaves of an object by their paths.
+function fields(value: unknown, path = '', into = new Map<string, string>()): Map<string, string> {
+  if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) {
+    if (path) into.set(path, typeof value === 'string' ? value : JSON.stringify(value))
+    return into
+  }
+  for (const [key, inner] of Object.entries(value)) fields(inner, Array.isArray(value) ? `${path}[${key}]` : path ? `${path}.${key}` : key, into)
+  return into
+}
+
+/** writerOf is the client whose request caused a commit, or '' if a controller made it. */
+export function writerOf(frames: readonly Frame[], commit: Frame | undefined): string {
+  const request = frames[(commit?.cause ?? 0) - 1]
+  return request?.kind === 'http.req' ? request.lane : ''
+}
+
+/** unread are the values that a commit took away although its writer had not read the version that has them. before is the commit of
+ * the object before it, which made the changes earlier. */
+export function unread(frames: readonly Frame[], commit: Frame, before: Frame, earlier: readonly Change[], now: readonly Change[]): Change[] {
+  const [writer, other] = [writerOf(frames, commit), writerOf(frames, before)]
+  if (!writer || !other || writer === other) return []
+  const resource = commit.ref?.split(/[ .]/)[0] ?? ''
+  const asked = commit.cause ?? 0
+  const has = frames.slice(before.n, asked - 1).some(({ kind, lane, cause, code }) =>
+    (kind === 'http.res' && lane === writer && (code ?? 0) < 400 && frames[(cause ?? 0) - 1]?.text.includes(`/${resource}`)))
+  return has ? [] : now.filter(({ path, from }) => earlier.some(one => one.path === path && one.to === from && from !== undefined))
+}

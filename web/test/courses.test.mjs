@@ -1,0 +1,90 @@
+// Courses: a teacher makes a list of lessons, a learner opens its link and takes them in order, and the code at the end is checked by
+// running the learner's lines again in the page, with nothing but its own files.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { violations } from './axe.mjs'
+import { closeDialog, ready } from './browser.mjs'
+import { hosted } from './hosted.mjs'
+
+const it = hosted()
+
+async function openCourses(page) {
+  await ready(page)
+  await page.locator('.bar nav button', { hasText: 'Lessons' }).click()
+  await page.locator('dialog button', { hasText: 'Courses' }).click()
+}
+
+// make makes a course of two lessons and returns its link.
+async function make(page) {
+  await openCourses(page)
+  await page.locator('#course-title').fill('Monday')
+  for (const id of ['edit', 'names']) await page.locator('#course-add').selectOption(id)
+  await page.locator('#course-link').waitFor()
+  await page.waitForFunction(() => document.querySelector('#course-link').value.includes('#v1.'))
+  return page.locator('#course-link').inputValue()
+}
+
+// solve takes a lesson to its end with its own solutions.
+async function solve(page) {
+  while (!(await page.locator('.guide .done').count())) {
+    const before = await page.locator('.guide .eyebrow').innerText()
+    await page.locator('.hints button', { hasText: 'Show me' }).click()
+    await page.waitForFunction(was => document.querySelector('.guide .eyebrow')?.textContent !== was, before)
+  }
+}
+
+test('a course is made, taken in its order, and its code is checked in the page', async () => {
+  const { context, page, faults } = await it.open()
+  const link = await make(page)
+  assert.deepEqual(await violations(page), [])
+  const learner = await it.open({}, link)
+  await ready(learner.page)
+  await learner.page.locator('dialog .course', { hasText: '0 of 2 lessons done' }).waitFor()
+  await learner.page.locator('dialog .course .primary', { hasText: 'Edit, and a conflict' }).click()
+  await learner.page.locator('.guide[data-lesson="edit"]').waitFor()
+  await solve(learner.page)
+  await learner.page.locator('.guide .done .primary', { hasText: 'Next lesson of the course' }).click()
+  await learner.page.locator('.guide[data-lesson="names"]').waitFor()
+  await solve(learner.page)
+  await learner.page.reload() // progress is kept
+  await ready(learner.page)
+  await openCourses(learner.page)
+  await learner.page.locator('dialog .course', { hasText: '2 of 2 lessons done' }).waitFor()
+  await learner.page.locator('dialog .course label', { hasText: 'Your name' }).locator('input').fill('Ada')
+  await learner.page.waitForFunction(() => document.querySelector('#code')?.value.includes('#v1.'))
+  const before = await learner.page.locator('#code').inputValue()
+  assert.deepEqual(learner.faults, [])
+  await learner.context.close()
+
+  const asked = [] // only files of the page, which its service worker has
+  page.on('request', request => asked.push(request))
+  await page.locator('dialog summary', { hasText: 'Check the code' }).click()
+  await page.locator('#check-code').fill(before)
+  await page.locator('.checked', { hasText: 'Monday: Ada' }).waitFor()
+  await page.locator('.checked', { hasText: '2 of 2 lessons solved' }).waitFor()
+  assert.ok(asked.every(request => request.method() === 'GET' && /\/(assets|engine)\//.test(request.url()) && request.url().startsWith(it.host.url)))
+  assert.equal(await page.locator('.checked li', { hasText: /solved, \d+ requests/ }).count(), 2)
+  assert.deepEqual(await violations(page), [])
+  await page.locator('.checked button', { hasText: 'Close' }).click()
+  await page.locator('#check-code').fill('nonsense')
+  await page.locator('dialog label .bad').waitFor()
+  await closeDialog(page)
+  assert.deepEqual(faults, [])
+  await context.close()
+})
+
+test('a code whose lines do not solve the lesson is refused', async () => {
+  const { context, page } = await it.open()
+  await ready(page)
+  const forged = await page.evaluate(async () => {
+    const work = { course: { course: { title: 'Forged', lessons: ['names'] }, name: 'Eve', done: [{ log: [{ line: 'get configmaps' }], answers: {} }] }, log: [] }
+    const stream = new Blob([JSON.stringify(work)]).stream().pipeThrough(new CompressionStream('deflate-raw'))
+    const bytes = new Uint8Array(await new Response(stream).arrayBuffer())
+    return `v1.any.${btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')}`
+  })
+  const other = await it.open({}, `${it.host.url}#${forged}`) // the code is a link, too
+  await other.page.locator('.checked', { hasText: '0 of 1 lesson solved' }).waitFor()
+  await other.page.locator('.checked li', { hasText: 'not solved' }).waitFor()
+  await other.context.close()
+  await context.close()
+})

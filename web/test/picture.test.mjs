@@ -1,0 +1,83 @@
+// The picture names things: the object of a commit, one colour for each object, the version of a server; and situations as cards.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { freePlay, ready, type } from './browser.mjs'
+import { hosted } from './hosted.mjs'
+
+const it = hosted()
+
+test('a commit has the name of its object, and commit and event one colour; a server has its version', async () => {
+  const { context, page, faults } = await it.open()
+  await ready(page)
+  await type(page, 'watch configmaps --name w')
+  for (const name of ['paint', 'brush']) await type(page, `create configmap ${name}`)
+  await page.locator('.named', { hasText: 'brush' }).waitFor()
+  const hue = (kind, name) => page.locator(`.mark[data-kind="${kind}"][aria-label*="default/${name}"], .mark[data-kind="${kind}"][aria-label*="configmaps/${name} "]`).last()
+    .evaluate(mark => /object\d/.exec(mark.getAttribute('class'))?.[0])
+  assert.equal(await hue('store.commit', 'paint'), await hue('watch.event', 'paint'))
+  assert.notEqual(await hue('store.commit', 'paint'), await hue('store.commit', 'brush'))
+  await page.locator('.labels li', { hasText: 'server 1' }).filter({ hasText: 'v1.36' }).waitFor()
+  assert.deepEqual(faults, [])
+  await context.close()
+})
+
+test('situations stand beside free play: a lost answer, and a stale read before a write', async () => {
+  const { context, page, faults } = await it.open()
+  await freePlay(page)
+  await page.locator('.guide .lesson', { hasText: 'Lost answer' }).click()
+  await page.locator('.entry', { hasText: '2 items' }).waitFor()
+  await page.locator('.entry .bad', { hasText: '504' }).first().waitFor()
+  await page.locator('.guide .lesson', { hasText: 'Stale read' }).click()
+  await page.locator('.entry .bad', { hasText: '409' }).first().waitFor()
+  await page.locator('.labels li', { hasText: 'server 2' }).waitFor()
+  await type(page, 'kubectl get nodes') // the cluster is as it was
+  await page.locator('.entry', { hasText: 'node-3' }).waitFor()
+  assert.deepEqual(faults, [])
+  await context.close()
+})
+
+test('the card of a commit says which fields it changed, and that an update was lost', async () => {
+  const { context, page, faults } = await it.open()
+  await freePlay(page)
+  await type(page, 'create configmap paint --from-literal color=red --as alice')
+  await type(page, 'get configmap paint --as bob')
+  await type(page, `patch configmap paint -p '{"data":{"color":"blue"}}' --as alice`)
+  const commit = () => page.locator('.mark[data-kind="store.commit"][aria-label*="configmaps default/paint"]').last()
+  await commit().click()
+  await page.locator('.changed', { hasText: /data\.color: red → blue/ }).waitFor()
+  assert.equal(await page.locator('.lost').count(), 0)
+  await type(page, `patch configmap paint -p '{"data":{"color":"green"}}' --as bob`)
+  await commit().click()
+  await page.locator('.changed', { hasText: /data\.color: blue → green/ }).waitFor()
+  await page.locator('.lost', { hasText: 'Lost update. alice had set data.color to blue' }).waitFor()
+  assert.deepEqual(faults, [])
+  await context.close()
+})
+
+test('the card of a 409 names the revision on which the write was based, and a chosen mark has threads of one hop', async () => {
+  const { context, page, faults } = await it.open()
+  await ready(page)
+  await type(page, 'watch configmaps --name w')
+  await type(page, 'create configmap paint --from-literal color=red')
+  await type(page, 'get configmap paint')
+  await type(page, `patch configmap paint -p '{"data":{"color":"blue"}}' --as alice`)
+  assert.ok(await page.locator('.thread path').count() >= 1)
+  await type(page, `patch configmap paint --rv=4005 -p '{"data":{"color":"green"}}'`)
+  await page.locator('.mark[data-kind="http.res"][aria-label*="409"]').last().click()
+  await page.locator('.based', { hasText: /Based on revision 4005\. The object was at revision \d+\./ }).waitFor()
+  await page.locator('.mark[data-kind="http.req"][aria-label*="configmaps/paint"]').last().click()
+  await page.mouse.move(0, 0)
+  await page.waitForFunction(() => document.querySelectorAll('.thread path').length <= 2)
+  assert.deepEqual(faults, [])
+  await context.close()
+})
+
+test('the list of keys has a legend of the marks', async () => {
+  const { context, page, faults } = await it.open()
+  await ready(page)
+  await page.keyboard.press('?')
+  await page.locator('dialog .legend li', { hasText: 'bookmark' }).waitFor()
+  assert.equal(await page.locator('dialog .legend .shape, dialog .legend .plate').count() >= 10, true)
+  assert.deepEqual(faults, [])
+  await context.close()
+})

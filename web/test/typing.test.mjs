@@ -1,0 +1,58 @@
+// What people type at a prompt: here-documents, clear, edit, Ctrl+C; and what a reload brings back.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { freePlay, ready, says, type } from './browser.mjs'
+import { hosted } from './hosted.mjs'
+
+const it = hosted()
+
+async function enter(page, line) {
+  await page.locator('#command').focus()
+  await page.keyboard.insertText(line)
+  await page.keyboard.press('Enter')
+}
+
+test('a here-document is typed line by line, kubectl edit opens the editor, Ctrl+C ends a watch, clear clears', async () => {
+  const { context, page, faults } = await it.open()
+  await freePlay(page)
+  for (const line of ['kubectl apply -f - <<EOF', 'apiVersion: v1', 'kind: ConfigMap', 'metadata:', '  name: typed']) await enter(page, line)
+  await page.locator('.gathered', { hasText: '  name: typed' }).waitFor()
+  await enter(page, 'EOF')
+  await page.locator('.entry', { hasText: 'configmap/typed created' }).waitFor() // the running clock may add an entry
+  await enter(page, 'kubectl edit cm typed')
+  await page.locator('.editor .cm-content', { hasText: 'name: typed' }).waitFor()
+  await page.locator('#tab-console').click()
+  await type(page, 'kubectl get configmaps -w')
+  await says(page, 'Ctrl+C ends this')
+  await page.locator('#command').press('Control+c')
+  await page.locator('.entry', { hasText: /stop w\d/ }).waitFor()
+  await type(page, 'kubectl create configmap later')
+  await says(page, /^› kubectl create configmap later\s*configmap\/later created\s*$/)
+  await type(page, 'kubectl exec -it typed -- sh')
+  await enter(page, 'clear')
+  await page.locator('.entry').first().waitFor({ state: 'detached' })
+  assert.deepEqual(faults, [])
+  await context.close()
+})
+
+test('lines that are typed without a pause are all there after a reload', async () => {
+  const { context, page, faults } = await it.open()
+  await ready(page)
+  await page.locator('#command').focus()
+  for (let i = 0; i < 40; i++) await enter(page, `create configmap fast-${i}`)
+  await page.locator('.entry', { hasText: 'fast-39' }).waitFor()
+  await page.reload()
+  await ready(page)
+  await page.locator('.entry', { hasText: 'fast-39' }).waitFor()
+  assert.deepEqual(faults, [])
+  await context.close()
+})
+
+test('progress is not forgotten by one click', async () => {
+  const { context, page } = await it.open()
+  await ready(page)
+  await page.locator('.bar nav button', { hasText: 'Lessons' }).click()
+  await page.locator('dialog button', { hasText: 'Reset progress' }).click()
+  await page.locator('dialog button', { hasText: 'Really forget all progress?' }).waitFor()
+  await context.close()
+})
