@@ -179,7 +179,7 @@ func (s *search) explore(c *campaign.Campaign) {
 			switch {
 			case len(out.Failures) == 0:
 				c.Learn(plans[i], &out)
-			case out.Site() == campaign.SiteHang && !s.fails(plans[i], campaign.SiteHang):
+			case out.Site() == campaign.SiteHang && !s.failsAlone(plans[i], campaign.SiteHang):
 				s.t.Logf("kubesim: seed %d made no progress once, but does not hang again: the machine was too busy", plans[i].Seed)
 			default:
 				s.shrinkAndReport(plans[i], out)
@@ -233,16 +233,10 @@ type finding struct {
 // attempts is the number of runs without a failure after which a plan counts as passing.
 const attempts = 3
 
-// shrinkAndReport shrinks a plan, saves it and reports it. If repeated runs of the smaller plan do not fail, it reports
-// the whole plan.
+// shrinkAndReport shrinks a plan, saves it and reports it.
 func (s *search) shrinkAndReport(p campaign.Plan, out campaign.Outcome) {
 	s.t.Helper()
-	site := out.Site()
-	small, _ := campaign.Shrink(p, func(q campaign.Plan) bool { return s.fails(q, site) })
-	list := s.repeat(small, &campaign.Outcome{})
-	if len(small.Items) < len(p.Items) && !anyFails(list, site) {
-		small, list = p, s.repeat(p, &campaign.Outcome{})
-	}
+	small, list := s.shrink(p, out.Site())
 	f := finding{plan: small, found: p, once: out}
 	if s.options.Found == nil {
 		f.saved = save(s.t.Name(), small, out.Failures[0].Text)
@@ -250,19 +244,39 @@ func (s *search) shrinkAndReport(p campaign.Plan, out campaign.Outcome) {
 	s.report(f, list)
 }
 
-// fails reports whether a plan fails at a site in at least one of several runs, and again in a separate process. The
-// second run confirms that the failure does not depend on state that earlier runs have left in a process.
+// shrink returns a smaller plan that still fails at a site, and the outcomes of its runs in separate processes. Workers run many
+// plans and are fast, but state that earlier runs have left in a worker may decide whether a plan fails. If the smaller plan does
+// not fail in separate processes, shrink begins again and runs each plan that fails in a separate process, too. If that fails as
+// well, it returns the whole plan.
+func (s *search) shrink(p campaign.Plan, site string) (campaign.Plan, []campaign.Outcome) {
+	for _, fails := range []func(campaign.Plan, string) bool{s.fails, s.failsAlone} {
+		small, _ := campaign.Shrink(p, func(q campaign.Plan) bool { return fails(q, site) })
+		if list := s.repeat(small, &campaign.Outcome{}); anyFails(list, site) {
+			return small, list
+		}
+	}
+	return p, s.repeat(p, &campaign.Outcome{})
+}
+
+// fails reports whether a plan fails at a site in at least one of several runs.
 func (s *search) fails(p campaign.Plan, site string) bool {
 	for range attempts {
-		out := s.team.run(p, false)
 		s.runs++
-		if out.Site() == site {
-			out = s.team.run(p, true)
-			s.runs++
-			return out.Site() == site
+		if out := s.team.run(p, false); out.Site() == site {
+			return true
 		}
 	}
 	return false
+}
+
+// failsAlone reports whether a plan fails at a site, and again in a separate process.
+func (s *search) failsAlone(p campaign.Plan, site string) bool {
+	if !s.fails(p, site) {
+		return false
+	}
+	s.runs++
+	out := s.team.run(p, true)
+	return out.Site() == site
 }
 
 // anyFails reports whether one of several runs failed at a site.
