@@ -39,7 +39,7 @@ func TestShards(t *testing.T) {
 				watches[i] = c.open("/api/v1/configmaps?watch=1&labelSelector=mine&" + selected(i))
 			}
 			for i := range 30 {
-				ns := strings.Repeat("ab", 1+i%10) // the hashes of similar names are near each other
+				ns := strings.Repeat("ab", 1+i%10)                                              // the hashes of similar names are near each other
 				c.do("POST", "/api/v1/namespaces", fmt.Sprintf(`{"metadata":{"name":%q}}`, ns)) // or it exists
 				c.do("POST", "/api/v1/namespaces/"+ns+"/configmaps", fmt.Sprintf(`{"metadata":{"name":"m-%d","labels":{"mine":""}}}`, i))
 			}
