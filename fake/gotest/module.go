@@ -80,8 +80,16 @@ func (r *run) environment(ctx context.Context) error {
 }
 
 // require adds kubesim to the requirements of the tests, without a change to the user's files. It sets the flags and the
-// environment for go commands.
-func (r *run) require(ctx context.Context) error {
+// environment for go commands. Tests that start no programs do not require kubesim, which would have to be compiled for them.
+func (r *run) require(ctx context.Context) (err error) {
+	if r.inside = r.o.Cluster != nil; !r.inside {
+		if r.inside, err = r.startPrograms(ctx); err != nil {
+			return err
+		}
+	}
+	if !r.inside {
+		return nil
+	}
 	if r.env.GOWORK != "" {
 		return r.workspace(ctx)
 	}

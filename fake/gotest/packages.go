@@ -37,6 +37,14 @@ func (r *run) packages(ctx context.Context) (list []aPackage, err error) {
 	return list, nil
 }
 
+// startPrograms reports whether the tests may start programs: whether they or their dependencies outside the Go tree import
+// os/exec.
+func (r *run) startPrograms(ctx context.Context) (bool, error) {
+	args := []string{"list", "-e", "-test", "-deps", "-tags=" + r.tags(), "-f", "{{if not .Standard}}{{range .Imports}}{{.}}\n{{end}}{{end}}"}
+	out, err := r.output(ctx, append(args, r.o.Packages...)...)
+	return slices.Contains(strings.Split(string(out), "\n"), "os/exec"), err
+}
+
 // needCgo returns the packages whose tests cannot be built without cgo. The values are the dependencies that need cgo.
 func (r *run) needCgo(ctx context.Context, list []aPackage) (map[string]string, error) {
 	const format = "{{with .Error}}{{$.ImportPath}}\t{{.Err}}{{end}}"
