@@ -3,6 +3,7 @@ package gotest
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -43,6 +44,7 @@ func Parse(args []string) (*Options, error) {
 			o.Args = append(o.Args, arg)
 			continue
 		}
+		packages = packages && len(o.Packages) == 0 // as in go test, which takes only adjacent arguments as packages
 		name, value, given := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(arg, "-"), "-"), "=")
 		if name == "args" {
 			o.Args = append(o.Args, args[i:]...)
@@ -126,6 +128,9 @@ func (o *Options) set(name, value string) (err error) {
 			}
 			if file, err = filepath.Abs(file); err != nil {
 				return err
+			}
+			if _, err := os.Stat(file); err != nil {
+				return fmt.Errorf("%w; empty stands for no objects", err)
 			}
 			o.Cluster = append(o.Cluster, file)
 		}

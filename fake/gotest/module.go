@@ -27,10 +27,13 @@ type origin struct{ dir, version string }
 func findOrigin(dir, release string) (origin, error) {
 	if dir != "" {
 		dir, err := filepath.Abs(dir)
-		if err == nil {
-			_, err = os.Stat(filepath.Join(dir, "fake", "gotest", "inside"))
+		if err != nil {
+			return origin{}, err
 		}
-		return origin{dir: dir}, err
+		if _, err := os.Stat(filepath.Join(dir, "fake", "gotest", "inside")); err != nil {
+			return origin{}, fmt.Errorf("--kubesim: %s is not the folder of kubesim's module", dir)
+		}
+		return origin{dir: dir}, nil
 	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, m := range append(info.Deps, &info.Main) {
