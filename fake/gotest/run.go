@@ -233,6 +233,8 @@ func (r *run) goTest(ctx context.Context, args, env []string) error {
 	}) {
 		args = append([]string{"-count=1"}, args...)
 	}
+	flags, variables := r.o.timeouts()
+	args, env = append(flags, args...), slices.Concat(env, variables)
 	cmd := exec.CommandContext(ctx, "go", append(r.in("test"), args...)...)
 	cmd.Env = slices.Concat(os.Environ(), r.work, env)
 	r.failures = buildFailures{}
