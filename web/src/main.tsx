@@ -12,6 +12,7 @@ import { language, preferred, speak } from './language'
 import { readCatalogue } from './lessons/progress'
 import { takeToken } from './served/token'
 import { unpack } from './share/codec'
+import { listenDrop } from './share/drop'
 import { keepAddress, takeUnsaved } from './share/link'
 import { embedded, offered } from './state/embed'
 import { line, notice } from './state/page'
@@ -121,6 +122,7 @@ async function open(): Promise<void> {
   performance.mark('usable')
   void bringMore().catch(() => {}) // offline, before the first visit was over
   listenBack()
+  listenDrop()
   await begin()
 }
 
