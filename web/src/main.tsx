@@ -12,7 +12,6 @@ import { language, preferred, speak } from './language'
 import { readCatalogue } from './lessons/progress'
 import { takeToken } from './served/token'
 import { unpack } from './share/codec'
-import { listenDrop } from './share/drop'
 import { keepAddress, takeUnsaved } from './share/link'
 import { embedded, offered } from './state/embed'
 import { line, notice } from './state/page'
@@ -120,9 +119,8 @@ async function open(): Promise<void> {
   render(<Page />, host)
   listen()
   performance.mark('usable')
-  void bringMore().catch(() => {}) // offline, before the first visit was over
+  void Promise.all([bringMore(), import('./share/drop')]).catch(() => {}) // offline, before the first visit was over
   listenBack()
-  listenDrop()
   await begin()
 }
 

@@ -10,11 +10,15 @@ import { openFiles } from './files'
 const words = text.sharing
 
 export function Share() {
-  const [link, setLink] = useState(' ') // until it is known
+  const [link, setLink] = useState('')
+  const [known, setKnown] = useState(false)
   const [hash, setHash] = useState('')
   const [copied, setCopied] = useState(false)
   useEffect(() => {
-    void currentLink().then(setLink)
+    void currentLink().then(made => {
+      setLink(made)
+      setKnown(true)
+    })
     void ask<{ hash: string }>('hash', {}).then(answer => setHash(answer.hash), () => setHash(''))
   }, [head.value])
   const copy = async () => {
@@ -33,7 +37,7 @@ export function Share() {
           onFocus={event => event.currentTarget.select()} />
         <button class="primary" onClick={() => void copy()}>{copied ? words.copied : words.copy}</button>
       </div>
-      <p class="hint small" role="status">{link === '' ? words.noLink : copied ? words.copied : words.size(link.length)}{link.length > linkLimit && ` ${words.long}`}</p>
+      <p class="hint small" role="status">{known && link === '' ? words.noLink : copied ? words.copied : words.size(link.length)}{link.length > linkLimit && ` ${words.long}`}</p>
       <label><span>{words.embed}</span>
         <textarea id="embed" class="mono" rows={3} readOnly value={link && frame(link, transcript.value.at(-1)?.line ?? '')}
           onFocus={event => event.currentTarget.select()} />

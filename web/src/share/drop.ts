@@ -1,5 +1,6 @@
-// Files that are dropped anywhere on the page are opened (files.ts), except on the editor, which inserts them as text.
-import type { Dropped } from './files'
+// Files that are dropped anywhere on the page, from the import of this module on, are opened (files.ts), except on the editor, which
+// inserts them as text.
+import { openFiles, type Dropped } from './files'
 
 const carriesFiles = (event: DragEvent) => !event.defaultPrevented && (event.dataTransfer?.types.includes('Files') ?? false)
 
@@ -8,15 +9,11 @@ function droppedIn(item: DataTransferItem): Dropped | null {
   return entry?.isDirectory ? (entry as FileSystemDirectoryEntry) : item.getAsFile()
 }
 
-/** listenDrop opens files that are dropped from now on. */
-export function listenDrop(): void {
-  addEventListener('dragover', event => {
-    if (carriesFiles(event)) event.preventDefault()
-  })
-  addEventListener('drop', event => {
-    if (!carriesFiles(event)) return
-    event.preventDefault()
-    const dropped = [...(event.dataTransfer?.items ?? [])].map(droppedIn).filter(one => one !== null) // now: later it is empty
-    void import('./files').then(({ openFiles }) => openFiles(dropped))
-  })
-}
+addEventListener('dragover', event => {
+  if (carriesFiles(event)) event.preventDefault()
+})
+addEventListener('drop', event => {
+  if (!carriesFiles(event)) return
+  event.preventDefault()
+  void openFiles([...(event.dataTransfer?.items ?? [])].map(droppedIn).filter(one => one !== null))
+})
