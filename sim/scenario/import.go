@@ -1,10 +1,12 @@
 package scenario
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
+	"github.com/kubesim/kubesim/sim/cel"
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
 )
@@ -26,6 +28,9 @@ type foreign struct {
 // importFile recreates the cluster with the objects in a file, YAML or JSON. Lines at the beginning of the file that start with #
 // are added to the transcript: they tell where the objects come from, and which parts of the source are not in the file.
 func (w *World) importFile(op *Op) error {
+	if !cel.Supported { // a constant: that build does not contain the rest
+		return errors.New("import needs CEL, because the objects of a cluster may contain it")
+	}
 	if w.used {
 		return fmt.Errorf("%s configures the world: put it before all other lines", op.Name)
 	}

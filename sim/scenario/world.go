@@ -9,6 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/cel"
 	"github.com/kubesim/kubesim/sim/config"
 	"github.com/kubesim/kubesim/sim/kubectl"
 	"github.com/kubesim/kubesim/sim/object"
@@ -129,7 +130,7 @@ func (w *World) boot() error {
 		o.Auth = auth.RBAC
 	}
 	c, err := sim.New(o)
-	if err == nil && w.foreign != nil {
+	if cel.Supported && err == nil && w.foreign != nil {
 		w.imported, err = c.Import(w.foreign.objects, at)
 	}
 	if err != nil {

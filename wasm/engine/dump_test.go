@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/sim/cel"
 )
 
 // sourceOf returns a source of the view dump.
@@ -29,6 +31,11 @@ func TestDump(t *testing.T) {
 		sourceOf("tree/nodes.yaml", "kind: NodeList\napiVersion: v1\nitems:\n- metadata: {name: n1, uid: u1, creationTimestamp: '2026-05-01T00:00:00Z'}\n"),
 		sourceOf("tree/version.json", `{"major":"1"}`),
 		sourceOf("tree/pod.log", "kind: [")}, ",") + `]`)
+	if !cel.Supported { // the small engine leaves files and imports to the other one
+		is.Equal(fault(answer, "needs"), "cel")
+		is.Equal(fault(ask(`"kind":"boot","log":[{"line":"import a.json","files":{"a.json":""}}]`), "needs"), "cel")
+		return
+	}
 	data, ok := answer["data"].(map[string]any)
 	is.True(ok)
 	is.Equal(data["controllers"], true)

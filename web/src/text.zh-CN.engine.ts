@@ -226,6 +226,7 @@ export const said: Record<string, string> = {
   'controllers have no work now': '控制器现在无事可做',
   'controllers have not settled in {}: the remaining work is {}': '控制器在 {} 内没有安静下来：还要做 {}',
   'auth takes none, rbac or cluster, not {}': 'auth 只能是 none、rbac 或 cluster，而不是 {}',
+  'import needs CEL, because the objects of a cluster may contain it': 'import 需要 CEL，因为集群的对象里可能有它',
   'there are no objects of a cluster in it': '里面没有集群的对象',
   'the objects have more than {} bytes: import them with kubesim serve --import': '这些对象超过 {} 字节：用 kubesim serve --import 导入',
   '{} configures the world: put it before all other lines': '{} 决定世界由什么构成：放在一切之前',
