@@ -9,7 +9,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/matryer/is"
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -27,7 +26,7 @@ import (
 )
 
 // recording is a run of the controller over a real API server.
-const recording = "testdata/real.recording"
+const recording = "testdata/real_run.recording"
 
 // recordFrom is the address of a new real API server (make real). If it is given, no test runs, and the recording is replaced:
 //
@@ -153,5 +152,3 @@ func becomeReady(ctx context.Context, user client.Client, name string) error {
 	time.Sleep(3 * time.Second)
 	return nil
 }
-
-var _ = is.New
