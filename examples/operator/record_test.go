@@ -21,6 +21,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/kubesim/kubesim/clock"
 	v2 "github.com/kubesim/kubesim/examples/operator/api/v2"
 	"github.com/kubesim/kubesim/fake/record"
 )
@@ -84,7 +85,7 @@ func recordRun(url string) error {
 	running, stop := context.WithCancel(ctx)
 	ended := make(chan error)
 	go func() { ended <- operate(running, recorded, correct) }()
-	time.Sleep(5 * time.Second)
+	clock.System{}.Sleep(5 * time.Second)
 	err = useSites(ctx, user)
 	stop()
 	return errors.Join(err, <-ended, to.Err(), file.Close())
@@ -106,7 +107,7 @@ func createDefinition(ctx context.Context, user client.Client) error {
 		if err = user.List(ctx, &v2.SiteList{}); err == nil {
 			break
 		}
-		time.Sleep(100 * time.Millisecond)
+		clock.System{}.Sleep(100 * time.Millisecond)
 	}
 	return err
 }
@@ -136,7 +137,7 @@ func useSites(ctx context.Context, user client.Client) error {
 // becomeReady waits until a Site has its Deployment, and reports that the pods of the Deployment are ready, because no controller does
 // it.
 func becomeReady(ctx context.Context, user client.Client, name string) error {
-	time.Sleep(3 * time.Second)
+	clock.System{}.Sleep(3 * time.Second)
 	d := &appsv1.Deployment{}
 	if err := user.Get(ctx, client.ObjectKey{Namespace: "default", Name: name}, d); err != nil {
 		return err
@@ -149,6 +150,6 @@ func becomeReady(ctx context.Context, user client.Client, name string) error {
 	if err := user.Status().Update(ctx, d); err != nil {
 		return err
 	}
-	time.Sleep(3 * time.Second)
+	clock.System{}.Sleep(3 * time.Second)
 	return nil
 }

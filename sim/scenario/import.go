@@ -26,7 +26,7 @@ type foreign struct {
 }
 
 // importFile recreates the cluster with the objects in a file, YAML or JSON. Lines at the beginning of the file that start with #
-// are added to the transcript: they tell where the objects come from, and which parts of the source are not in the file.
+// are added to the transcript: they contain the source of the objects, and the parts of the source that are not in the file.
 func (w *World) importFile(op *Op) error {
 	if !cel.Supported { // a constant: that build does not contain the rest
 		return errors.New("import needs CEL, because the objects of a cluster may contain it")
