@@ -6,7 +6,6 @@ import (
 	"github.com/kubesim/kubesim/sim/cel/celgo"
 	"github.com/kubesim/kubesim/sim/cel/expr"
 	"github.com/kubesim/kubesim/sim/field"
-	"github.com/kubesim/kubesim/sim/selector"
 )
 
 // Supported reports whether this build can evaluate expressions.
@@ -17,6 +16,7 @@ type (
 	Rules    = celgo.Rules
 	Compiler = celgo.Compiler
 	Program  = celgo.Program
+	Shards   = celgo.Shards
 )
 
 // CompileVersion calls celgo.CompileVersion.
@@ -30,7 +30,7 @@ func NewCompiler(env expr.Environment, d expr.Declarations) *Compiler {
 }
 
 // ParseShards calls celgo.ParseShards.
-func ParseShards(expression string) (selector.Shards, error) { return celgo.ParseShards(expression) }
+func ParseShards(expression string) (Shards, error) { return celgo.ParseShards(expression) }
 
 // CheckDeviceSelector calls celgo.CheckDeviceSelector.
 func CheckDeviceSelector(env expr.Environment, expression string) (problem *expr.Error, complex bool) {

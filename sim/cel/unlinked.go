@@ -8,7 +8,6 @@ import (
 	"github.com/kubesim/kubesim/sim/cel/expr"
 	"github.com/kubesim/kubesim/sim/crd/structural"
 	"github.com/kubesim/kubesim/sim/field"
-	"github.com/kubesim/kubesim/sim/selector"
 )
 
 // Supported reports whether this build can evaluate expressions.
@@ -35,8 +34,23 @@ func (r *Rules) Validate(any, *structural.Correlation, field.Path, *int64) (errs
 	return nil, nil
 }
 
+// Shards is a selector of shards. This build has only the zero value, which selects all objects.
+type Shards struct{}
+
 // ParseShards rejects every selector.
-func ParseShards(string) (selector.Shards, error) { return selector.Shards{}, errors.New(refused) }
+func ParseShards(string) (Shards, error) { return Shards{}, errors.New(refused) }
+
+// Empty returns true.
+func (Shards) Empty() bool { return true }
+
+// ByNamespace returns false.
+func (Shards) ByNamespace() bool { return false }
+
+// Match returns true.
+func (Shards) Match(string) bool { return true }
+
+// String returns "".
+func (Shards) String() string { return "" }
 
 // CheckDeviceSelector rejects every selector.
 func CheckDeviceSelector(expr.Environment, string) (problem *expr.Error, complex bool) {

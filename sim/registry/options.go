@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/cel"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/selector"
@@ -26,8 +27,8 @@ type ListOptions struct {
 	TimeoutSeconds    int64 // 0 if not set
 	ShardSelector     string
 
-	shards selector.Shards // ShardSelector, parsed if its feature gate is enabled
-	paged  bool            // the list belongs to a deletecollection and is read in pages, like a list with a limit
+	shards cel.Shards // ShardSelector, parsed if its feature gate is enabled
+	paged  bool       // the list belongs to a deletecollection and is read in pages, like a list with a limit
 }
 
 // Matches reports whether an object matches the selectors.

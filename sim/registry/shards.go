@@ -3,7 +3,6 @@ package registry
 import (
 	"github.com/kubesim/kubesim/sim/cel"
 	"github.com/kubesim/kubesim/sim/resource"
-	"github.com/kubesim/kubesim/sim/selector"
 	"github.com/kubesim/kubesim/sim/status"
 )
 
@@ -28,7 +27,7 @@ func (o *ListOptions) inShard(it *resource.Item) bool {
 	if o.shards.Empty() {
 		return true
 	}
-	if o.shards.Field == selector.ShardByNamespace {
+	if o.shards.ByNamespace() {
 		return o.shards.Match(it.Namespace)
 	}
 	return o.shards.Match(it.Shared().UID())

@@ -3,23 +3,74 @@ package celgo
 import (
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"strings"
 
 	"cel.dev/cel-go/common"
 	"cel.dev/cel-go/common/ast"
 	"cel.dev/cel-go/common/operators"
 	"cel.dev/cel-go/parser"
-
-	"github.com/kubesim/kubesim/sim/selector"
 )
+
+// Shards selects objects by the FNV-1a hash of their uid or namespace, which is a number of 64 bits, so that several clients can share
+// the objects of a resource (KEP-5866). The zero value selects all objects.
+type Shards struct {
+	field  string // shardByUID or shardByNamespace
+	ranges []hashRange
+}
+
+const (
+	shardByUID       = "object.metadata.uid"
+	shardByNamespace = "object.metadata.namespace"
+)
+
+// hashRange contains the hashes from start, up to but excluding end. Both are "0x" and 16 hexadecimal digits; end may also be 2^64,
+// which has 17.
+type hashRange struct{ start, end string }
+
+// Empty reports whether s selects all objects.
+func (s Shards) Empty() bool { return len(s.ranges) == 0 }
+
+// ByNamespace reports whether s selects by the namespace, and not by the uid.
+func (s Shards) ByNamespace() bool { return s.field == shardByNamespace }
+
+// Match reports whether s selects an object with the uid or the namespace.
+func (s Shards) Match(value string) bool {
+	h := fnv.New64a()
+	h.Write([]byte(value))
+	hash := fmt.Sprintf("0x%016x", h.Sum64())
+	for _, r := range s.ranges {
+		if !hexLess(hash, r.start) && hexLess(hash, r.end) {
+			return true
+		}
+	}
+	return s.Empty()
+}
+
+// hexLess compares hexadecimal numbers that have no leading zeros beyond 16 digits: a longer number is greater.
+func hexLess(a, b string) bool {
+	if len(a) != len(b) {
+		return len(a) < len(b)
+	}
+	return a < b
+}
+
+// String returns the selector as in the query of a request.
+func (s Shards) String() string {
+	var parts []string
+	for _, r := range s.ranges {
+		parts = append(parts, fmt.Sprintf("shardRange(%s, '%s', '%s')", s.field, r.start, r.end))
+	}
+	return strings.Join(parts, " || ")
+}
 
 // ParseShards parses the parameter shardSelector of a list or watch (KEP-5866): one or more ranges of one field, in the syntax of CEL.
 //
 //	shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000') || shardRange(…)
 //
 // The error messages are those of k8s.io/apiserver/pkg/sharding.
-func ParseShards(expression string) (selector.Shards, error) {
-	var s selector.Shards
+func ParseShards(expression string) (Shards, error) {
+	var s Shards
 	expression = strings.TrimSpace(expression)
 	if expression == "" {
 		return s, errors.New("empty shard selector is not allowed; omit the parameter for unfiltered lists")
@@ -41,11 +92,11 @@ func ParseShards(expression string) (selector.Shards, error) {
 			return s, fmt.Errorf("all shard ranges must use the same field, got %q and %q", fields[0], f)
 		}
 	}
-	return selector.Shards{Field: fields[0], Ranges: ranges}, nil
+	return Shards{fields[0], ranges}, nil
 }
 
 // shardRanges returns the ranges of an expression, each with its field.
-func shardRanges(e ast.Expr) (fields []string, ranges []selector.HashRange, err error) {
+func shardRanges(e ast.Expr) (fields []string, ranges []hashRange, err error) {
 	if e.Kind() != ast.CallKind {
 		return nil, nil, fmt.Errorf("unexpected expression kind %v; expected shardRange() call or || operator", e.Kind())
 	}
@@ -61,31 +112,31 @@ func shardRanges(e ast.Expr) (fields []string, ranges []selector.HashRange, err 
 		return fields, ranges, nil
 	case "shardRange":
 		f, r, err := shardRange(call.Args())
-		return []string{f}, []selector.HashRange{r}, err
+		return []string{f}, []hashRange{r}, err
 	default:
 		return nil, nil, fmt.Errorf("unsupported function %q; only shardRange() and || are allowed", call.FunctionName())
 	}
 }
 
 // shardRange returns the field and the range of one call.
-func shardRange(args []ast.Expr) (path string, r selector.HashRange, err error) {
+func shardRange(args []ast.Expr) (path string, r hashRange, err error) {
 	if len(args) != 3 {
 		return "", r, fmt.Errorf("shardRange() requires exactly 3 arguments, got %d", len(args))
 	}
 	if path, err = fieldOf(args[0]); err != nil {
 		return "", r, fmt.Errorf("shardRange() first argument: %w", err)
 	}
-	if path != selector.ShardByUID && path != selector.ShardByNamespace {
+	if path != shardByUID && path != shardByNamespace {
 		return "", r, fmt.Errorf("unsupported field path %q; supported: object.metadata.uid, object.metadata.namespace", path)
 	}
-	if r.Start, err = hexOf(args[1], "hexStart"); err != nil {
+	if r.start, err = hexOf(args[1], "hexStart"); err != nil {
 		return "", r, err
 	}
-	if r.End, err = hexOf(args[2], "hexEnd"); err != nil {
+	if r.end, err = hexOf(args[2], "hexEnd"); err != nil {
 		return "", r, err
 	}
-	if !selector.HexLess(r.Start, r.End) {
-		return "", r, fmt.Errorf("shard range start %s must be less than end %s", r.Start, r.End)
+	if !hexLess(r.start, r.end) {
+		return "", r, fmt.Errorf("shard range start %s must be less than end %s", r.start, r.end)
 	}
 	return path, r, nil
 }

@@ -4,8 +4,6 @@ import (
 	"testing"
 
 	"github.com/matryer/is"
-
-	"github.com/kubesim/kubesim/sim/selector"
 )
 
 // TestParseShards checks selectors against the results of k8s.io/apiserver/pkg/sharding of v1.36.3.
@@ -14,8 +12,7 @@ func TestParseShards(t *testing.T) {
 	const low, high = "'0x0000000000000000'", "'0x8000000000000000'"
 	s, err := ParseShards(" shardRange(object.metadata.uid, " + low + ", " + high + ")||shardRange(object.metadata.uid, \"0xffffffffffffffff\", '0x10000000000000000')")
 	is.NoErr(err)
-	is.Equal(s, selector.Shards{Field: selector.ShardByUID, Ranges: []selector.HashRange{
-		{Start: "0x0000000000000000", End: "0x8000000000000000"}, {Start: "0xffffffffffffffff", End: "0x10000000000000000"}}})
+	is.Equal(s, Shards{shardByUID, []hashRange{{"0x0000000000000000", "0x8000000000000000"}, {"0xffffffffffffffff", "0x10000000000000000"}}})
 	again, err := ParseShards(s.String())
 	is.NoErr(err)
 	is.Equal(again, s)
