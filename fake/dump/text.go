@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/codec"
+	kubejson "github.com/kubesim/kubesim/sim/json"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
@@ -82,21 +83,31 @@ func (d *Dump) stream(file string, data []byte) error {
 			}
 			continue
 		}
-		in := json.NewDecoder(bytes.NewReader(rest))
-		var value json.RawMessage
-		if err := in.Decode(&value); err != nil {
-			offset := int(in.InputOffset())
-			if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
-				offset = int(syntax.Offset)
-			}
+		value, offset, err := firstValue(rest)
+		if err != nil {
 			move(min(at+offset, len(data)))
 			return fmt.Errorf("%s: %w", place(file, line), err)
 		}
 		if err := d.value(file, line, value); err != nil {
 			return err
 		}
-		move(at + int(in.InputOffset()))
+		move(at + offset)
 	}
+}
+
+// firstValue returns the first JSON value in data, and the offset of its end, or of an error.
+func firstValue(data []byte) (value []byte, offset int, err error) {
+	s := kubejson.Scanner{Text: object.Text(data)}
+	if s.Skip(); !s.Bad {
+		return data[:s.Pos], s.Pos, nil
+	}
+	in := json.NewDecoder(bytes.NewReader(data)) // it is slower, but has the position of the error
+	var raw json.RawMessage
+	err = in.Decode(&raw)
+	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
+		return nil, int(syntax.Offset), err
+	}
+	return raw, int(in.InputOffset()), err
 }
 
 // noKind is the reason why a value is skipped.
