@@ -6,7 +6,7 @@ import { filesOf } from './state/manifests'
 import { runnable } from './lessons/runnable'
 import { pack, unpack } from './share/codec'
 
-const rounds = 300
+const rounds = 100
 const alphabet = 'abc:-. []{}"\'\n  #0123/\\-f=ü|'
 
 // noise is a generator of texts: the same seed makes the same texts.
