@@ -8,7 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/controller/manager"
 	"github.com/kubesim/kubesim/sim/schema"
 	"github.com/kubesim/kubesim/sim/spelling"
 )
@@ -51,7 +53,7 @@ func (s *servers) setVariable(name, value string) error {
 	case "KUBESIM_MINOR":
 		return s.setMinor(value)
 	case "KUBESIM_CONTROLLERS":
-		s.setControllers(value)
+		return s.setControllers(value)
 	case "KUBESIM_NODES":
 		return s.setNodes(value)
 	case faultsVariable:
@@ -90,9 +92,16 @@ var otherVariables = []string{"KUBESIM_SEEDS", "KUBESIM_SHARD", "KUBESIM_SHARDS"
 // otherPrefixes lists the prefixes of variables that kubesim's processes set for each other.
 var otherPrefixes = []string{"KUBESIM_GOTEST_", "KUBESIM_EXPLORE_", "KUBESIM_TEST_"}
 
-// CheckVariables returns an error if the environment contains an unknown variable whose name begins with KUBESIM_, because it
+// CheckVariables returns the error of an API server that is started with the environment variables of this process. virtual
+// means that the server runs in virtual time.
+func CheckVariables(virtual bool) error {
+	s := &servers{options: fake.Options{Replicas: make([]fake.ReplicaOptions, 1)}, checks: checks{virtual: virtual}}
+	return s.readVariables()
+}
+
+// checkNames returns an error if the environment contains an unknown variable whose name begins with KUBESIM_, because it
 // may be misspelt.
-func CheckVariables(environ []string) error {
+func checkNames(environ []string) error {
 	known := slices.Clone(otherVariables)
 	for _, v := range variables {
 		known = append(known, v.name)
@@ -114,7 +123,7 @@ func CheckVariables(environ []string) error {
 
 // readVariables checks and applies the variables of the environment. An empty variable is the same as none.
 func (s *servers) readVariables() error {
-	if err := CheckVariables(os.Environ()); err != nil {
+	if err := checkNames(os.Environ()); err != nil {
 		return err
 	}
 	for _, v := range variables {
@@ -150,7 +159,7 @@ func (s *servers) setMinor(value string) error {
 	return nil
 }
 
-func (s *servers) setControllers(value string) {
+func (s *servers) setControllers(value string) error {
 	s.options.NoControllers = value == "none"
 	s.options.Controllers = nil
 	for name := range strings.SplitSeq(value, ",") {
@@ -162,6 +171,8 @@ func (s *servers) setControllers(value string) {
 			s.options.Controllers = append(s.options.Controllers, name)
 		}
 	}
+	_, err := manager.New(s.options.Controllers, manager.Flags{})
+	return err
 }
 
 func (s *servers) setNodes(value string) (err error) {

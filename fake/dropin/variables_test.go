@@ -71,8 +71,21 @@ func TestWrongVariables(t *testing.T) {
 			err = s.readVariables()
 			is.True(err != nil)
 			is.Equal(err.Error(), c.want)
+			is.Equal(CheckVariables(false).Error(), c.want)
 		})
 	}
+}
+
+// A controller may be named by its name before Kubernetes 1.28. An unknown one is an error.
+func TestControllerNames(t *testing.T) {
+	is := is.New(t)
+	t.Setenv("KUBESIM_CONTROLLERS", "namespace,garbagecollector,job-controller")
+	is.NoErr(CheckVariables(false))
+	t.Setenv("KUBESIM_CONTROLLERS", "namespaces")
+	is.True(strings.HasPrefix(CheckVariables(false).Error(), `KUBESIM_CONTROLLERS=namespaces: there is no controller "namespaces": there are *, `))
+	t.Setenv("KUBESIM_CONTROLLERS", "")
+	t.Setenv("KUBESIM_ORACLES", "rest")
+	is.NoErr(CheckVariables(true))
 }
 
 // The help names every variable.

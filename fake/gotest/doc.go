@@ -4,7 +4,7 @@
 //
 //	go.mod ─▶ module: a copy that requires kubesim ─▶ -modfile ─┐
 //	GOROOT ─▶ edits, goroot/: the clock, processes, the network ┼▶ -overlay ─▶ go test ─▶ Exec ─▶ test binary ─▶ report ─▶ record
-//	packages ─▶ a file each, which imports inside ──────────────┘            -tags faketime                                  │
+//	packages ─▶ a file each, if they may start programs ────────┘            -tags faketime                                  │
 //	      └─ cannot run in virtual time ────────────────────────────────────▶ go test, in real time ◀── failed and has notes ┘
 //
 //	test process   runtime (goroot/runtime.go.txt)  the clock, jumps, signals, the choices of a seeded run, the watchdog

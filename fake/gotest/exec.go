@@ -27,6 +27,7 @@ const (
 	recordsVariable = "KUBESIM_GOTEST_RECORDS" // the directory for records
 	dateVariable    = "KUBESIM_GOTEST_DATE"    // the virtual time at the start
 	repeatVariable  = "KUBESIM_GOTEST_REPEAT"  // the number of seeds
+	timeoutVariable = "KUBESIM_GOTEST_TIMEOUT" // -timeout for each seed
 )
 
 // recordsDir is the directory for records, relative to that of the run.
@@ -107,7 +108,7 @@ func runBinary(args []string, start time.Time, seed string, env []string, stdout
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, stdout, stderr
 	began := time.Now()
-	if err := runForwarding(cmd); err != nil && !errors.As(err, new(*exec.ExitError)) {
+	if err := runForwarding(cmd, limit(args)); err != nil && !errors.As(err, new(*exec.ExitError)) {
 		return rec, err
 	}
 	rec = record{Code: cmd.ProcessState.ExitCode(), Real: time.Since(began)}
@@ -151,7 +152,7 @@ func seeded(cmd *exec.Cmd, seed, dir string) *exec.Cmd {
 		case "KUBESIM_GOTEST_REPORT": // replaced by a link whose path has a fixed length
 			_ = os.Symlink(value, report) // without it, the virtual time is unknown
 			e = name + "=" + report
-		case recordsVariable, "GOCACHEPROG", "GODEBUG", "_":
+		case recordsVariable, timeoutVariable, "GOCACHEPROG", "GODEBUG", "_":
 			continue
 		}
 		again.Env = append(again.Env, e)
@@ -167,8 +168,21 @@ func seeded(cmd *exec.Cmd, seed, dir string) *exec.Cmd {
 	return again
 }
 
-// runForwarding runs a program and forwards signals to it.
-func runForwarding(cmd *exec.Cmd) error {
+// limit returns the real time after which go test would kill a test binary with these arguments: a minute after -test.timeout.
+// Without that flag, it returns 0.
+func limit(args []string) time.Duration {
+	for _, arg := range args {
+		if value, ok := strings.CutPrefix(arg, "-test.timeout="); ok {
+			if d, err := time.ParseDuration(value); err == nil && d > 0 {
+				return d + time.Minute
+			}
+		}
+	}
+	return 0
+}
+
+// runForwarding runs a program and forwards signals to it. If limit is not 0, the program gets SIGQUIT after that time.
+func runForwarding(cmd *exec.Cmd, limit time.Duration) error {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT)
 	defer signal.Stop(signals)
@@ -177,6 +191,9 @@ func runForwarding(cmd *exec.Cmd) error {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	if limit > 0 {
+		defer time.AfterFunc(limit, func() { signals <- syscall.SIGQUIT }).Stop()
+	}
 	go func() {
 		for {
 			select {

@@ -1,8 +1,10 @@
 package gotest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -26,6 +28,7 @@ type Options struct {
 	Args     []string // the arguments of go test: flags, packages, and arguments of the test binary
 	Packages []string // the packages among them
 	tags     string   // the build tags among them
+	timeout  string   // the value of -timeout among them
 	chdir    string   // the value of -C among them
 }
 
@@ -43,6 +46,7 @@ func Parse(args []string) (*Options, error) {
 			o.Args = append(o.Args, arg)
 			continue
 		}
+		packages = packages && len(o.Packages) == 0 // as in go test, which takes only adjacent arguments as packages
 		name, value, given := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(arg, "-"), "-"), "=")
 		if name == "args" {
 			o.Args = append(o.Args, args[i:]...)
@@ -127,6 +131,9 @@ func (o *Options) set(name, value string) (err error) {
 			if file, err = filepath.Abs(file); err != nil {
 				return err
 			}
+			if _, err := os.Stat(file); err != nil {
+				return fmt.Errorf("%w; empty stands for no objects", err)
+			}
 			o.Cluster = append(o.Cluster, file)
 		}
 	}
@@ -150,11 +157,26 @@ func (o *Options) pass(name, value string) (keep bool, err error) {
 	case "tags":
 		o.tags = value
 		return false, nil
+	case "timeout", "test.timeout":
+		o.timeout = value
+		return false, nil
 	case "C":
 		o.chdir = value
 		return false, nil
 	}
 	return true, nil
+}
+
+// timeouts returns the flag -timeout of go test, and the variable with the limit of each run. go test would end a process that
+// runs with many seeds in real time.
+func (o *Options) timeouts() (args, env []string) {
+	switch {
+	case o.Repeat != 0 && !o.Real:
+		return []string{"-timeout=0"}, []string{timeoutVariable + "=" + cmp.Or(o.timeout, "10m")}
+	case o.timeout != "":
+		return []string{"-timeout=" + o.timeout}, nil
+	}
+	return nil, nil
 }
 
 // valueFlags lists the flags of go test that take a value. With the prefix "test." they have the same meaning.

@@ -78,3 +78,20 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// -timeout is the limit of each run with --repeat, not of all. A run gets a minute of real time more, as from go test.
+func TestTimeouts(t *testing.T) {
+	is := is.New(t)
+	o, err := Parse([]string{"-timeout", "2h", "."})
+	is.NoErr(err)
+	args, env := o.timeouts()
+	is.Equal(args, []string{"-timeout=2h"})
+	is.Equal(len(env), 0)
+	o, err = Parse([]string{"--repeat=100", "-test.timeout=2h", "."})
+	is.NoErr(err)
+	args, env = o.timeouts()
+	is.Equal(args, []string{"-timeout=0"})
+	is.Equal(env, []string{timeoutVariable + "=2h"})
+	is.Equal(limit([]string{"test", "-test.timeout=2h"}), 121*time.Minute)
+	is.Equal(limit([]string{"test", "-test.timeout=0s"}), time.Duration(0))
+}

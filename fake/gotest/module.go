@@ -27,10 +27,13 @@ type origin struct{ dir, version string }
 func findOrigin(dir, release string) (origin, error) {
 	if dir != "" {
 		dir, err := filepath.Abs(dir)
-		if err == nil {
-			_, err = os.Stat(filepath.Join(dir, "fake", "gotest", "inside"))
+		if err != nil {
+			return origin{}, err
 		}
-		return origin{dir: dir}, err
+		if _, err := os.Stat(filepath.Join(dir, "fake", "gotest", "inside")); err != nil {
+			return origin{}, fmt.Errorf("--kubesim: %s is not the folder of kubesim's module", dir)
+		}
+		return origin{dir: dir}, nil
 	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, m := range append(info.Deps, &info.Main) {
@@ -80,8 +83,16 @@ func (r *run) environment(ctx context.Context) error {
 }
 
 // require adds kubesim to the requirements of the tests, without a change to the user's files. It sets the flags and the
-// environment for go commands.
-func (r *run) require(ctx context.Context) error {
+// environment for go commands. Tests that start no programs do not require kubesim, which would have to be compiled for them.
+func (r *run) require(ctx context.Context) (err error) {
+	if r.inside = r.o.Cluster != nil; !r.inside {
+		if r.inside, err = r.startPrograms(ctx); err != nil {
+			return err
+		}
+	}
+	if !r.inside {
+		return nil
+	}
 	if r.env.GOWORK != "" {
 		return r.workspace(ctx)
 	}

@@ -4,8 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -37,6 +41,14 @@ func (r *run) packages(ctx context.Context) (list []aPackage, err error) {
 	return list, nil
 }
 
+// startPrograms reports whether the tests may start programs: whether they or their dependencies outside the Go tree import
+// os/exec.
+func (r *run) startPrograms(ctx context.Context) (bool, error) {
+	args := []string{"list", "-e", "-test", "-deps", "-tags=" + r.tags(), "-f", "{{if not .Standard}}{{range .Imports}}{{.}}\n{{end}}{{end}}"}
+	out, err := r.output(ctx, append(args, r.o.Packages...)...)
+	return slices.Contains(strings.Split(string(out), "\n"), "os/exec"), err
+}
+
 // needCgo returns the packages whose tests cannot be built without cgo. The values are the dependencies that need cgo.
 func (r *run) needCgo(ctx context.Context, list []aPackage) (map[string]string, error) {
 	const format = "{{with .Error}}{{$.ImportPath}}\t{{.Err}}{{end}}"
@@ -62,6 +74,49 @@ func (r *run) needCgo(ctx context.Context, list []aPackage) (map[string]string, 
 
 // noFiles is the go command's error for a package in which all files require cgo.
 const noFiles = "build constraints exclude all Go files"
+
+// usesCgo returns a dependency of a package's tests outside the Go tree that has files for cgo, or "".
+func (r *run) usesCgo(ctx context.Context, p aPackage) (string, error) {
+	out, err := r.output(ctx, slices.Concat([]string{"list", "-e", "-test", "-deps", "-tags=" + r.tags()}, r.modFlags, []string{"-f",
+		"{{if not .Standard}}{{$p := .}}{{range .IgnoredGoFiles}}{{$p.Dir}}/{{.}}\t{{$p.ImportPath}}\n{{end}}{{end}}", p.ImportPath})...)
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.Lines(string(out)) {
+		file, path, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err == nil && slices.ContainsFunc(parsed.Imports, func(i *ast.ImportSpec) bool { return i.Path.Value == `"C"` }) {
+			return path, nil
+		}
+	}
+	return "", nil
+}
+
+// buildFailures collects the names of packages that could not be built, from the output of go test.
+type buildFailures struct {
+	packages []string
+	line     []byte
+}
+
+// buildFailure matches a line of go test, which is a part of an event with -json.
+var buildFailure = regexp.MustCompile(`FAIL(?:\t|\\t)(\S+) \[(?:build|setup) failed\]`)
+
+// Write implements io.Writer.
+func (f *buildFailures) Write(p []byte) (int, error) {
+	for _, b := range p {
+		if b != '\n' {
+			if len(f.line) < 4096 { // longer than any line that counts
+				f.line = append(f.line, b)
+			}
+			continue
+		}
+		if m := buildFailure.FindSubmatch(f.line); m != nil {
+			f.packages = append(f.packages, string(m[1]))
+		}
+		f.line = f.line[:0]
+	}
+	return len(p), nil
+}
 
 // addedName is the name of the file that is added to each package.
 const addedName = "kubesim_gotest_test.go"

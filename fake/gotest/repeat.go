@@ -35,6 +35,8 @@ func repeat(args []string, start time.Time) (code int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	args = slices.DeleteFunc(slices.Clone(args), func(a string) bool { return strings.HasPrefix(a, "-test.timeout=") })
+	args = slices.Insert(args, 1, "-test.timeout="+os.Getenv(timeoutVariable))
 	r := &repetition{args: args, start: start, seeds: map[string][]uint64{}, shrunk: map[uint64]bool{}}
 	for seed := first; seed < first+uint64(times); seed++ {
 		plan, err := swarm(seed - first)

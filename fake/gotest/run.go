@@ -23,10 +23,12 @@ type run struct {
 	stdout, stderr io.Writer
 	origin         origin
 	env            environment
-	modFlags       []string // of go commands, so that the tests may import kubesim
-	work           []string // environment variables for go commands, in a workspace
-	dir            string   // directory for temporary files
-	assets         string   // directory with kubesim's etcd and kube-apiserver
+	modFlags       []string      // of go commands, so that the tests may import kubesim
+	work           []string      // environment variables for go commands, in a workspace
+	inside         bool          // the tests import kubesim, which runs etcd and kube-apiserver in their process
+	dir            string        // directory for temporary files
+	assets         string        // directory with kubesim's etcd and kube-apiserver
+	failures       buildFailures // of the last go test
 }
 
 // ErrFailed is returned if tests have failed. go test has already printed the details.
@@ -35,7 +37,7 @@ var ErrFailed = errors.New("tests failed")
 // Run runs go test with the options, in virtual time if possible. release is the version if this kubesim is a release.
 // If tests fail, the error is ErrFailed. Any other error means that they could not be run.
 func Run(ctx context.Context, o *Options, release string, stdout, stderr io.Writer) (err error) {
-	if err := dropin.CheckVariables(os.Environ()); err != nil {
+	if err := dropin.CheckVariables(!o.Real); err != nil {
 		return err
 	}
 	if os.Getenv(dropin.SwarmVariable) != "" && os.Getenv(faultsVariable) != "" {
@@ -93,8 +95,10 @@ func (r *run) inVirtualTime(ctx context.Context) error {
 	if err := over.patchGoroot(r.env.GOROOT, r.dir); err != nil {
 		return err
 	}
-	if err := over.register(list, r.dir); err != nil {
-		return err
+	if r.inside {
+		if err := over.register(list, r.dir); err != nil {
+			return err
+		}
 	}
 	path := filepath.Join(r.dir, "overlay.json")
 	if err := over.write(path); err != nil {
@@ -154,33 +158,60 @@ func (r *run) withPackages(packages []string) (args []string) {
 	return args
 }
 
-// finish prints the virtual and real times. It then runs the packages in real time that could not run in virtual time.
+// finish prints the virtual and real times. It then runs the packages in real time that could not run in virtual time. failed is
+// the result of go test in virtual time.
 func (r *run) finish(ctx context.Context, failed error, list []aPackage, real []string) error {
 	records, err := r.records(list)
 	if err != nil {
 		return err
 	}
-	again := 0
+	explained := 0 // failures of packages that run again
+	unexplained := false
 	for _, rec := range records {
 		fmt.Fprintf(r.stderr, "kubesim gotest: %s\n", rec)
 		if plan, err := swarm(0); err == nil && len(plan) > 0 && rec.Code != 0 && r.o.Repeat == 0 {
 			fmt.Fprintf(r.stderr, "kubesim gotest: %s failed with these faults:\n%s", rec.Package, plan)
 		}
-		if rec.Code != 0 && len(rec.Notes) > 0 && r.o.Repeat == 0 && r.o.Cluster == nil {
+		switch {
+		case rec.Code == 0:
+		case len(rec.Notes) > 0 && r.o.Repeat == 0 && r.o.Cluster == nil:
 			fmt.Fprintf(r.stderr, "kubesim gotest: %s failed and %s, so it runs again in real time\n", rec.Package, strings.Join(rec.Notes, ", "))
 			real = append(real, rec.Package)
-			again++
+			explained++
+		default:
+			unexplained = true
 		}
 	}
-	if failed != nil && len(records)+len(real)-again == len(list) && !slices.ContainsFunc(records, func(rec record) bool {
-		return rec.Code != 0 && !slices.Contains(real, rec.Package)
-	}) {
-		failed = nil // the failed packages run again
+	unbuilt, err := r.withoutCgo(ctx, list)
+	if err != nil {
+		return err
+	}
+	real = append(real, unbuilt...)
+	if explained += len(unbuilt); explained > 0 && !unexplained && len(unbuilt) == len(r.failures.packages) {
+		failed = nil
 	}
 	if len(real) == 0 {
 		return failed
 	}
 	return errors.Join(failed, r.inRealTime(ctx, real))
+}
+
+// withoutCgo returns the packages in list that could not be built and use cgo. It prints why they run in real time.
+func (r *run) withoutCgo(ctx context.Context, list []aPackage) (unbuilt []string, err error) {
+	for _, p := range list {
+		if !slices.Contains(r.failures.packages, p.ImportPath) || r.o.Cluster != nil {
+			continue
+		}
+		dependency, err := r.usesCgo(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		if dependency != "" {
+			fmt.Fprintf(r.stderr, "kubesim gotest: %s does not build without cgo, which %s uses, so it runs in real time\n", p.ImportPath, dependency)
+			unbuilt = append(unbuilt, p.ImportPath)
+		}
+	}
+	return unbuilt, nil
 }
 
 // inRealTime runs packages with kubesim's etcd and kube-apiserver in real time. If packages is nil, it runs the user's.
@@ -202,9 +233,12 @@ func (r *run) goTest(ctx context.Context, args, env []string) error {
 	}) {
 		args = append([]string{"-count=1"}, args...)
 	}
+	flags, variables := r.o.timeouts()
+	args, env = append(flags, args...), slices.Concat(env, variables)
 	cmd := exec.CommandContext(ctx, "go", append(r.in("test"), args...)...)
 	cmd.Env = slices.Concat(os.Environ(), r.work, env)
-	cmd.Stdout, cmd.Stderr = r.stdout, r.stderr
+	r.failures = buildFailures{}
+	cmd.Stdout, cmd.Stderr = io.MultiWriter(r.stdout, &r.failures), r.stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
 	err := cmd.Run()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -40,7 +41,8 @@ func virtually(t *testing.T, module string, args ...string) (stdout, stderr stri
 	is.NoErr(err)
 	t.Setenv("GOCACHE", strings.TrimSpace(string(cache)))
 	t.Setenv("XDG_CACHE_HOME", t.TempDir()) // for the programs that envtest starts
-	o, err := Parse(append(args, "-C", "testdata/"+module, "-vet=off", "."))
+	// All runs share one build. The Go tree is compiled as for users; without inlining, the other packages take half of the time.
+	o, err := Parse(append(append([]string{"-C", "testdata/" + module, "-vet=off", "-gcflags=all=-l", "-gcflags=std=", "-ldflags=-s -w"}, args...), "."))
 	is.NoErr(err)
 	var out, errs bytes.Buffer
 	err = Run(context.Background(), o, "", &out, &errs)
@@ -112,11 +114,32 @@ func TestWorkspace(t *testing.T) {
 			passed[event.Test] = event.Elapsed
 		}
 	}
-	is.Equal(passed, map[string]float64{"TestWait": 3600, "TestSub": 3600})
+	is.Equal(passed, map[string]float64{"TestWait": 3600, "TestProgram": 0, "TestSub": 3600})
 	text, err := os.ReadFile(profile)
 	is.NoErr(err)
 	is.True(strings.Contains(string(text), "example.com/a/a.go:8.10,11.3 2 1\n"))
 	is.True(strings.Contains(string(text), "example.com/a/a.go:12.2,12.23 1 0\n"))
+}
+
+// A package that does not exist fails the run, though the tests of others pass.
+func TestSetupFailure(t *testing.T) {
+	is := is.New(t)
+	stdout, stderr, err := virtually(t, "draws", "-run=TestDraws", "./nowhere")
+	t.Log(stdout + stderr)
+	is.Equal(err, ErrFailed)
+	is.True(strings.Contains(stderr, "kubesim gotest: example.com/draws: 0s of virtual time"))
+}
+
+// A package with files for cgo and no other implementation runs in real time. A package that does not build at all fails.
+func TestCgo(t *testing.T) {
+	is := is.New(t)
+	stdout, stderr, err := virtually(t, "draws/c", "-v")
+	t.Log(stdout + stderr)
+	is.NoErr(err)
+	is.True(strings.Contains(stderr, "kubesim gotest: example.com/draws/c does not build without cgo, which example.com/draws/c uses, so it runs in real time\n"))
+	is.True(strings.Contains(stdout, "--- PASS: TestTwo ("))
+	_, _, err = virtually(t, "draws/c", "../broken")
+	is.True(errors.Is(err, ErrFailed))
 }
 
 // Runs with the same seed are identical, and runs with different seeds differ.
@@ -124,9 +147,12 @@ func TestSeed(t *testing.T) {
 	is := is.New(t)
 	outputs := map[string]int{}
 	for _, seed := range []string{"7", "7", "7", "8"} {
-		stdout, stderr, err := virtually(t, "draws", "-run=TestDraws|TestOrder", "-v", "--date=2030-01-31", "--seed="+seed)
+		keep := t.TempDir()
+		stdout, stderr, err := virtually(t, "draws", "-run=TestDraws|TestOrder", "-v", "--date=2030-01-31", "--keep="+keep, "--seed="+seed)
 		t.Log(stderr)
 		is.NoErr(err)
+		_, err = os.Stat(filepath.Join(keep, "go.mod"))
+		is.True(os.IsNotExist(err)) // these tests start no programs, so they do not require kubesim
 		tests, _, _ := strings.Cut(stdout, "\nok ")
 		outputs[tests]++
 	}

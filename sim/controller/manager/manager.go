@@ -59,6 +59,7 @@ var all = []func() controller.Controller{
 	nodes.PodGC,
 	account.LegacyTokens,
 	scheduler.New,
+	StorageVersionMigrator,
 }
 
 // Flags contains the inputs of controllers that do not come from the API: kube-controller-manager's flags.
@@ -85,12 +86,45 @@ const every = "*"
 // byName are the controllers that run only if their name is given. They simulate what a cloud provider or an add-on does.
 var byName = []string{network.LoadBalancers, network.Ingresses}
 
+// aliases maps the names of controllers before Kubernetes 1.28, which kube-controller-manager accepts, to their present names.
+var aliases = map[string]string{
+	"clusterrole-aggregation": "clusterrole-aggregation-controller", "cronjob": "cronjob-controller", "csrapproving": "certificatesigningrequest-approving-controller",
+	"csrcleaner": "certificatesigningrequest-cleaner-controller", "csrsigning": "certificatesigningrequest-signing-controller",
+	"daemonset": "daemonset-controller", "deployment": "deployment-controller", "disruption": "disruption-controller", "endpoint": "endpoints-controller",
+	"endpointslice": "endpointslice-controller", "endpointslicemirroring": "endpointslice-mirroring-controller", "ephemeral-volume": "ephemeral-volume-controller",
+	"garbagecollector": "garbage-collector-controller", "horizontalpodautoscaling": "horizontal-pod-autoscaler-controller", "job": "job-controller",
+	"legacy-service-account-token-cleaner": "legacy-serviceaccount-token-cleaner-controller", "namespace": "namespace-controller",
+	"nodelifecycle": "node-lifecycle-controller", "persistentvolume-binder": "persistentvolume-binder-controller",
+	"persistentvolume-expander": "persistentvolume-expander-controller", "podgc": "pod-garbage-collector-controller",
+	"pv-protection": "persistentvolume-protection-controller", "pvc-protection": "persistentvolumeclaim-protection-controller",
+	"replicaset": "replicaset-controller", "replicationcontroller": "replicationcontroller-controller", "resourcequota": "resourcequota-controller",
+	"root-ca-cert-publisher": "root-ca-certificate-publisher-controller", "service": "service-lb-controller", "serviceaccount": "serviceaccount-controller",
+	"serviceaccount-token": "serviceaccount-token-controller", "statefulset": "statefulset-controller", "taint-eviction": "taint-eviction-controller",
+	"ttl": "ttl-controller", "ttl-after-finished": "ttl-after-finished-controller",
+}
+
+// canonical replaces aliases in names.
+func canonical(names []string) (present []string) {
+	for _, name := range names {
+		word, off := strings.CutPrefix(name, "-")
+		if now, ok := aliases[word]; ok {
+			name = now
+			if off {
+				name = "-" + now
+			}
+		}
+		present = append(present, name)
+	}
+	return present
+}
+
 // New returns controllers by name, as in kube-controller-manager's flag --controllers: * selects all of its controllers, and -NAME
-// disables one. If names is nil, New returns only the controllers that every cluster needs. An unknown name is an error.
+// disables one. Names before Kubernetes 1.28 are accepted, too. If names is nil, New returns only the controllers that every cluster needs. An unknown name is an error.
 func New(names []string, f Flags) (run []controller.Controller, err error) {
 	if names == nil {
 		return []controller.Controller{RoleAggregation()}, nil
 	}
+	names = canonical(names)
 	known := map[string]bool{every: true}
 	for _, make := range slices.Concat(all, f.controllers()) {
 		c := make()

@@ -108,7 +108,7 @@ export async function bootWith(boot: Boot): Promise<void> {
   replaced.value = []
   log = [...(boot.log ?? [])]
   if (boot.scenario !== undefined) await adopt()
-  for (const op of log) for (const [name, content] of Object.entries(op.files ?? {})) putManifest(name, content)
+  for (const { line, files = {} } of log) if (!line.startsWith('import ')) for (const [name, content] of Object.entries(files)) putManifest(name, content)
   const begun = log.length
   batch(() => {
     transcript.value = [] // nobody sees what was said in the world before beside this one

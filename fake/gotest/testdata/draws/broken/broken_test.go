@@ -1,0 +1,5 @@
+package broken
+
+import "testing"
+
+func TestUndefined(t *testing.T) { undefined(t) }

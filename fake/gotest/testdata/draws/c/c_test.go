@@ -1,0 +1,9 @@
+package c
+
+import "testing"
+
+func TestTwo(t *testing.T) {
+	if Two() != 2 {
+		t.Fail()
+	}
+}
