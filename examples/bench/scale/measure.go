@@ -73,6 +73,7 @@ func measure(ctx context.Context, name string, p profiles) (f figures, err error
 	if f.Stored, err = w.check(f.Pods); err != nil {
 		return f, err
 	}
+	fmt.Fprintf(os.Stderr, "%s: all pods are ready after %s of CPU, peak RSS %d MB\n", name, seconds(f.Fill), f.RSS/1e6) // the rest takes minutes
 	if f.Hash, err = w.hash(); err != nil {
 		return f, err
 	}
