@@ -2,10 +2,12 @@ package fake_test
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/matryer/is"
 
+	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/sim/object"
 )
@@ -98,6 +100,46 @@ func TestSortsOfMetrics(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestScaleToZero checks that a target without replicas is scaled again only if the controller has scaled it to zero (KEP-2021).
+func TestScaleToZero(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		c := client{t, fake.RunT(t, fake.Options{Clock: clock.System{}, Controllers: []string{"*", "-kube-scheduler"}, Replicas: []fake.ReplicaOptions{{Version: "1.37"}}})}
+		queue := func(length string) { c.srv.SetMetric(fake.Metric{Namespace: "default", Name: "queue", Value: length}) }
+		replicas := func() int64 { return c.must("GET", inApps+"deployments/web", "").Int64("spec", "replicas") }
+		autoscaler := func() object.Object { return c.must("GET", inAutoscaling+"/web", "") }
+		c.deployed("2")
+		queue("20")
+		c.must("POST", inAutoscaling, `{"metadata":{"name":"web"},"spec":{"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"web"},"minReplicas":0,
+			"maxReplicas":5,"behavior":{"scaleDown":{"stabilizationWindowSeconds":0}},"metrics":[{"type":"External","external":{"metric":{"name":"queue"},"target":{"type":"AverageValue","averageValue":"10"}}}]}}`)
+		pass(time.Second)
+		is.Equal(says(autoscaler(), "ScalingActive")[:4], "True") // at once, and not after 15 seconds
+		queue("0")
+		pass(16 * time.Second)
+		is.Equal(replicas(), int64(0))
+		is.Equal(says(autoscaler(), "ScaledToZero"), "True ScaledToZero: the HPA controller scaled the workload to zero")
+		pass(time.Minute)
+		is.Equal(replicas(), int64(0))
+		queue("30")
+		pass(16 * time.Second)
+		is.Equal(replicas(), int64(3))
+		is.Equal(says(autoscaler(), "ScaledToZero"), "False NotScaledToZero: the HPA controller did not scale the workload to zero")
+
+		c.mergePatch(inApps+"deployments/web", `{"spec":{"replicas":0}}`) // by a user
+		pass(time.Minute)
+		is.Equal(replicas(), int64(0))
+		is.Equal(says(autoscaler(), "ScalingActive"), "False ScalingDisabled: scaling is disabled since the replica count of the target is zero")
+		c.mergePatch(inApps+"deployments/web", `{"spec":{"replicas":1}}`)
+		queue("0")
+		pass(16 * time.Second)
+		is.Equal(replicas(), int64(0)) // by the controller
+		c.mergePatch(inAutoscaling+"/web", `{"spec":{"minReplicas":2}}`)
+		pass(time.Second)
+		is.Equal(replicas(), int64(2)) // the change is processed at once
+		is.Equal(autoscaler().Int64("status", "observedGeneration"), autoscaler().Generation())
+	})
 }
 
 // TestNoMetrics checks that a HorizontalPodAutoscaler in a cluster without metrics reports the missing API and does not

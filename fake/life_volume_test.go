@@ -4,9 +4,13 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/matryer/is"
 
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
@@ -134,6 +138,30 @@ func TestClaimInUse(t *testing.T) {
 }
 
 // TestFirstConsumer checks that a claim that waits for its first consumer gets a volume on the pod's node.
+// TestUnused checks that a bound claim of a cluster of 1.37 says since when no pod uses it.
+func TestUnused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		c := client{t, fake.RunT(t, fake.Options{Clock: clock.System{}, Replicas: []fake.ReplicaOptions{{Version: "1.37"}},
+			Controllers: []string{"persistentvolume-binder-controller", "persistentvolumeclaim-protection-controller"}})}
+		unused := func() string { return says(c.must("GET", inClaims+"/a", ""), "Unused") }
+		c.claim("a", "1Gi", "", "")
+		pass(time.Minute)
+		is.Equal(unused(), " : ") // it is not bound
+		c.volume("v", "1Gi", "")
+		pass(time.Minute)
+		is.Equal(unused(), "True NoPodsUsingPVC: No pods are currently referencing this PVC")
+		since := c.must("GET", inClaims+"/a", "").Condition("Unused").String("lastTransitionTime")
+		c.pod("p", "100m", with("a"))
+		pass(time.Minute)
+		is.Equal(unused(), "False PodUsingPVC: A pod is currently referencing this PVC") // although it is not scheduled
+		c.mergePatch(podsPath+"/p/status", `{"status":{"phase":"Succeeded"}}`)
+		pass(time.Second)
+		is.Equal(unused(), "True NoPodsUsingPVC: No pods are currently referencing this PVC")
+		is.True(c.must("GET", inClaims+"/a", "").Condition("Unused").String("lastTransitionTime") > since)
+	})
+}
+
 func TestFirstConsumer(t *testing.T) {
 	volumesLive(t, func(is *is.I, c client) {
 		c.node("a", "4", "")

@@ -14,7 +14,8 @@ import (
 	"github.com/kubesim/kubesim/sim/controller"
 )
 
-const hundredPods = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web-%[1]d"},"spec":{"replicas":%[2]d,
+// podsOf is a Deployment, of the given number and replicas.
+const podsOf = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web-%[1]d"},"spec":{"replicas":%[2]d,
 "selector":{"matchLabels":{"app":"web-%[1]d"}},"template":{"metadata":{"labels":{"app":"web-%[1]d"}},"spec":{"containers":[
 {"name":"web","image":"nginx:1.29","resources":{"requests":{"cpu":"50m"}}}]}}}}`
 
@@ -46,11 +47,11 @@ func TestSameBytesAtEachSize(t *testing.T) {
 
 // hashOfFilled fills a cluster with running pods, and returns a hash of its trace and its objects.
 func hashOfFilled(t *testing.T, seed uint64, nodes, pods int) string {
-	const replicas = 100
+	const replicas = 10
 	is := is.New(t)
 	c := client{t, fake.RunT(t, fake.Options{Seed: seed, Controllers: controller.All, Nodes: nodes, Clock: clock.NewManual(clock.Epoch())})}
 	for n := range pods / replicas {
-		c.must("POST", "/apis/apps/v1/namespaces/default/deployments", fmt.Sprintf(hundredPods, n, replicas))
+		c.must("POST", "/apis/apps/v1/namespaces/default/deployments", fmt.Sprintf(podsOf, n, replicas))
 	}
 	is.NoErr(c.srv.Settle(context.Background()))
 	h := sha256.New()

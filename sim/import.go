@@ -141,7 +141,8 @@ func (c *Cluster) importLocked(all []imported) *State {
 	}
 	store, leases := c.mergedStore(s.History.Store, all)
 	rev, now := store.Rev(), s.History.Now
-	s.History.Store, s.History.Marks = store, []history.Mark{{Rev: rev, At: now}}
+	s.History.Store, s.History.Marks = store, history.Marks{}
+	s.History.Marks.Add(rev, now, nil)
 	s.History.Compaction = history.Compaction{Next: s.History.Compaction.Next, Seen: rev}
 	s.History.Leases = append(s.History.Leases, leases...)
 	s.Servers.Servers, s.Observed = nil, observe.State{Faults: s.Observed.Faults}

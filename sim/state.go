@@ -2,7 +2,6 @@ package sim
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim/controller"
@@ -123,11 +122,7 @@ func StateAfterRestart(s *State, o Options) *State {
 		o.Seed = 1
 	}
 	o.Seed += s.History.Store.Rev() // uids must not repeat
-	marks := slices.Clone(s.History.Marks)
-	for i := range marks {
-		marks[i].Streams = nil // they belong to the previous streams
-	}
 	past := s.History
-	past.Marks, past.Streams = marks, nil
+	past.Marks, past.Streams = past.Marks.WithoutStreams(), nil // the random numbers belong to the previous streams
 	return &State{Options: o, History: past, Controllers: server.Restarted(past.Now, !o.Bare), Begins: true, Unread: s.Unread}
 }

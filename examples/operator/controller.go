@@ -14,6 +14,7 @@ import (
 	controllerruntime "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/kubesim/kubesim/examples/operator/api/v1"
 	v2 "github.com/kubesim/kubesim/examples/operator/api/v2"
@@ -30,14 +31,17 @@ func Scheme() *runtime.Scheme {
 
 // Setup adds the controller and the webhooks to a manager, as main does in a scaffolded project.
 func Setup(manager controllerruntime.Manager) error {
-	err := controllerruntime.NewControllerManagedBy(manager).
-		For(&v2.Site{}).Owns(&appsv1.Deployment{}).Complete(&reconciler{manager.GetClient()})
-	if err != nil {
+	if err := addController(manager, &reconciler{manager.GetClient()}); err != nil {
 		return err
 	}
 	// v1.Site implements conversion.Convertible and v2.Site implements conversion.Hub, so this also adds /convert.
 	return controllerruntime.NewWebhookManagedBy(manager, &v2.Site{}).
 		WithDefaulter(defaulter{}).WithValidator(validator{manager.GetClient()}).Complete()
+}
+
+// addController adds the controller to a manager.
+func addController(manager controllerruntime.Manager, r reconcile.Reconciler) error {
+	return controllerruntime.NewControllerManagedBy(manager).For(&v2.Site{}).Owns(&appsv1.Deployment{}).Complete(r)
 }
 
 // reconciler reconciles Sites. It creates a Deployment for each of them.

@@ -1,6 +1,8 @@
 package operator
 
 import (
+	"flag"
+	"fmt"
 	"os"
 	"sync"
 	"testing"
@@ -22,6 +24,14 @@ import (
 func TestMain(m *testing.M) {
 	bubble.Ready()
 	controllerruntime.SetLogger(logr.Discard())
+	flag.Parse()
+	if *recordFrom != "" {
+		if err := recordRun(*recordFrom); err != nil {
+			fmt.Fprintln(os.Stderr, "record:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	os.Exit(m.Run())
 }
 

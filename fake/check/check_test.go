@@ -14,7 +14,6 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/kubesim/kubesim/sim/schema"
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
@@ -76,14 +75,13 @@ func TestCases(t *testing.T) {
 	if err != nil || len(paths) < 40 {
 		t.Fatalf("%d cases, %v", len(paths), err)
 	}
-	recorded := 0
 	for _, path := range paths {
-		for _, minor := range schema.Known() {
+		for _, minor := range []string{"1.36", "1.37"} {
 			want, err := os.ReadFile(answersOf(path, minor))
 			if err != nil {
+				t.Error(err)
 				continue
 			}
-			recorded++
 			sources, o := readCase(t, path)
 			o.Minors = []string{minor}
 			r, err := Run(sources, o)
@@ -94,9 +92,6 @@ func TestCases(t *testing.T) {
 				t.Errorf("%s on %s\nhave:\n%s\nwant:\n%s", path, minor, have, want)
 			}
 		}
-	}
-	if recorded < len(paths) {
-		t.Errorf("only %d answers are recorded for %d cases", recorded, len(paths))
 	}
 }
 

@@ -51,8 +51,8 @@ func place(file string, line int) string {
 	return fmt.Sprintf("%s:%d", file, line)
 }
 
-// Newest returns the newest time in the metadata of the objects, the renewals of leases, the heartbeats of nodes and the times of
-// events. Other times may be in the future. It returns the zero time if there is none.
+// Newest returns the newest time of the objects (object.Object.Newest) and of the records of k8shark. It returns the zero time if
+// there is none.
 func (d *Dump) Newest() time.Time { return d.newest }
 
 // NodeNames returns the names of the nodes in the order in which they were read.
@@ -68,21 +68,12 @@ func (d *Dump) add(o Object, obj object.Object) {
 	if obj.Kind() == "Node" && obj.APIVersion() == "v1" && !slices.Contains(d.nodes, obj.Name()) {
 		d.nodes = append(d.nodes, obj.Name())
 	}
-	d.seen(obj.String("metadata", "creationTimestamp"))
-	for _, f := range obj.Objects("metadata", "managedFields") {
-		d.seen(f.String("time"))
-	}
-	d.seen(obj.String("spec", "renewTime"))
-	d.seen(obj.String("lastTimestamp"))
-	d.seen(obj.String("eventTime"))
-	for _, c := range obj.Objects("status", "conditions") {
-		d.seen(c.String("lastHeartbeatTime"))
-	}
+	d.seen(obj.Newest())
 }
 
-// seen updates the newest time with an RFC 3339 time. It ignores any other string.
-func (d *Dump) seen(text string) {
-	if t, err := time.Parse(time.RFC3339, text); err == nil && t.After(d.newest) {
+// seen updates the newest time.
+func (d *Dump) seen(t time.Time) {
+	if t.After(d.newest) {
 		d.newest = t
 	}
 }

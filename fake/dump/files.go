@@ -65,7 +65,7 @@ func (d *Dump) read(path string) error {
 // folder reads the files of a dump below a folder, sorted by name. It ignores all other files.
 func (d *Dump) folder(root string) error {
 	return fs.WalkDir(os.DirFS(root), ".", func(name string, e fs.DirEntry, err error) error {
-		if err != nil || !e.Type().IsRegular() || !isDump(name) {
+		if err != nil || !e.Type().IsRegular() || !IsDump(name) {
 			return err
 		}
 		name = path.Join(root, name)
@@ -77,8 +77,8 @@ func (d *Dump) folder(root string) error {
 	})
 }
 
-// isDump reports whether a file of a folder or an archive may contain objects.
-func isDump(name string) bool {
+// IsDump reports whether a file of a folder or an archive may contain objects.
+func IsDump(name string) bool {
 	switch strings.TrimSuffix(path.Ext(name), ".zst") {
 	case ".yaml", ".yml", ".json", ".db":
 		return true
@@ -142,7 +142,7 @@ func (d *Dump) tar(name string, data []byte) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		if h.Typeflag != tar.TypeReg || !isDump(h.Name) {
+		if h.Typeflag != tar.TypeReg || !IsDump(h.Name) {
 			continue
 		}
 		if err := d.entry(name+"/"+h.Name, in); err != nil {
@@ -157,7 +157,7 @@ func (d *Dump) zip(name string, data []byte) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	for _, f := range z.File {
-		if f.FileInfo().IsDir() || !isDump(f.Name) {
+		if f.FileInfo().IsDir() || !IsDump(f.Name) {
 			continue
 		}
 		in, err := f.Open()

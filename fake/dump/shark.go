@@ -23,10 +23,9 @@ type record struct {
 
 // record adds a record. It skips errors, tables (their path ends in ?as=Table) and documents such as those of discovery.
 func (d *Dump) record(file string, line int, obj object.Object) {
-	at := obj.String("captured_at")
-	d.seen(at)
 	r := record{path: obj.String("api_path"), event: obj.String("event_type"), body: obj.At("response_body"), file: file, line: line}
-	r.at, _ = time.Parse(time.RFC3339, at)
+	r.at, _ = time.Parse(time.RFC3339, obj.String("captured_at")) // records without a time come first
+	d.seen(r.at)
 	_, isList := r.body["items"]
 	if code, ok := obj.Int("response_code"); ok && code != 200 || strings.Contains(r.path, "?") || r.event == "" && !isList {
 		return

@@ -112,7 +112,8 @@ type list struct {
 // Skipped.
 func (d *Dump) value(file string, line int, text []byte) error {
 	var l list
-	if json.Unmarshal(text, &l) == nil && l.Items != nil && strings.HasSuffix(l.Kind, "List") {
+	mayBeList := bytes.Contains(text, []byte(`List"`)) // most values are objects, which are parsed only once
+	if mayBeList && json.Unmarshal(text, &l) == nil && l.Items != nil && strings.HasSuffix(l.Kind, "List") {
 		return d.items(file, line, &l)
 	}
 	obj, err := object.Parse(text)

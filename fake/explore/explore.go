@@ -179,7 +179,7 @@ func (s *search) explore(c *campaign.Campaign) {
 			switch {
 			case len(out.Failures) == 0:
 				c.Learn(plans[i], &out)
-			case out.Site() == campaign.SiteHang && !s.fails(plans[i], campaign.SiteHang):
+			case out.Site() == campaign.SiteHang && !s.failsAlone(plans[i], campaign.SiteHang):
 				s.t.Logf("kubesim: seed %d made no progress once, but does not hang again: the machine was too busy", plans[i].Seed)
 			default:
 				s.shrinkAndReport(plans[i], out)
@@ -220,68 +220,6 @@ func (s *search) appendResult(l campaign.Line) {
 	if err != nil {
 		s.t.Errorf("kubesim: %s: %v", campaign.ResultsVariable, err)
 	}
-}
-
-// finding is a plan under which a test fails.
-type finding struct {
-	plan  campaign.Plan
-	found campaign.Plan    // the plan before shrinking
-	saved string           // the file with the plan, or ""
-	once  campaign.Outcome // the run in which found failed first
-}
-
-// attempts is the number of runs without a failure after which a plan counts as passing.
-const attempts = 3
-
-// shrinkAndReport shrinks a plan, saves it and reports it. If repeated runs of the smaller plan do not fail, it reports
-// the whole plan.
-func (s *search) shrinkAndReport(p campaign.Plan, out campaign.Outcome) {
-	s.t.Helper()
-	site := out.Site()
-	small, _ := campaign.Shrink(p, func(q campaign.Plan) bool { return s.fails(q, site) })
-	list := s.repeat(small, &campaign.Outcome{})
-	if len(small.Items) < len(p.Items) && !anyFails(list, site) {
-		small, list = p, s.repeat(p, &campaign.Outcome{})
-	}
-	f := finding{plan: small, found: p, once: out}
-	if s.options.Found == nil {
-		f.saved = save(s.t.Name(), small, out.Failures[0].Text)
-	}
-	s.report(f, list)
-}
-
-// fails reports whether a plan fails at a site in at least one of several runs, and again in a separate process. The
-// second run confirms that the failure does not depend on state that earlier runs have left in a process.
-func (s *search) fails(p campaign.Plan, site string) bool {
-	for range attempts {
-		out := s.team.run(p, false)
-		s.runs++
-		if out.Site() == site {
-			out = s.team.run(p, true)
-			s.runs++
-			return out.Site() == site
-		}
-	}
-	return false
-}
-
-// anyFails reports whether one of several runs failed at a site.
-func anyFails(list []campaign.Outcome, site string) bool {
-	return slices.ContainsFunc(list, func(o campaign.Outcome) bool { return o.Site() == site })
-}
-
-// repeat runs a plan as often as the options say, each time in a separate process. If first, an earlier run of the
-// plan, hung, repeat only returns first.
-func (s *search) repeat(p campaign.Plan, first *campaign.Outcome) []campaign.Outcome {
-	if first.Site() == campaign.SiteHang {
-		return []campaign.Outcome{*first}
-	}
-	plans := make([]campaign.Plan, s.options.Repeat)
-	for i := range plans {
-		plans[i] = p
-	}
-	s.runs += len(plans)
-	return s.team.allFull(plans)
 }
 
 // sieveProcess is the process that the plans of Sieve restart: the default name of fake/ctrl.

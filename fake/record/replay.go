@@ -78,6 +78,8 @@ type call struct {
 	events  []timed
 	end     *timed // nil if the recording ends before
 	asked   bool
+	sent    time.Duration // when the request was recorded
+	due     time.Duration // the earliest time of the answer
 }
 
 // timed is an event of a watch, or the end of a watch or request, with the time at which it was recorded.
@@ -90,9 +92,18 @@ type timed struct {
 // grace is the maximum time for which an event waits for the client's writes that precede it in the recording.
 const grace = 10 * time.Second
 
+// action is the maximum time that a client is assumed to need between an answer and what it does next.
+const action = 100 * time.Millisecond
+
 // Replay is a handler that serves a recording. Each request gets the recorded response to the next request with the same method,
-// path and query. The events of a watch are sent at the recorded times after the first request, but wait up to ten seconds for the
-// client's writes that precede them in the recording, which may be their cause.
+// path and query, and each response and event comes at its recorded time after the first request, or later:
+//
+//	request ──▶ answer ── event ── event ──▶ next request
+//	              └─ waits for ─┘            at most for events within 100 ms
+//
+// An answer waits for events that the client received before it acted on the answer, so that a client that is faster than the
+// recorded one does not act on an older cache. An event waits up to ten seconds for the client's writes that precede it in the
+// recording, which may be its cause.
 type Replay struct {
 	clock clock.Clock
 
@@ -114,7 +125,7 @@ func NewReplay(entries []Entry, c clock.Clock) *Replay {
 		x := byID[e.ID]
 		switch {
 		case e.Request != nil:
-			x = &call{request: e.Request}
+			x = &call{request: e.Request, sent: at}
 			byID[e.ID] = x
 			r.calls = append(r.calls, x)
 			key := keyOf(e.Request.Method, e.Request.URL)
@@ -124,14 +135,37 @@ func NewReplay(entries []Entry, c clock.Clock) *Replay {
 			}
 		case x == nil: // its request was not recorded
 		case e.Answer != nil:
-			x.answer = e.Answer
+			x.answer, x.due = e.Answer, at
 		case e.Event != nil:
 			x.events = append(x.events, timed{at, string(e.Event), len(r.writes)})
 		default:
 			x.end = &timed{at, e.End, 0}
 		}
 	}
+	r.setDue()
 	return r
+}
+
+// setDue delays the answers until after the events for which they wait.
+func (r *Replay) setDue() {
+	var requests, events []time.Duration // times, in order
+	for _, x := range r.calls {
+		requests = append(requests, x.sent)
+		for _, e := range x.events {
+			events = append(events, e.at)
+		}
+	}
+	slices.Sort(requests) // concurrent ones may be recorded in another order
+	slices.Sort(events)
+	for _, x := range r.calls {
+		end := x.due + action
+		if next, _ := slices.BinarySearch(requests, x.due+1); next < len(requests) {
+			end = min(end, requests[next])
+		}
+		if n, _ := slices.BinarySearch(events, end); n > 0 && events[n-1] > x.due {
+			x.due = events[n-1] + time.Millisecond
+		}
+	}
 }
 
 // keyOf returns the parts of a request by which its recorded response is found. It omits timeoutSeconds, which client-go draws at
@@ -196,6 +230,8 @@ func (r *Replay) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 			"the recording has no request "+key)
 	case x.answer == nil:
 		panic(http.ErrAbortHandler) // no response was recorded
+	case !r.waitUntil(q, x.due):
+		return
 	default:
 		r.answer(w, q, x)
 	}
@@ -232,10 +268,7 @@ func (r *Replay) answer(w http.ResponseWriter, q *http.Request, x *call) {
 // wait waits until an event is due, and then up to grace for the client's writes that precede it. It returns false if the client
 // has disconnected.
 func (r *Replay) wait(q *http.Request, e timed) bool {
-	r.mu.Lock()
-	due := e.at - r.clock.Now().Sub(r.start)
-	r.mu.Unlock()
-	if due > 0 && !r.sleep(q, due, nil) {
+	if !r.waitUntil(q, e.at) {
 		return false
 	}
 	for patience := r.clock.Now().Add(grace); ; {
@@ -250,6 +283,14 @@ func (r *Replay) wait(q *http.Request, e timed) bool {
 			return false
 		}
 	}
+}
+
+// waitUntil waits until a time after the first request. It returns false if the client has disconnected.
+func (r *Replay) waitUntil(q *http.Request, at time.Duration) bool {
+	r.mu.Lock()
+	left := at - r.clock.Now().Sub(r.start)
+	r.mu.Unlock()
+	return left <= 0 || r.sleep(q, left, nil)
 }
 
 // sleep waits for d, or until a channel is closed. It returns false if the client disconnects first.

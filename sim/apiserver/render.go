@@ -130,6 +130,9 @@ func (e *Exchange) page(p *registry.Page, s *status.Status) {
 	d, f := e.route.def, e.format
 	e.AnswerRev = p.Rev
 	meta := codec.ListMeta{ResourceVersion: revision(p.Rev), Continue: p.Continue, Remaining: p.Remaining}
+	if f.As == "" { // a Table and a PartialObjectMetadataList do not have it
+		meta.Shards = p.Shards
+	}
 	items := func(yield func(codec.Piece) bool) {
 		for _, it := range p.Items {
 			if !yield(piece(d, it)) {

@@ -154,6 +154,6 @@ func (e entry) commit(h *history.State) error {
 	if at.After(h.Now) {
 		h.Now = at
 	}
-	h.Marks = append(h.Marks, history.Mark{Rev: h.Store.Rev(), At: at})
+	h.Marks.Add(h.Store.Rev(), at, nil)
 	return nil
 }

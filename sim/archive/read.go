@@ -250,7 +250,7 @@ func (r *reader) marks(s *sim.State) error {
 			}
 			m.Streams = append(m.Streams, p)
 		}
-		s.History.Marks = append(s.History.Marks, m)
+		s.History.Marks.Add(m.Rev, m.At, m.Streams)
 		return nil
 	})
 }

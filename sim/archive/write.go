@@ -44,7 +44,7 @@ func (w *writer) write() error {
 	if err := s.History.Store.Events(oldest.Rev(), func(e *mvcc.Event) bool { w.event(e); return true }); err != nil {
 		return err
 	}
-	for _, m := range s.History.Marks {
+	for m := range s.History.Marks.All() {
 		b := strconv.FormatInt(m.At.UnixNano(), 10) + " "
 		for _, p := range m.Streams {
 			b += string(stateOf(p))

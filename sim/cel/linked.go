@@ -6,6 +6,7 @@ import (
 	"github.com/kubesim/kubesim/sim/cel/celgo"
 	"github.com/kubesim/kubesim/sim/cel/expr"
 	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/selector"
 )
 
 // Supported reports whether this build can evaluate expressions.
@@ -27,6 +28,9 @@ func CompileVersion(env expr.Environment, schema map[string]any, known expr.Know
 func NewCompiler(env expr.Environment, d expr.Declarations) *Compiler {
 	return celgo.NewCompiler(env, d)
 }
+
+// ParseShards calls celgo.ParseShards.
+func ParseShards(expression string) (selector.Shards, error) { return celgo.ParseShards(expression) }
 
 // CheckDeviceSelector calls celgo.CheckDeviceSelector.
 func CheckDeviceSelector(env expr.Environment, expression string) (problem *expr.Error, complex bool) {

@@ -3,9 +3,12 @@
 package cel
 
 import (
+	"errors"
+
 	"github.com/kubesim/kubesim/sim/cel/expr"
 	"github.com/kubesim/kubesim/sim/crd/structural"
 	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/selector"
 )
 
 // Supported reports whether this build can evaluate expressions.
@@ -31,6 +34,9 @@ func (r *Rules) At([]any) *Rules { return nil }
 func (r *Rules) Validate(any, *structural.Correlation, field.Path, *int64) (errs, ratcheted field.ErrorList) {
 	return nil, nil
 }
+
+// ParseShards rejects every selector.
+func ParseShards(string) (selector.Shards, error) { return selector.Shards{}, errors.New(refused) }
 
 // CheckDeviceSelector rejects every selector.
 func CheckDeviceSelector(expr.Environment, string) (problem *expr.Error, complex bool) {

@@ -17,6 +17,7 @@ type ListMeta struct {
 	ResourceVersion string
 	Continue        string
 	Remaining       *int64 // remainingItemCount; nil if unknown
+	Shards          string // shardInfo.selector, only in lists of built-in kinds; "" if the list contains all shards
 }
 
 // List encodes a list of a built-in kind. The items are stored objects: canonical JSON that begins with kind and apiVersion, which
@@ -76,6 +77,9 @@ func (m ListMeta) appendJSON(dst []byte) []byte {
 	}
 	if m.Remaining != nil {
 		dst = strconv.AppendInt(append(separate(dst, start), `"remainingItemCount":`...), *m.Remaining, 10)
+	}
+	if m.Shards != "" {
+		dst = append(object.AppendString(append(separate(dst, start), `"shardInfo":{"selector":`...), m.Shards), '}')
 	}
 	return append(dst, '}')
 }

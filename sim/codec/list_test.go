@@ -19,9 +19,9 @@ func TestList(t *testing.T) {
 	n := int64(3)
 	is.Equal(string(List("PodList", "v1", ListMeta{ResourceVersion: "12"}, slices.Values(Text{})).Bytes()),
 		`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"12"},"items":[]}`) // an empty list has items
-	is.Equal(string(List("PodList", "v1", ListMeta{"12", "tok", &n}, slices.Values(TextOf(podB, podB))).Bytes()),
-		`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"12","continue":"tok","remainingItemCount":3},"items":[{"metadata":{"name":"b"}},{"metadata":{"name":"b"}}]}`) // items have no kind
-	is.Equal(string(CustomList("WidgetList", "g/v1", ListMeta{"12", "", &n}, slices.Values(TextOf(podB))).Bytes()),
+	is.Equal(string(List("PodList", "v1", ListMeta{ResourceVersion: "12", Continue: "tok", Remaining: &n, Shards: "s"}, slices.Values(TextOf(podB, podB))).Bytes()),
+		`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"12","continue":"tok","remainingItemCount":3,"shardInfo":{"selector":"s"}},"items":[{"metadata":{"name":"b"}},{"metadata":{"name":"b"}}]}`) // items have no kind
+	is.Equal(string(CustomList("WidgetList", "g/v1", ListMeta{ResourceVersion: "12", Remaining: &n}, slices.Values(TextOf(podB))).Bytes()),
 		`{"apiVersion":"g/v1","items":[`+string(podB)+`],"kind":"WidgetList","metadata":{"continue":"","remainingItemCount":3,"resourceVersion":"12"}}`) // sorted keys, whole items
 }
 

@@ -46,7 +46,7 @@ var envelopeEnd = appendProtoString(appendProtoString(nil, 3, ""), 4, "")
 
 // ProtoList encodes a list as a message without an envelope. The items are messages without envelopes, too.
 //
-//	PodList { metadata = 1 { selfLink = 1, resourceVersion = 2, continue = 3, remainingItemCount = 4 }, items = 2 … }
+//	PodList { metadata = 1 { selfLink = 1, resourceVersion = 2, continue = 3, remainingItemCount = 4, shardInfo = 5 { selector = 1 } }, items = 2 … }
 func ProtoList(meta ListMeta, items iter.Seq[[]byte]) Text {
 	dst, at := openMessage(nil, 1)
 	dst = appendProtoString(dst, 1, "")
@@ -55,6 +55,11 @@ func ProtoList(meta ListMeta, items iter.Seq[[]byte]) Text {
 	if meta.Remaining != nil {
 		dst = protowire.AppendTag(dst, 4, protowire.VarintType)
 		dst = protowire.AppendVarint(dst, uint64(*meta.Remaining))
+	}
+	if meta.Shards != "" {
+		var info int
+		dst, info = openMessage(dst, 5)
+		dst = closeMessage(appendProtoString(dst, 1, meta.Shards), info)
 	}
 	c := composer{own: closeMessage(dst, at)}
 	for item := range items {

@@ -198,14 +198,16 @@ func TestProtoList(t *testing.T) {
 	set := protoSet(t)
 	gvk := schema.GVK{Version: "v1", Kind: "ConfigMapList"}
 	n := int64(3)
-	list, err := object.Parse([]byte(`{"metadata":{"resourceVersion":"7","continue":"c","remainingItemCount":3},"items":[{"metadata":{"name":"a"}},{"metadata":{"name":"b"}}]}`))
+	selector := strings.Repeat("shardRange(…) || ", 10) // longer than a length of one byte
+	list, err := object.Parse([]byte(`{"metadata":{"resourceVersion":"7","continue":"c","remainingItemCount":3,"shardInfo":{"selector":"` + selector + `"}},"items":[{"metadata":{"name":"a"}},{"metadata":{"name":"b"}}]}`))
 	is.NoErr(err)
 	item := set.Kind(schema.GVK{Version: "v1", Kind: "ConfigMap"})
 	var items [][]byte
 	for _, x := range list.List("items") {
 		items = append(items, AppendProto(nil, x.(map[string]any), item))
 	}
-	is.Equal(ProtoList(ListMeta{"7", "c", &n}, slices.Values(items)).Bytes(), AppendProto(nil, list, set.Kind(gvk))) // item by item or at once
+	meta := ListMeta{ResourceVersion: "7", Continue: "c", Remaining: &n, Shards: selector}
+	is.Equal(ProtoList(meta, slices.Values(items)).Bytes(), AppendProto(nil, list, set.Kind(gvk))) // item by item or at once
 }
 
 func TestDecodeProtoErrors(t *testing.T) {

@@ -211,6 +211,9 @@ func (c *Client) Live(of, namespace, name string) object.Object {
 	return c.registry().Reader().Get(of, namespace, name)
 }
 
+// Revision returns the current revision of the store, as a list of the API server does.
+func (c *Client) Revision() uint64 { return c.registry().Backend.Store().Rev() }
+
 // LiveShared is like Live, but does not copy the object, which is shared and must not be modified.
 func (c *Client) LiveShared(of, namespace, name string) object.Object {
 	return shared(c.registry().Reader().Item(of, namespace, name))

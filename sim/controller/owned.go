@@ -1,7 +1,6 @@
 package controller
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
 
@@ -194,7 +193,7 @@ func ownersOf(storage string, it *resource.Item) (uids []string) {
 	switch {
 	case it == nil:
 		return nil
-	case !bytes.Contains(it.Bytes(), []byte(`"ownerReferences":`)):
+	case !it.Owned():
 		if storage == events {
 			return nil
 		}

@@ -69,10 +69,8 @@ func (s *State) Compact(rev uint64, at time.Time) error {
 	if err := s.Store.Compact(rev); err != nil {
 		return err
 	}
-	m := marks{list: s.Marks}
-	m.forget(rev)
-	s.Marks = m.list
-	s.Compaction = Compaction{Next: at.Add(compactionInterval), Seen: max(rev, m.revisionAt(at, s.Store.Rev()))}
+	s.Marks.forget(rev)
+	s.Compaction = Compaction{Next: at.Add(compactionInterval), Seen: max(rev, s.Marks.revisionAt(at, s.Store.Rev()))}
 	return nil
 }
 

@@ -12,6 +12,7 @@
 package history
 
 import (
+	"math/rand/v2"
 	"time"
 
 	"github.com/kubesim/kubesim/clock"
@@ -36,8 +37,9 @@ type History struct {
 	caches   Caches
 	journal  Journal // may be nil
 
-	marks   marks
-	batches []*batch // of leases, in the order in which they were granted
+	marks   Marks
+	state   []rand.PCG // buffer for the state of the random streams
+	batches []*batch   // of leases, in the order in which they were granted
 	compact Compaction
 }
 
@@ -48,7 +50,7 @@ func New(log *commit.Log, schedule *clock.Schedule, random *random.Streams, cach
 
 // Reset clears everything, including the store, and restarts the schedule of compactions.
 func (h *History) Reset() {
-	h.marks, h.batches = marks{}, nil
+	h.marks, h.batches = Marks{}, nil
 	h.compact = Compaction{Next: h.schedule.Now().Add(compactionInterval)}
 }
 
@@ -67,11 +69,17 @@ func (h *History) Begin(store *mvcc.Store) *mvcc.View {
 }
 
 // Remember records the mark of a revision that was just committed.
-func (h *History) Remember(rev uint64) { h.marks.add(rev, h.schedule.Now(), h.random) }
+func (h *History) Remember(rev uint64) { h.mark(rev, h.schedule.Now()) }
+
+// mark records the mark of a revision.
+func (h *History) mark(rev uint64, at time.Time) {
+	h.state = h.random.AppendState(h.state[:0])
+	h.marks.Add(rev, at, h.state)
+}
 
 // Committed implements commit.Listener. The journal receives a commit before any cache or client.
 func (h *History) Committed(c *commit.Commit) {
-	h.marks.add(c.Rev, c.At, h.random)
+	h.mark(c.Rev, c.At)
 	if h.journal != nil {
 		h.journal.Commit(c.Event, c.At)
 	}
@@ -88,8 +96,8 @@ func (h *History) RevisionAt(t time.Time) (uint64, bool) {
 
 // TimeOf returns the time at which a revision was committed. It returns false if the store does not have that revision.
 func (h *History) TimeOf(rev uint64) (time.Time, bool) {
-	m := h.marks.find(rev)
-	if m == nil || rev > h.log.Store.Rev() {
+	m, ok := h.marks.find(rev)
+	if !ok || rev > h.log.Store.Rev() {
 		return time.Time{}, false
 	}
 	return m.At, true

@@ -96,7 +96,7 @@ func (h *History) lapse(l Lease) {
 func (h *History) forget() {
 	first := h.log.Store.Compacted()
 	h.marks.forget(first)
-	if m := h.marks.find(first); m != nil {
+	if m, ok := h.marks.find(first); ok {
 		h.batches = slices.DeleteFunc(h.batches, func(b *batch) bool { return !b.leases[0].At.After(m.At) })
 	}
 }

@@ -15,7 +15,7 @@ import (
 type State struct {
 	Now        time.Time
 	Store      *mvcc.Store
-	Marks      []Mark
+	Marks      Marks
 	Streams    []random.Stream
 	Compaction Compaction
 	Leases     []Lease
@@ -27,7 +27,7 @@ func (h *History) State() State {
 	if err != nil {
 		panic("history: the store has no newest revision: " + err.Error())
 	}
-	return State{Now: h.schedule.Now(), Store: store, Marks: slices.Clone(h.marks.list), Streams: h.random.State(),
+	return State{Now: h.schedule.Now(), Store: store, Marks: h.marks.Clone(), Streams: h.random.State(),
 		Compaction: h.compact, Leases: h.leases()}
 }
 
@@ -41,8 +41,8 @@ func (h *History) StateAt(rev uint64, back bool) (State, error) {
 	}
 	s.Store = store
 	s.Compaction.Floor = 0
-	m := h.marks.find(rev)
-	if m == nil {
+	m, ok := h.marks.find(rev)
+	if !ok {
 		return s, nil
 	}
 	streams := s.Streams
@@ -50,7 +50,7 @@ func (h *History) StateAt(rev uint64, back bool) (State, error) {
 	for i, state := range m.Streams {
 		s.Streams = append(s.Streams, random.Stream{Purpose: streams[i].Purpose, State: state})
 	}
-	s.Marks = slices.DeleteFunc(s.Marks, func(x Mark) bool { return x.Rev > rev })
+	s.Marks.undo(rev)
 	s.Leases = slices.DeleteFunc(s.Leases, func(l Lease) bool { return l.Rev > rev })
 	if back {
 		s.Now = m.At
@@ -68,7 +68,7 @@ func (h *History) Load(s State) error {
 	}
 	h.log.Begin(store)
 	h.random.Load(s.Streams)
-	h.marks = marks{list: slices.Clone(s.Marks)}
+	h.marks = s.Marks.Clone()
 	h.compact = s.Compaction
 	h.batches = nil
 	for _, l := range s.Leases {

@@ -82,13 +82,8 @@ func (c *call) wouldBe(info *client.Info) (live, merged object.Object, err error
 	live, err = c.Get(info.Path(), nil)
 	switch {
 	case client.IsNotFound(err) && !c.On("server-side"):
-		created := &client.Info{Mapping: info.Mapping, Namespace: info.Namespace, Object: patches.Modified(info.Object)}
-		if err = c.helper(clientSide).Create(created); err == nil {
-			created.Object.Remove("metadata", "annotations", patches.LastApplied)
-			if len(created.Object.Annotations()) == 0 {
-				created.Object.Remove("metadata", "annotations")
-			}
-		}
+		created := &client.Info{Mapping: info.Mapping, Namespace: info.Namespace, Object: info.Object.Copy()}
+		err = c.helper(clientSide).Create(created)
 		return nil, created.Object, err
 	case err != nil && !client.IsNotFound(err):
 		return nil, nil, err
@@ -96,15 +91,12 @@ func (c *call) wouldBe(info *client.Info) (live, merged object.Object, err error
 		merged, err = c.helper("kubectl").Apply(info, info.Object, c.On("force-conflicts"))
 		return live, merged, err
 	}
-	p, contentType := patches.Between(patches.Original(live), patches.Modified(info.Object), live)
+	p, contentType := patches.Between(patches.Original(live), patches.Unannotated(info.Object), live)
 	merged = live.Copy()
 	if len(p) > 0 {
 		if merged, err = c.helper(clientSide).Patch(info, "", contentType, object.JSON(p)); err != nil {
 			return nil, nil, err
 		}
-	}
-	for _, obj := range []object.Object{live, merged} {
-		obj.Remove("metadata", "annotations", patches.LastApplied)
 	}
 	return live, merged, nil
 }

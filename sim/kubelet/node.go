@@ -32,7 +32,7 @@ var healthy = []struct{ kind, value, reason, message, event string }{
 // register creates the Node, or updates the status of an existing one, and renews the lease.
 func (k *Kubelet) register(api *controller.Client) *status.Status {
 	now := api.Now()
-	if api.Live(nodes, "", k.node) == nil {
+	if api.LiveShared(nodes, "", k.node) == nil {
 		if _, s := api.Create(nodes, k.newNode(api, now)); s != nil && s.Reason != status.ReasonAlreadyExists {
 			return s
 		}
@@ -143,7 +143,7 @@ func (k *Kubelet) renew(api *controller.Client, at time.Time) *status.Status {
 		})
 		return s
 	}
-	node := api.Live(nodes, "", k.node)
+	node := api.LiveShared(nodes, "", k.node)
 	_, s := api.Create(leases, object.Object{"kind": "Lease", "apiVersion": "coordination.k8s.io/v1",
 		"metadata": map[string]any{"name": k.node, "namespace": leaseNamespace, "ownerReferences": []any{
 			map[string]any{"apiVersion": "v1", "kind": "Node", "name": k.node, "uid": node.UID()}}},

@@ -17,6 +17,7 @@ type Page struct {
 	Items     []*resource.Item
 	Continue  string
 	Remaining *int64 // remainingItemCount
+	Shards    string // the selector of shards, or ""
 
 	broken []*resource.Item // items that cannot be decoded: the whole list fails
 	failed *status.Status   // the error of the list, or nil
@@ -45,6 +46,10 @@ func (r *Registry) List(q *Request, o ListOptions, answer func(*Page, *status.St
 	}
 	if items, ok := observed(q.Definition); ok {
 		done(listObserved(o, items), nil)
+		return
+	}
+	if s := r.parseShards(&o); s != nil {
+		done(nil, s)
 		return
 	}
 	l := &lister{r: r, d: q.Definition, o: o, limit: o.Limit, asker: q.Asker}
@@ -224,7 +229,7 @@ func (l *lister) past(read reading) (*mvcc.View, *status.Status) {
 
 // page returns the matching objects of the view, beginning at read.from.
 func (l *lister) page(view *mvcc.View, rev uint64, read reading, cached bool) *Page {
-	p := &Page{Rev: rev}
+	p := &Page{Rev: rev, Shards: l.o.shards.String()}
 	if l.single != "" {
 		if kv := view.Get(l.single); kv != nil {
 			l.add(p, kv)

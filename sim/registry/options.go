@@ -24,13 +24,15 @@ type ListOptions struct {
 	Bookmarks         bool  // allowWatchBookmarks
 	SendInitialEvents *bool // nil if not set
 	TimeoutSeconds    int64 // 0 if not set
+	ShardSelector     string
 
-	paged bool // the list belongs to a deletecollection and is read in pages, like a list with a limit
+	shards selector.Shards // ShardSelector, parsed if its feature gate is enabled
+	paged  bool            // the list belongs to a deletecollection and is read in pages, like a list with a limit
 }
 
-// Matches reports whether an object matches the label and field selectors.
+// Matches reports whether an object matches the selectors.
 func (o *ListOptions) Matches(it *resource.Item) bool {
-	return (o.Labels.Empty() || o.Labels.Match(it.Label)) && (o.Fields.Empty() || o.Fields.Matches(it.Field))
+	return (o.Labels.Empty() || o.Labels.Match(it.Label)) && (o.Fields.Empty() || o.Fields.Matches(it.Field)) && o.inShard(it)
 }
 
 // SelectName restricts the selection to the object with the name.
@@ -70,6 +72,7 @@ func (o *ListOptions) decode(query url.Values) *status.Status {
 	o.Watch = ParseBool(query, "watch")
 	o.Bookmarks = ParseBool(query, "allowWatchBookmarks")
 	o.ResourceVersion, o.Match, o.Continue = first("resourceVersion"), first("resourceVersionMatch"), first("continue")
+	o.ShardSelector = first("shardSelector")
 	if query.Has("sendInitialEvents") {
 		send := ParseBool(query, "sendInitialEvents")
 		o.SendInitialEvents = &send

@@ -20,6 +20,9 @@ func (r *Registry) Watch(q *Request, o ListOptions, encoder watchcache.Encoder) 
 	if s := r.CheckWatch(q, o); s != nil {
 		return nil, s
 	}
+	if s := r.parseShards(&o); s != nil {
+		return nil, s
+	}
 	rev, _ := ParseRev(o.ResourceVersion)
 	l := &lister{r: r, d: d, o: o}
 	l.o.Continue = ""

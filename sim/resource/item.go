@@ -19,6 +19,7 @@ type Item struct {
 	def  *Definition // the definition with which the object was decoded, in any version
 	// Decorated reports that Strategy.Decorator returns a different object for clients.
 	Decorated bool
+	owned     bool // see Owned
 
 	Namespace, Name string
 	key             string // storage key if the item is stored; see Definition.KeyOf
@@ -65,6 +66,7 @@ func NewItem(d *Definition, obj object.Object, rev uint64, data []byte) *Item {
 func newItem(d *Definition, obj object.Object, rev uint64, text *pack.Text) *Item {
 	it := &Item{Rev: rev, text: text, def: d}
 	it.remember(d, obj)
+	it.owned = len(obj.List("metadata", "ownerReferences")) > 0
 	if decorate := d.Hub.Strategy.Decorator; decorate != nil {
 		_, it.Decorated = decorate(obj)
 	}
@@ -107,6 +109,9 @@ func (it *Item) Raw() []byte {
 	}
 	return it.Bytes()
 }
+
+// Owned reports whether the object has owner references.
+func (it *Item) Owned() bool { return it.owned }
 
 // SameCodec reports whether two items were decoded with the same StorageCodec and SkewCodec.
 func (it *Item) SameCodec(other *Item) bool {
@@ -175,7 +180,7 @@ func (it *Item) Reprinted(data []byte) *Item {
 
 // withoutCache returns a copy of the item without its cached results.
 func (it *Item) withoutCache() *Item {
-	return &Item{text: it.text, def: it.def, Decorated: it.Decorated, Namespace: it.Namespace, Name: it.Name, key: it.key, Rev: it.Rev,
+	return &Item{text: it.text, def: it.def, Decorated: it.Decorated, owned: it.owned, Namespace: it.Namespace, Name: it.Name, key: it.key, Rev: it.Rev,
 		labels: it.labels, fields: it.fields, odd: it.odd}
 }
 

@@ -10,6 +10,30 @@ import (
 	"github.com/kubesim/kubesim/sim/pack"
 )
 
+// An item knows whether its object has owner references, also with a different resourceVersion or JSON. Those of a template do not count.
+func TestOwned(t *testing.T) {
+	d := &Definition{Strategy: &Strategy{}}
+	d.Hub = d
+	for _, tt := range []struct {
+		text string
+		want bool
+	}{
+		{`{"metadata":{"name":"x","resourceVersion":"9","ownerReferences":[{"uid":"a"}]}}`, true},
+		{`{"metadata":{"name":"x","resourceVersion":"9","ownerReferences":[]}}`, false},
+		{`{"metadata":{"name":"x","resourceVersion":"9"},"template":{"metadata":{"ownerReferences":[{"uid":"a"}]}}}`, false},
+	} {
+		t.Run(tt.text, func(t *testing.T) {
+			is := is.New(t)
+			obj, err := object.ParseRaw([]byte(tt.text), nil)
+			is.NoErr(err)
+			it := NewItem(d, obj, 9, []byte(tt.text))
+			is.Equal(it.Owned(), tt.want)
+			is.Equal(it.At(10).Owned(), tt.want)
+			is.Equal(it.Reprinted([]byte(tt.text)).Owned(), tt.want)
+		})
+	}
+}
+
 // Clients see raw values without spaces, and the store contains them as they were written. This also holds if an item is decoded
 // from the store or gets a different resourceVersion.
 func TestItemsKeepRawValues(t *testing.T) {

@@ -82,7 +82,7 @@ var commandTable []Command
 
 func init() {
 	commandTable = slices.Concat(readCommands, writeCommands, deleteCommands, rawCommands,
-		prepareCommands, timeCommands, historyCommands, replicaCommands, planeCommands, watchCommands, placeCommands, faultCommands,
+		prepareCommands, importCommands, timeCommands, historyCommands, replicaCommands, planeCommands, watchCommands, placeCommands, faultCommands,
 		actorCommands, checkCommands, promptCommands)
 }
 

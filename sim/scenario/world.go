@@ -9,6 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/cel"
 	"github.com/kubesim/kubesim/sim/config"
 	"github.com/kubesim/kubesim/sim/kubectl"
 	"github.com/kubesim/kubesim/sim/object"
@@ -79,6 +80,8 @@ type World struct {
 	vars      map[string]string
 	texts     map[string]object.Object // parsed objects by their JSON; empty unless the World is quiet
 	checks    []*standing              // the conditions of never and once
+	foreign   *foreign                 // nil if nothing is imported
+	imported  *sim.Imported            // the result of importing foreign
 	recording *history                 // nil if nothing is recorded
 	newest    uint64                   // the base of relative revisions; 0 means the store's newest
 	healed    bool                     // there was no disturbance since heal
@@ -118,11 +121,18 @@ func (w *World) boot() error {
 		kept = 1 // one record suffices, because the hashes of the trace cover all records
 	}
 	o := w.options.Cluster
-	o.Bare, o.Clock, o.Trace = !w.options.Whole, clock.NewManual(clock.Epoch()), kept
+	at := clock.Epoch()
+	if w.foreign != nil && !w.foreign.newest.IsZero() {
+		at = w.foreign.newest
+	}
+	o.Bare, o.Clock, o.Trace = !w.options.Whole, clock.NewManual(at), kept
 	if w.options.Whole {
 		o.Auth = auth.RBAC
 	}
 	c, err := sim.New(o)
+	if cel.Supported && err == nil && w.foreign != nil {
+		w.imported, err = c.Import(w.foreign.objects, at)
+	}
 	if err != nil {
 		return err
 	}

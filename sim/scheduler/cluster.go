@@ -49,7 +49,10 @@ type node struct {
 
 // readNode sets the fields of n that depend on the Node object.
 func (n *node) readNode(obj object.Object) {
-	n.exists, n.labels, n.taints = true, object.KeptStrings(obj.Labels()), workload.TaintsOf(obj)
+	n.exists, n.taints = true, workload.TaintsOf(obj)
+	if labels := obj.Labels(); n.labels == nil || !maps.Equal(labels, n.labels) {
+		n.labels = object.KeptStrings(labels)
+	}
 	n.unschedulable = obj.True("spec", "unschedulable")
 	list := resource.AmountsAt(obj, "status", "allocatable")
 	n.allocatable, n.room = workload.AmountsOf(list), list["pods"].Value()

@@ -19,7 +19,7 @@ type pod struct {
 	uid             string
 	revision        string // resourceVersion
 	generation      int64
-	owner           object.Object // reference to its controller; nil if there is none or the pod has a node
+	owner           workload.SharedRef // reference to its controller
 	node, nominated string
 	deleting        bool
 	preempted       bool // the pod was preempted and is being deleted
@@ -44,10 +44,7 @@ func (t *templates) podOf(it *resource.Item) *pod {
 	p := &pod{Key: controller.Key{Namespace: it.Namespace, Name: it.Name}, uid: strings.Clone(obj.UID()), revision: strings.Clone(obj.ResourceVersion()),
 		generation: obj.Generation(), node: object.Keep(obj.String("spec", "nodeName")),
 		nominated: object.Keep(obj.String("status", "nominatedNodeName")), deleting: obj.DeletionTimestamp() != "",
-		created: workload.TimeOf(obj.String("metadata", "creationTimestamp")), template: t.of(it, obj)}
-	if p.node == "" {
-		p.owner = workload.ControllerOf(obj).Kept()
-	}
+		created: workload.TimeOf(obj.String("metadata", "creationTimestamp")), owner: workload.RefOf(obj), template: t.of(it, obj)}
 	if c := obj.Condition(disruptionTarget); p.deleting && c.String("status") == "True" {
 		p.preempted = c.String("reason") == byScheduler
 	}

@@ -113,7 +113,7 @@ func (s *Scheduler) begin(api *controller.Client) {
 	}
 	m.cluster, m.pending = newCluster(), map[controller.Key]*pod{}
 	api.Items("nodes", "", func(it *resource.Item) bool {
-		m.cluster.setNode(it.Object(), api.CreatedAt("nodes", "", it.Name))
+		m.cluster.setNode(it.Shared(), api.CreatedAt("nodes", "", it.Name))
 		return true
 	})
 	var new []*pod
@@ -202,7 +202,7 @@ func (s *Scheduler) nodeSeen(api *controller.Client, c *commit.Commit) {
 		}
 		return
 	}
-	before := m.cluster.setNode(c.Object(), c.KV.CreateRev)
+	before := m.cluster.setNode(c.Item().Shared(), c.KV.CreateRev)
 	now := m.cluster.nodes[c.Name]
 	switch {
 	case before == nil:

@@ -191,9 +191,7 @@ func (c *cycle) alike() (selector.Labels, bool) {
 		}
 		return true
 	})
-	if ref := c.pod.owner; ref != nil {
-		all = append(all, c.ownerSelects(ref)...)
-	}
+	all = append(all, c.ownerSelects(c.pod.owner.Value())...)
 	if len(all) == 0 {
 		return selector.Labels{}, false
 	}
@@ -202,13 +200,13 @@ func (c *cycle) alike() (selector.Labels, bool) {
 }
 
 // ownerSelects returns the selector of the pod's controller, as expressions of a LabelSelector.
-func (c *cycle) ownerSelects(ref object.Object) []any {
+func (c *cycle) ownerSelects(ref workload.ControllerRef) []any {
 	of := map[string]string{"v1/ReplicationController": "replicationcontrollers", "apps/v1/ReplicaSet": "replicasets.apps",
-		"apps/v1/StatefulSet": "statefulsets.apps"}[ref.String("apiVersion")+"/"+ref.String("kind")]
+		"apps/v1/StatefulSet": "statefulsets.apps"}[ref.APIVersion+"/"+ref.Kind]
 	if of == "" {
 		return nil
 	}
-	it := c.api.Item(of, c.pod.Namespace, ref.String("name"))
+	it := c.api.Item(of, c.pod.Namespace, ref.Name)
 	if it == nil {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/kubesim/kubesim/sim/cel"
 	"github.com/kubesim/kubesim/sim/scenario"
 )
 
@@ -103,8 +104,8 @@ func (b *beginning) replay(of *branch, n int) (*run, error) {
 	if n < 0 || n > len(of.log) {
 		return nil, failed("the log has %d operations; there is no state %d", len(of.log), n)
 	}
-	if needs := needed(b.versions(of.log[:n])); needs != "" {
-		return nil, notLoaded(needs)
+	if err := b.lacks(of.log[:n]); err != nil {
+		return nil, err
 	}
 	if b.lesson != nil && b.lesson.Engine == "cel" && name() != "cel" {
 		return nil, errWantsCEL
@@ -116,7 +117,23 @@ func (b *beginning) replay(of *branch, n int) (*run, error) {
 	return r, r.goOn(of, n)
 }
 
-var errWantsCEL = &failure{Needs: "cel", Text: "this lesson needs CEL, which the small engine is without"}
+// lacks returns an error if a log needs data that has not been loaded, or the other engine, because it imports a cluster: its
+// definitions and policies may contain CEL.
+func (b *beginning) lacks(log []scenario.Op) error {
+	if needs := needed(b.versions(log)); needs != "" {
+		return notLoaded(needs)
+	}
+	imports := slices.ContainsFunc(log, func(op scenario.Op) bool { return op.Name == "import" })
+	if imports && !cel.Supported {
+		return errImportWantsCEL
+	}
+	return nil
+}
+
+var (
+	errWantsCEL       = &failure{Needs: "cel", Text: "this lesson needs CEL, which the small engine is without"}
+	errImportWantsCEL = &failure{Needs: "cel", Text: "an import needs CEL, which the small engine is without"}
+)
 
 func notLoaded(needs string) error {
 	return &failure{Needs: needs, Text: "an API server of another version needs data that has not been loaded: " + needs}
@@ -176,8 +193,8 @@ func (e *Engine) do(q *request) (fields, error) {
 
 func (e *Engine) doOp(op scenario.Op) (fields, error) {
 	b := e.current
-	if needs := needed(e.begin.versions([]scenario.Op{op})); needs != "" {
-		return nil, notLoaded(needs)
+	if err := e.begin.lacks([]scenario.Op{op}); err != nil {
+		return nil, err
 	}
 	result, err := e.run.do(op)
 	if err != nil {
@@ -218,8 +235,8 @@ func (e *Engine) seek(q *request) (fields, error) {
 func (e *Engine) seekTo(n int) (fields, error) {
 	b := e.current
 	if e.run != nil && n >= b.n && n <= len(b.log) { // forward: continue the current run
-		if needs := needed(e.begin.versions(b.log[:n])); needs != "" {
-			return nil, notLoaded(needs)
+		if err := e.begin.lacks(b.log[:n]); err != nil {
+			return nil, err
 		}
 		if err := e.run.goOn(b, n); err != nil {
 			return nil, err

@@ -66,6 +66,7 @@ type request struct {
 	Answers  map[int]int       `json:"answers"`
 	Minor    string            `json:"minor"`
 	Data     []byte            `json:"data"`
+	Sources  []sourceJSON      `json:"sources"`
 
 	query
 	calling
@@ -75,6 +76,12 @@ type request struct {
 type replicaJSON struct {
 	Version string          `json:"version"`
 	Gates   map[string]bool `json:"gates,omitempty"`
+}
+
+// sourceJSON is a file in a message. Its data is encoded in base64.
+type sourceJSON struct {
+	Name string `json:"name"`
+	Data []byte `json:"data"`
 }
 
 // fields are the fields of a response.

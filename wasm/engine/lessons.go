@@ -215,7 +215,8 @@ func (e *Engine) hint(*request) (fields, error) {
 	return fields{"hints": state.Hints, "lesson": state}, nil
 }
 
-// solve executes the solution of the current step in the learner's world.
+// solve executes the solution of the current step in the learner's world. The answer has the whole log, because
+// the page does not know the operations of the solution.
 func (e *Engine) solve(*request) (fields, error) {
 	s, err := e.session()
 	if err != nil {
@@ -227,7 +228,6 @@ func (e *Engine) solve(*request) (fields, error) {
 	if b := s.Broken(); b != nil {
 		return nil, failed("this lesson cannot be finished from here: %s", b.Why)
 	}
-	var lines []string
 	var refused error
 	out := e.positionView()
 	s.Solve(func(op scenario.Op) error {
@@ -239,13 +239,13 @@ func (e *Engine) solve(*request) (fields, error) {
 			refused = err
 		}
 		if err == nil {
-			out, lines = done, append(lines, op.String())
+			out = done
 		}
 		return err
 	})
 	if refused != nil {
 		return nil, refused
 	}
-	out["lines"] = lines
+	out["log"] = append([]scenario.Op{}, e.current.log...)
 	return out, nil
 }

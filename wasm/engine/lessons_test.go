@@ -77,6 +77,7 @@ func TestGraded(t *testing.T) {
 	is.Equal(at(answer, "lesson.graded.right"), false)
 	is.Equal(at(answer, "lesson.graded.why"), "Alice's Secret took 4009. Every write takes the next revision, whatever it is about.")
 	kept := p.data("log")
+	is.Equal(at(answer, "log"), kept["log"]) // the page learns the operations of the solution with its effect, and not later
 	other := newPage(t)
 	answer = other.must("boot", "lesson", kept["lesson"], "log", kept["log"], "answers", kept["answers"])
 	is.Equal(at(answer, "lesson.graded.correct"), "More than 4009: the next revision of the store")

@@ -109,8 +109,8 @@ func (e *Engine) previewLesson(q *request) (any, error) {
 	if l.Engine == "cel" && name() != "cel" {
 		return nil, errWantsCEL
 	}
-	if needs := needed((&beginning{lesson: l}).versions(nil)); needs != "" {
-		return nil, notLoaded(needs)
+	if err := (&beginning{lesson: l}).lacks(nil); err != nil {
+		return nil, err
 	}
 	steps, stuck := lesson.Rehearse(l)
 	if stuck != nil && name() != "cel" && strings.Contains(stuck.Why, refusedCEL) {

@@ -38,12 +38,12 @@ func init() {
 		"export": (*Engine).export, "log": (*Engine).log, "lessons": (*Engine).lessons, "lesson": (*Engine).lessonView,
 		"progress": (*Engine).progress, "broken": (*Engine).broken,
 		"controllers": (*Engine).controllers, "skew": (*Engine).skew, "results": (*Engine).results, "yaml": (*Engine).yaml, "paste": (*Engine).paste,
-		"rehearse": (*Engine).previewLesson,
+		"rehearse": (*Engine).previewLesson, "dump": (*Engine).dump,
 	}
 }
 
 // worldless are the views that do not need a world.
-var worldless = []string{"lessons", "lesson", "help", "log", "paste", "rehearse"}
+var worldless = []string{"lessons", "lesson", "help", "log", "paste", "rehearse", "dump"}
 
 // query returns a view of the world. It never changes the world.
 func (e *Engine) query(q *request) (fields, error) {

@@ -119,7 +119,7 @@ async function open(): Promise<void> {
   render(<Page />, host)
   listen()
   performance.mark('usable')
-  void bringMore().catch(() => {}) // offline, before the first visit was over
+  void Promise.all([bringMore(), import('./share/drop')]).catch(() => {}) // offline, before the first visit was over
   listenBack()
   await begin()
 }

@@ -40,9 +40,11 @@ export const more = {
     copy: 'Copy link', copied: 'Copied', size: (n: number) => many(n, 'character'),
     long: 'This link is long, and some programs truncate it. A file is safer.',
     embed: 'For an article: an iframe with the last line to run',
-    file: 'Save as scenario (.txtar)', load: 'Open a scenario', goTest: 'The file also runs with kubesim run and in go test.',
+    file: 'Save as scenario (.txtar)', load: 'Open a scenario, or a dump of a cluster (kubectl get -A -o json, must-gather, Velero, etcd, …)', goTest: 'The file also runs with kubesim run and in go test.',
     hash: 'Hash of all frames, the same on every machine:',
-    badFile: 'This file could not be run', tooLarge: (bytes: number, most: number) => `${many(bytes, 'byte')}, and the maximum is ${most}`,
+    noLink: 'This world is too large for a link: it contains an imported cluster.', reading: (name: string) => `Reading ${name} …`,
+    servedImport: 'a served cluster does not import files: start it with kubesim serve --import FILE, or open the page with ?own',
+    badFile: 'This file could not be opened', tooLarge: (bytes: number, most: number) => `${many(bytes, 'byte')}, and the maximum is ${most}`,
   },
 
   course: {

@@ -47,6 +47,8 @@ export const said: Record<string, string> = {
   'run controllers of kube-controller-manager; must come first': '运行 kube-controller-manager 的控制器；写在最前面',
   'all of them': '全部',
   'set the number of nodes, whose kubelets run pods; must come first': '有这么多节点，它们的 kubelet 运行 pod；写在最前面',
+  'begin with the objects of a real cluster as they are, and run the kubelets of its nodes that are named; must come first':
+    '从一个真实集群的对象开始，保持原样，并为列出的节点运行 kubelet；写在最前面',
   'let controllers wait for reconcile and settle': '让控制器等待 reconcile 和 settle',
   'they wait': '它们等待',
   'they work by themselves': '它们自己工作',
@@ -224,6 +226,9 @@ export const said: Record<string, string> = {
   'controllers have no work now': '控制器现在无事可做',
   'controllers have not settled in {}: the remaining work is {}': '控制器在 {} 内没有安静下来：还要做 {}',
   'auth takes none, rbac or cluster, not {}': 'auth 只能是 none、rbac 或 cluster，而不是 {}',
+  'import needs CEL, because the objects of a cluster may contain it': 'import 需要 CEL，因为集群的对象里可能有它',
+  'there are no objects of a cluster in it': '里面没有集群的对象',
+  'the objects have more than {} bytes: import them with kubesim serve --import': '这些对象超过 {} 字节：用 kubesim serve --import 导入',
   '{} configures the world: put it before all other lines': '{} 决定世界由什么构成：放在一切之前',
   'there can be {} replicas, not {}': '最多可有 {} 个副本，而不是 {}',
   'a path begins with a slash: /api/v1/namespaces': '路径以斜杠开头：/api/v1/namespaces',

@@ -10,15 +10,15 @@ import (
 
 // header is the header of the Markdown table.
 var header = "| nodes | pods | CPU until the nodes are ready | CPU until the pods are ready | real time | CPU per pod | pods per CPU second " +
-	"| peak RSS | heap per pod | size of a pod | CPU of the hour in which events expire | of an idle day after it |\n" +
-	strings.Repeat("|---", 12) + "|\n"
+	"| peak RSS | heap per pod | size of a pod | CPU of the hour in which events expire | of an idle day after it | hash |\n" +
+	strings.Repeat("|---", 13) + "|\n"
 
 // row returns the table row of a size.
 func row(f figures) string {
 	pods := float64(f.Pods)
-	return fmt.Sprintf("| %d | %d | %s | %s | %s | %.2f ms | %.0f | %d MB | %.1f kB | %.1f kB | %s | %s |\n", f.Nodes, f.Pods, seconds(f.Start),
+	return fmt.Sprintf("| %d | %d | %s | %s | %s | %.2f ms | %.0f | %d MB | %.1f kB | %.1f kB | %s | %s | %s |\n", f.Nodes, f.Pods, seconds(f.Start),
 		seconds(f.Fill), seconds(f.Wall), f.Fill.Seconds()*1e3/pods, pods/f.Fill.Seconds(), f.RSS/1e6, float64(f.Heap)/pods/1e3,
-		float64(f.Stored)/pods/1e3, seconds(f.Expire), seconds(f.Idle))
+		float64(f.Stored)/pods/1e3, seconds(f.Expire), seconds(f.Idle), f.Hash)
 }
 
 // growth returns a sentence about the growth of the processor time, or "" if there are too few sizes for a statement.

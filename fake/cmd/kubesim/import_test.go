@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,6 +43,29 @@ func TestServeImport(t *testing.T) {
 	is.Equal(code, 404) // no Secrets without --with-secrets
 	_, stderr := third.stop()
 	is.True(strings.HasPrefix(stderr, "imported "))
+}
+
+// TestImportDiff checks that kubectl diff finds no difference between a dump and the server that has imported it.
+func TestImportDiff(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	config, file := filepath.Join(t.TempDir(), "kubeconfig"), filepath.Join(t.TempDir(), "dump.json")
+	packed, err := os.Open(realCluster)
+	is.NoErr(err)
+	defer packed.Close()
+	z, err := gzip.NewReader(packed)
+	is.NoErr(err)
+	data, err := io.ReadAll(z)
+	is.NoErr(err)
+	is.NoErr(os.WriteFile(file, data, 0o600))
+	serving(t, "--import", file, "--controllers", "none", "--kubeconfig", config)
+	code, out, _ := ended("kubectl", "--kubeconfig", config, "diff", "-f", file)
+	is.Equal(out, "")
+	is.Equal(code, 0)
+	is.NoErr(os.WriteFile(file, bytes.Replace(data, []byte(`"replicas":4`), []byte(`"replicas":5`), 1), 0o600))
+	code, out, _ = ended("kubectl", "--kubeconfig", config, "diff", "-f", file)
+	is.True(strings.Contains(out, "\n-  replicas: 4\n+  replicas: 5\n"))
+	is.Equal(code, 1)
 }
 
 // TestImportErrors checks the errors of flags and files.

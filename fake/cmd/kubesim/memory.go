@@ -12,10 +12,17 @@ import (
 // of the processor time while a large cluster is filled, because each collection visits the whole cluster.
 const collectPercent = 200
 
-// collectLess makes the garbage collector run less often, unless the variable GOGC is set. GOMEMLIMIT limits the memory.
-func collectLess() {
+// memoryLimit is the memory at which the garbage collector runs more often instead of letting the heap grow. The largest cluster that
+// Kubernetes supports, 5,000 nodes with 150,000 pods, then takes less than 4 GB.
+const memoryLimit = 36 << 30 / 10 // 3.6 GiB
+
+// setCollector makes the garbage collector run less often up to the memory limit. The variables GOGC and GOMEMLIMIT take precedence.
+func setCollector() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(collectPercent)
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryLimit)
 	}
 }
 

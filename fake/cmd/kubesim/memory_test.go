@@ -1,6 +1,7 @@
 package main
 
 import (
+	"runtime/debug"
 	"testing"
 
 	"github.com/matryer/is"
@@ -17,4 +18,18 @@ func TestBurst(t *testing.T) {
 		ends = append(ends, b.ends(total))
 	}
 	is.Equal(ends, []bool{false, false, false, false, true, false, false, false, false, true, false})
+}
+
+// The memory is limited, unless the user has set a limit. The test is not parallel, because the limit is that of the process.
+func TestMemoryLimit(t *testing.T) {
+	is := is.New(t)
+	before := debug.SetMemoryLimit(-1)
+	defer debug.SetMemoryLimit(before)
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	t.Setenv("GOMEMLIMIT", "8GiB")
+	setCollector()
+	is.Equal(debug.SetMemoryLimit(-1), before)
+	t.Setenv("GOMEMLIMIT", "")
+	setCollector()
+	is.Equal(debug.SetMemoryLimit(-1), int64(memoryLimit))
 }

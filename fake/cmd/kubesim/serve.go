@@ -21,7 +21,7 @@ func (p program) serve(ctx context.Context, args []string) error {
 	}
 	f.options.CBOR = cbor.Codec{}
 	f.options.Progress = &workLines{out: p.stderr, clock: clock.System{}}
-	collectLess()
+	setCollector()
 	srv, err := f.start()
 	if err != nil {
 		return err

@@ -146,12 +146,16 @@ func validateDeclaredFeatures(at field.Cursor) {
 		case names[i-1] > text:
 			name.Invalid(text, "list must be sorted alphabetically")
 		}
-		if invalid := "invalid feature name " + strconv.Quote(text) + ": "; len(text) > field.DNSSubdomainMax {
-			name.Invalid(text, invalid+field.CharactersText(field.DNSSubdomainMax))
-		} else {
-			name.InvalidIf(!declaredFeature.MatchString(text), invalid+
-				"must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or "+
-				"MyFeature/mySubFeature), and contain only alphanumeric characters and slashes")
+		reason := ""
+		switch {
+		case len(text) > field.DNSSubdomainMax:
+			reason = field.CharactersText(field.DNSSubdomainMax)
+		case !declaredFeature.MatchString(text):
+			reason = "must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or " +
+				"MyFeature/mySubFeature), and contain only alphanumeric characters and slashes"
+		}
+		if reason != "" {
+			name.Invalid(text, "invalid feature name "+strconv.Quote(text)+": "+reason)
 		}
 	}
 }

@@ -66,6 +66,7 @@ var features = map[string]int{
 	"ResourceHealthStatus":                         36,
 	"ResourceHealthStatusMessage":                  36,
 	"RestartAllContainersOnContainerExits":         36,
+	"ShardedListAndWatch":                          0,
 	"StorageVersionMigrator":                       37,
 	"StrictIPCIDRValidation":                       36,
 	"SELinuxMount":                                 37,

@@ -64,7 +64,7 @@ func (r *replicas) Reconcile(api *controller.Client, key controller.Key) (again 
 	}
 	set := replicaSet{Workload: w, Expectations: &r.expectations, pods: workload.PodsOf(active)}
 	for _, it := range candidates {
-		if p := workload.PodOf(it); p.Deleting && !p.Finished() && p.Owner() == w.Object.UID() && w.Selector.Match(it.Label) {
+		if p := workload.PodOf(it); p.Deleting && !p.Finished() && p.Controller().UID == w.Object.UID() && w.Selector.Match(it.Label) {
 			set.terminating++
 		}
 	}

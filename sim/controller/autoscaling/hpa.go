@@ -5,6 +5,7 @@
 package autoscaling
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -32,14 +33,21 @@ const (
 )
 
 // HorizontalPodAutoscaler scales the targets of HorizontalPodAutoscalers by metrics (pkg/controller/podautoscaler). It processes
-// each HorizontalPodAutoscaler every 15 seconds. If there are none, it is idle.
+// each HorizontalPodAutoscaler every 15 seconds, and from 1.37 on also when it is created or its spec changes. If there are none, it
+// is idle.
 func HorizontalPodAutoscaler(kubelets Kubelets) controller.Controller {
 	c := controller.Account(Name, "horizontal-pod-autoscaler", &Controller{kubelets: kubelets},
-		controller.Watch{Resource: autoscalers, After: syncPeriod, Keys: func(_ *controller.Client, x *commit.Commit) []controller.Key {
-			if x.Deleted() || x.Created() {
+		controller.Watch{Resource: autoscalers, After: syncPeriod, Keys: func(api *controller.Client, x *commit.Commit) []controller.Key {
+			if x.Deleted() || x.Created() && !api.Since(37) {
 				return []controller.Key{{Namespace: x.Namespace, Name: x.Name}}
 			}
 			return nil // no key, because the period determines when it is due
+		}},
+		controller.Watch{Resource: autoscalers, Keys: func(api *controller.Client, x *commit.Commit) []controller.Key {
+			if api.Since(37) && !x.Deleted() && (x.Created() || x.Item().Shared().Generation() != x.Before().Shared().Generation()) {
+				return []controller.Key{{Namespace: x.Namespace, Name: x.Name}}
+			}
+			return nil
 		}})
 	c.Component, c.Upkeep = "horizontal-pod-autoscaler", true
 	return c
@@ -129,13 +137,18 @@ func (h *autoscaler) reconcile() {
 	l := limits{history: h.history, now: h.api.Now(), min: least, max: most, current: h.current,
 		up: h.At("spec", "behavior", "scaleUp"), down: h.At("spec", "behavior", "scaleDown")}
 	switch {
-	case h.current == 0:
+	case h.current == 0 && !h.wakes(least):
 		h.set("ScalingActive", "False", "ScalingDisabled", "scaling is disabled since the replica count of the target is zero")
+		if !h.enabled(scaleToZeroGate) {
+			h.unset(scaledToZero)
+		}
 		h.report(0, nil, false)
+	case h.current == 0:
+		h.measure(l)
 	case h.current > most:
 		h.rescale(l, most, "Current number of replicas above Spec.MaxReplicas", nil)
 	case h.current < least:
-		h.rescale(l, least, "Current number of replicas below Spec.MinReplicas", nil)
+		h.rescale(l, least, belowMinimum, nil)
 	default:
 		h.measure(l)
 	}
@@ -157,16 +170,19 @@ func (h *autoscaler) measure(l limits) {
 	}
 	limited := map[bool]string{true: "True", false: "False"}[d.limited]
 	h.set("ScalingLimited", limited, d.reason, d.message)
-	if d.replicas == h.current {
-		h.report(h.current, statuses, false)
-		return
-	}
 	reason := ""
 	switch {
 	case want > h.current:
 		reason = name + " above target"
 	case want < h.current:
 		reason = "All metrics below target"
+	}
+	if h.current == 0 && d.replicas < l.min { // the minimum has been raised since the target was scaled to zero
+		d.replicas, reason = l.min, cmp.Or(reason, belowMinimum)
+	}
+	if d.replicas == h.current {
+		h.report(h.current, statuses, false)
+		return
 	}
 	h.rescale(l, d.replicas, reason, statuses)
 }
@@ -247,7 +263,11 @@ func (h *autoscaler) selectPods() (err error) {
 		return true
 	})
 	if rivals := h.rivals(); len(rivals) > 1 {
-		return h.refuse("AmbiguousSelector", fmt.Sprintf("pods by selector %s are controlled by multiple HPAs: [%s]", text, strings.Join(rivals, " ")))
+		format := "pods by selector %s are controlled by multiple HPAs: %s"
+		if h.api.Since(37) {
+			format, rivals = "pods by selector %s are controlled by more than one HPA (e.g. %s)", rivals[:2]
+		}
+		return h.refuse("AmbiguousSelector", fmt.Sprintf(format, text, rivals))
 	}
 	return nil
 }
@@ -304,6 +324,7 @@ func (h *autoscaler) rescale(l limits, to int64, reason string, statuses []any) 
 	h.set("AbleToScale", "True", "SucceededRescale", fmt.Sprintf("the HPA controller was able to update the target scale to %d", to))
 	_ = h.api.Event(h.Object, "Normal", "SuccessfulRescale", fmt.Sprintf("New size: %d; reason: %s", to, reason))
 	l.scaled(to)
+	h.noteZero(l, to)
 	h.report(to, statuses, true)
 }
 
@@ -311,6 +332,9 @@ func (h *autoscaler) rescale(l limits, to int64, reason string, statuses []any) 
 // scaled just now.
 func (h *autoscaler) report(desired int64, statuses []any, rescaled bool) {
 	now := object.Object{"desiredReplicas": desired, "currentMetrics": nil}
+	if h.enabled("HPAGeneration") {
+		now["observedGeneration"] = h.Generation()
+	}
 	for _, name := range []string{"lastScaleTime", "conditions"} {
 		if v, ok := h.status[name]; ok {
 			now[name] = v

@@ -157,8 +157,11 @@ func (h *autoscaler) byObject(at object.Object) (p proposal, err error) {
 	name, ref := at.String("metric", "name"), at.At("describedObject")
 	used, err := h.ofObject(name, ref, h.pick(at))
 	if err != nil {
-		// The arguments are in this order because the real controller mistakes the kind for the error.
-		err = fmt.Errorf("unable to get metric %s: %s on %s %s/%w", name, ref.String("kind"), h.namespace, ref.String("name"), err)
+		format := "unable to get metric %s: %s on %s %s/%w" // before 1.37 the real controller mistakes the kind for the error
+		if h.api.Since(37) {
+			format = "unable to get metric %s on %s %s/%s: %w"
+		}
+		err = fmt.Errorf(format, name, ref.String("kind"), h.namespace, ref.String("name"), err)
 	}
 	n, current, err := h.compareTotal(at.At("target"), used, err, fmt.Sprintf("failed to get %s object metric", name))
 	if err != nil {

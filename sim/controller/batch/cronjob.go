@@ -42,12 +42,12 @@ func cronJobOf(api *controller.Client, c *commit.Commit) (keys []controller.Key)
 		if it == nil {
 			continue
 		}
-		ref := factsOf(it).controller
-		if ref.String("kind") != "CronJob" {
+		ref := factsOf(it).controller.Value()
+		if ref.Kind != "CronJob" {
 			continue
 		}
-		key := controller.Key{Namespace: c.Namespace, Name: ref.String("name")}
-		if owner := api.Item(cronJobs, key.Namespace, key.Name); owner != nil && factsOf(owner).uid == ref.String("uid") && !slices.Contains(keys, key) {
+		key := controller.Key{Namespace: c.Namespace, Name: ref.Name}
+		if owner := api.Item(cronJobs, key.Namespace, key.Name); owner != nil && factsOf(owner).uid == ref.UID && !slices.Contains(keys, key) {
 			keys = append(keys, key)
 		}
 	}

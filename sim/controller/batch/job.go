@@ -89,7 +89,7 @@ func podKey(namespace, name string) controller.Key {
 
 // jobFacts contains the fields of a Job or CronJob that are read whenever it or a controlled object changes.
 type jobFacts struct {
-	controller object.Object // the reference to its controller, or nil
+	controller workload.SharedRef
 	uid        string
 	generation int64
 	finished   bool
@@ -97,7 +97,7 @@ type jobFacts struct {
 
 func factsOf(it *resource.Item) *jobFacts {
 	return resource.Derived(it, func(obj object.Object) *jobFacts {
-		return &jobFacts{workload.ControllerOf(obj), obj.UID(), obj.Generation(), finished(obj) != ""}
+		return &jobFacts{workload.RefOf(obj), obj.UID(), obj.Generation(), finished(obj) != ""}
 	})
 }
 
@@ -156,8 +156,8 @@ func (c *jobController) forget(key string) {
 // ofOther reports whether the controller of a pod is not a Job, which is true of most pods. It reads only the facts that all
 // controllers share.
 func ofOther(it *resource.Item) bool {
-	ref := workload.PodOf(it).Controller
-	return ref != nil && ref.String("kind") != "Job"
+	ref := workload.PodOf(it).Controller()
+	return ref.UID != "" && ref.Kind != "Job"
 }
 
 // podChanged returns the keys of a pod's Jobs: its controller now and before the commit, or the Jobs that could adopt it.
@@ -203,18 +203,18 @@ func (c *jobController) seen(key controller.Key, p *pod, x *commit.Commit) {
 // jobOf returns the key of the Job that controls a pod, or an empty key if there is no such Job. It also reports whether the pod
 // has any controller.
 func jobOf(api *controller.Client, p *pod) (key controller.Key, controlled bool) {
-	ref := p.Controller
-	if ref == nil {
+	ref := p.Controller()
+	if ref.UID == "" {
 		return key, false
 	}
-	if ref.String("kind") != "Job" || !strings.HasPrefix(ref.String("apiVersion"), "batch/") {
+	if ref.Kind != "Job" || !strings.HasPrefix(ref.APIVersion, "batch/") {
 		return key, true
 	}
-	job := api.Item(jobs, p.Namespace, ref.String("name"))
-	if job == nil || factsOf(job).uid != ref.String("uid") {
+	job := api.Item(jobs, p.Namespace, ref.Name)
+	if job == nil || factsOf(job).uid != ref.UID {
 		return key, true
 	}
-	return controller.Key{Namespace: p.Namespace, Name: ref.String("name")}, true
+	return controller.Key{Namespace: p.Namespace, Name: ref.Name}, true
 }
 
 // orphaned returns the key of a pod that has the finalizer, but may no longer have a Job that would remove it.
@@ -270,8 +270,8 @@ func releaseOrphan(api *controller.Client, key controller.Key) *status.Status {
 		return nil
 	}
 	p := podOf(it)
-	if ref := p.Controller; ref != nil {
-		if ref.String("kind") != "Job" || ref.String("apiVersion") != "batch/v1" {
+	if ref := p.Controller(); ref.UID != "" {
+		if ref.Kind != "Job" || ref.APIVersion != "batch/v1" {
 			return nil
 		}
 		if job, _ := jobOf(api, p); job.Name != "" {

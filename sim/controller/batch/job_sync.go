@@ -40,7 +40,7 @@ func newJob(w workload.Workload, claimed []*resource.Item, m *progress, expectat
 	j.load(w.Object)
 	for _, it := range claimed {
 		p := podOf(it)
-		if p.Controller == nil { // the pod has just been adopted, and the cache does not show it yet
+		if p.Controller().UID == "" { // the pod has just been adopted, and the cache does not show it yet
 			p.tracked = true
 		}
 		j.pods = append(j.pods, p)

@@ -59,6 +59,7 @@ var all = []func() controller.Controller{
 	nodes.PodGC,
 	account.LegacyTokens,
 	scheduler.New,
+	StorageVersionMigrator,
 }
 
 // Flags contains the inputs of controllers that do not come from the API: kube-controller-manager's flags.

@@ -81,10 +81,15 @@ func (l *lifecycle) renewed(api *controller.Client, c *commit.Commit) []controll
 	if c.Namespace != leasesIn || c.Deleted() || h == nil {
 		return nil
 	}
-	if text := c.Item().Shared().String("spec", "renewTime"); text != h.Renewed {
-		h.Renewed, h.Probe = object.Keep(text), api.Now()
-	}
+	h.renew(c.Item().Shared(), api.Now())
 	return nil
+}
+
+// renew records a heartbeat if the lease has been renewed since the last call.
+func (h *health) renew(lease object.Object, now time.Time) {
+	if text := lease.String("spec", "renewTime"); text != h.Renewed {
+		h.Renewed, h.Probe = object.Keep(text), now
+	}
 }
 
 // podKey returns the key of a pod.
@@ -132,6 +137,7 @@ func (l *lifecycle) Reconcile(api *controller.Client, key controller.Key) (time.
 	h := l.memory.Nodes[key.Name]
 	if h == nil {
 		h = &health{UID: strings.Clone(node.UID())}
+		h.renew(api.GetShared(leases, leasesIn, key.Name), api.Now()) // later renewals are commits; see renewed
 		l.memory.Nodes[key.Name] = h
 		recordNodeEvent(api, key.Name, h.UID, "RegisteredNode", fmt.Sprintf("Node %s event: Registered Node %s in Controller", key.Name, key.Name))
 		if failed := retaint(api, key.Name, nil, execute); failed != nil {
@@ -155,9 +161,6 @@ func (l *lifecycle) updateHealth(api *controller.Client, node object.Object, h *
 	now := api.Now()
 	ready := node.Condition("Ready")
 	observed, patience := ready.String("status"), grace
-	if lease := api.GetShared(leases, leasesIn, node.Name()); lease.String("spec", "renewTime") != h.Renewed {
-		h.Renewed, h.Probe = object.Keep(lease.String("spec", "renewTime")), now
-	}
 	switch beat := ready.String("lastHeartbeatTime"); {
 	case ready == nil:
 		patience, observed = startupGrace, "Unknown"

@@ -6,8 +6,6 @@ import (
 
 	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/controller/workload"
-	"github.com/kubesim/kubesim/sim/object"
-	"github.com/kubesim/kubesim/sim/schema"
 	"github.com/kubesim/kubesim/sim/status"
 )
 
@@ -33,8 +31,8 @@ func (s *sync) expected() (expected, desired int64, unmanaged bool, failed *stat
 func (s *sync) scale() (sum int64, unmanaged bool, failed *status.Status) {
 	known := map[string]bool{} // UIDs of controllers
 	for _, p := range s.pods {
-		switch uid := p.Controller.String("uid"); {
-		case p.Controller == nil:
+		switch uid := p.Controller().UID; {
+		case uid == "":
 			unmanaged = true
 			continue
 		case known[uid]:
@@ -46,7 +44,7 @@ func (s *sync) scale() (sum int64, unmanaged bool, failed *status.Status) {
 		if failed != nil {
 			return 0, unmanaged, failed
 		}
-		if uid == p.Controller.String("uid") || !known[uid] {
+		if uid == p.Controller().UID || !known[uid] {
 			known[uid] = true
 			sum += replicas
 		}
@@ -57,48 +55,44 @@ func (s *sync) scale() (sum int64, unmanaged bool, failed *status.Status) {
 // replicas returns the desired number of pods of a pod's controller, and the controller's UID. For the ReplicaSet of a
 // Deployment, it returns those of the Deployment.
 func (s *sync) replicas(p *workload.Pod) (uid string, replicas int64, failed *status.Status) {
-	ref := p.Controller
-	if ref.String("kind") == "ReplicaSet" {
-		if parent := s.parent(p.Namespace, ref, "apps"); parent != nil {
+	ref := p.Controller()
+	if ref.Kind == "ReplicaSet" {
+		if parent, ok := s.parent(p.Namespace, ref, "apps"); ok {
 			ref = parent
 		}
 	}
-	kind := schema.ParseGVK(ref.String("apiVersion"), ref.String("kind"))
-	d := s.api.OfKind(ref.String("apiVersion"), ref.String("kind"))
+	d := s.api.OfKind(ref.APIVersion, ref.Kind)
 	if d == nil {
-		return "", 0, status.Plain("no matches for kind %q in version %q", kind.Kind, ref.String("apiVersion"))
+		return "", 0, status.Plain("no matches for kind %q in version %q", ref.Kind, ref.APIVersion)
 	}
 	if d.Sub("scale") == nil {
 		return "", 0, status.Plain("%s does not implement the scale subresource", strings.TrimSuffix(d.Resource+"."+d.Group, "."))
 	}
-	scale, failed := s.api.Scale(d, controller.Key{Namespace: p.Namespace, Name: ref.String("name")})
+	scale, failed := s.api.Scale(d, controller.Key{Namespace: p.Namespace, Name: ref.Name})
 	if failed = workload.Found(failed); failed != nil {
 		return "", 0, failed
 	}
-	if scale.UID() != ref.String("uid") {
+	if scale.UID() != ref.UID {
 		return "", 0, status.Plain("found no controllers for pod %q", p.Name)
 	}
 	return scale.UID(), scale.Int64("spec", "replicas"), nil
 }
 
-// parent returns the reference to the Deployment that controls a ReplicaSet, or nil if the Deployment or the reference does not
-// exist.
-func (s *sync) parent(namespace string, ref object.Object, group string) object.Object {
-	set := s.api.OfKind(ref.String("apiVersion"), ref.String("kind"))
+// parent returns the reference to the Deployment that controls a ReplicaSet. It returns false if the Deployment or the reference
+// does not exist.
+func (s *sync) parent(namespace string, ref workload.ControllerRef, group string) (above workload.ControllerRef, ok bool) {
+	set := s.api.OfKind(ref.APIVersion, ref.Kind)
 	if set == nil || set.Group != group {
-		return nil
+		return above, false
 	}
-	owner := s.api.GetShared(set.Storage, namespace, ref.String("name"))
-	if owner.UID() != ref.String("uid") {
-		return nil
+	owner := s.api.GetShared(set.Storage, namespace, ref.Name)
+	if owner.UID() != ref.UID {
+		return above, false
 	}
-	above := workload.ControllerOf(owner)
-	d := s.api.OfKind(above.String("apiVersion"), above.String("kind"))
+	above = workload.RefOf(owner).Value()
+	d := s.api.OfKind(above.APIVersion, above.Kind)
 	if d == nil || d.Group != group || d.Kind != "Deployment" {
-		return nil
+		return above, false
 	}
-	if x := s.api.GetShared(d.Storage, namespace, above.String("name")); x.UID() != above.String("uid") {
-		return nil
-	}
-	return above
+	return above, s.api.GetShared(d.Storage, namespace, above.Name).UID() == above.UID
 }

@@ -20,10 +20,14 @@ const (
 	volumeFinalizer = "kubernetes.io/pv-protection"
 )
 
-// ClaimProtection delays the deletion of claims until no pod on a node uses them (pkg/controller/volume/pvcprotection).
+// ClaimProtection delays the deletion of claims until no pod on a node uses them, and records whether they are used
+// (pkg/controller/volume/pvcprotection).
 func ClaimProtection() controller.Controller {
 	return controller.Account("persistentvolumeclaim-protection-controller", "pvc-protection-controller",
 		controller.Func(func(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
+			if s := recordUse(api, key); s != nil {
+				return 0, s
+			}
 			return 0, protect(api, claims.Claims, key, claimFinalizer, func(claim object.Object) bool {
 				return slices.ContainsFunc(podsWith(api, claim), func(it *resource.Item) bool {
 					return it.Field("spec.nodeName") != "" && (!isEphemeral(it, claim) || !workload.PodOf(it).Finished())
@@ -37,13 +41,13 @@ func isEphemeral(it *resource.Item, claim object.Object) bool {
 	return workload.ControllerOf(claim).String("uid") == workload.PodOf(it).UID
 }
 
-// claimsOfPod returns the keys of the claims of a pod that has ended or was deleted.
-func claimsOfPod(_ *controller.Client, c *commit.Commit) (keys []controller.Key) {
+// claimsOfPod returns the keys of the claims of a pod that has ended or was deleted, and from 1.37 on of any pod.
+func claimsOfPod(api *controller.Client, c *commit.Commit) (keys []controller.Key) {
 	it := c.Item()
 	if it == nil || !usesClaims(it) {
 		return nil
 	}
-	if phase := it.Field("status.phase"); !c.Deleted() && phase != "Succeeded" && phase != "Failed" {
+	if phase := it.Field("status.phase"); !api.Since(37) && !c.Deleted() && phase != "Succeeded" && phase != "Failed" {
 		return nil
 	}
 	for _, v := range it.Object().Objects("spec", "volumes") {

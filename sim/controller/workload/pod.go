@@ -22,8 +22,7 @@ type Pod struct {
 // PodFacts contains the values that are cached with a Pod's item.
 type PodFacts struct {
 	UID             string
-	Controller      object.Object // reference to its controller, or nil
-	owner           string        // the controller's UID
+	controller      SharedRef
 	Phase, Node     string
 	Deleting        bool
 	Ready           bool
@@ -37,22 +36,18 @@ type PodFacts struct {
 	Claims map[string]string // names of persistent volume claims by volume name
 }
 
-// Ref returns the reference to the pod's controller, or nil.
-func (p *PodFacts) Ref() object.Object { return p.Controller }
+// Controller returns the reference to the pod's controller.
+func (p *PodFacts) Controller() ControllerRef { return p.controller.Value() }
 
-// Owner returns the UID of the pod's controller, or "".
-func (p *PodFacts) Owner() string { return p.owner }
-
-// Going reports whether the pod is being deleted.
-func (p *PodFacts) Going() bool { return p.Deleting }
+// IsDeleting reports whether the pod is being deleted.
+func (p *PodFacts) IsDeleting() bool { return p.Deleting }
 
 // PodOf returns the pod of an item.
 func PodOf(it *resource.Item) *Pod { return &Pod{it, resource.Derived(it, ReadPod)} }
 
 // ReadPod extracts the facts from a pod.
 func ReadPod(obj object.Object) *PodFacts {
-	ref := ControllerOf(obj).Kept()
-	p := &PodFacts{UID: strings.Clone(obj.UID()), Controller: ref, owner: ref.String("uid"), Phase: object.Keep(obj.String("status", "phase")),
+	p := &PodFacts{UID: strings.Clone(obj.UID()), controller: RefOf(obj), Phase: object.Keep(obj.String("status", "phase")),
 		Node: object.Keep(obj.String("spec", "nodeName")), Deleting: obj.DeletionTimestamp() != "", Created: TimeOf(obj.String("metadata", "creationTimestamp"))}
 	if c := obj.Condition("Ready"); c.String("status") == "True" {
 		p.Ready, p.ReadySince = true, TimeOf(c.String("lastTransitionTime"))
@@ -99,16 +94,6 @@ func namedNode(pod object.Object) string {
 func TimeOf(text string) time.Time {
 	t, _ := time.Parse(time.RFC3339, text)
 	return t
-}
-
-// ControllerOf returns the owner reference of an object to its controller, or nil.
-func ControllerOf(obj object.Object) object.Object {
-	for _, ref := range obj.Objects("metadata", "ownerReferences") {
-		if ref.True("controller") {
-			return ref
-		}
-	}
-	return nil
 }
 
 func (p *Pod) Key() controller.Key { return controller.Key{Namespace: p.Namespace, Name: p.Name} }

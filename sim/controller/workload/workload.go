@@ -91,19 +91,19 @@ func (o Owner) Watch(dependents string, seen func(key controller.Key, c *commit.
 // Controls returns the key of the object of this kind that controls an object. controlled reports whether the object has any
 // controller.
 func (o Owner) Controls(api *controller.Client, it *resource.Item) (key controller.Key, controlled bool) {
-	ref := resource.Derived(it, readDependent).Ref()
-	if ref == nil {
+	ref := resource.Derived(it, readDependent).Controller()
+	if ref.UID == "" {
 		return key, false
 	}
-	d := api.OfKind(ref.String("apiVersion"), ref.String("kind"))
+	d := api.OfKind(ref.APIVersion, ref.Kind)
 	if d == nil || d.Storage != o.Resource {
 		return key, true
 	}
-	owner := api.Item(o.Resource, it.Namespace, ref.String("name"))
-	if owner == nil || o.facts(owner).uid != ref.String("uid") {
+	owner := api.Item(o.Resource, it.Namespace, ref.Name)
+	if owner == nil || o.facts(owner).uid != ref.UID {
 		return key, true
 	}
-	return controller.Key{Namespace: it.Namespace, Name: ref.String("name")}, true
+	return controller.Key{Namespace: it.Namespace, Name: ref.Name}, true
 }
 
 // Adopters returns the keys of the objects of this kind that select an orphan.
@@ -152,7 +152,7 @@ func (w *Workload) Claim(of string, candidates []*resource.Item) (mine []*resour
 	me, deleting := w.Object.UID(), w.Object.DeletionTimestamp() != ""
 	for _, it := range candidates {
 		facts := resource.Derived(it, readDependent)
-		owner := facts.Owner()
+		owner := facts.Controller().UID
 		if owner != "" && owner != me {
 			continue
 		}
@@ -179,25 +179,21 @@ func (w *Workload) Claim(of string, candidates []*resource.Item) (mine []*resour
 
 // dependent is an object that may have a controller, or the cached facts of a pod.
 type dependent interface {
-	Ref() object.Object // returns the reference to its controller, or nil
-	Owner() string      // returns the UID of its controller, or ""
-	IsDeleting() bool   // reports whether it is being deleted
+	Controller() ControllerRef // returns the reference to its controller
+	IsDeleting() bool          // reports whether it is being deleted
 }
 
 type dependentFacts struct {
-	ref   object.Object
-	owner string
-	going bool
+	controller SharedRef
+	deleting   bool
 }
 
 func readDependent(obj object.Object) dependent {
-	ref := ControllerOf(obj).Kept()
-	return &dependentFacts{ref, ref.String("uid"), obj.DeletionTimestamp() != ""}
+	return &dependentFacts{RefOf(obj), obj.DeletionTimestamp() != ""}
 }
 
-func (d *dependentFacts) Ref() object.Object { return d.ref }
-func (d *dependentFacts) Owner() string      { return d.owner }
-func (d *dependentFacts) IsDeleting() bool   { return d.going }
+func (d *dependentFacts) Controller() ControllerRef { return d.controller.Value() }
+func (d *dependentFacts) IsDeleting() bool          { return d.deleting }
 
 // Adopt makes the workload the controller of an object, unless the workload is being deleted according to the API server.
 func (w *Workload) Adopt(of string, it *resource.Item) *status.Status {

@@ -163,11 +163,16 @@ const LastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
 // Modified returns the object that kubectl apply sends: obj with its own JSON in the last-applied annotation.
 func Modified(obj object.Object) object.Object {
+	out := Unannotated(obj)
+	out.Map("metadata", "annotations")[LastApplied] = string(object.JSON(map[string]any(out))) + "\n"
+	return out
+}
+
+// Unannotated returns the object that kubectl diff compares: obj with annotations, perhaps none, and without the last-applied one.
+func Unannotated(obj object.Object) object.Object {
 	out := obj.Copy()
 	out.SetDefault(map[string]any{}, "metadata", "annotations")
-	annotations := out.Map("metadata", "annotations")
-	delete(annotations, LastApplied)
-	annotations[LastApplied] = string(object.JSON(map[string]any(out))) + "\n"
+	out.Remove("metadata", "annotations", LastApplied)
 	return out
 }
 

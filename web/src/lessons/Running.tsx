@@ -3,7 +3,7 @@ import { signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Broken, Lesson, LessonState } from '../engine/protocol'
 import { dialog, focusCommand } from '../state/page'
-import { bootBody, change, head, lesson, lessonState, query, ready, retell } from '../state/session'
+import { bootBody, change, head, lesson, lessonState, query, ready, solve } from '../state/session'
 import { moment } from '../state/player'
 import { text } from '../text'
 import { Icon } from '../ui/Icon'
@@ -168,7 +168,6 @@ function Question({ ask, options }: { ask: string; options: string[] }) {
 }
 
 function Hints({ state }: { state: LessonState }) {
-  const solve = async () => { if (await change('solve')) await retell() }
   return (
     <div class="hints">
       {state.hints.map((hint, i) => <Prose key={i} text={i > 0 && runnable(hint) ? `\`${hint}\`` : hint} />)}

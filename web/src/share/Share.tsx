@@ -1,22 +1,24 @@
 // Share keeps this world: as a link, or as a scenario file that also runs outside of the page.
 import { useEffect, useState } from 'preact/hooks'
-import { dialog, notice } from '../state/page'
 import { frame } from '../state/embed'
 import { ask, head, query, transcript } from '../state/session'
-import { enter } from '../state/worlds'
 import { text } from '../text'
 import { Dialog } from '../ui/Dialog'
 import { currentLink, linkLimit } from './link'
-import { mostBytes } from './codec'
+import { openFiles } from './files'
 
 const words = text.sharing
 
 export function Share() {
   const [link, setLink] = useState('')
+  const [known, setKnown] = useState(false)
   const [hash, setHash] = useState('')
   const [copied, setCopied] = useState(false)
   useEffect(() => {
-    void currentLink().then(setLink)
+    void currentLink().then(made => {
+      setLink(made)
+      setKnown(true)
+    })
     void ask<{ hash: string }>('hash', {}).then(answer => setHash(answer.hash), () => setHash(''))
   }, [head.value])
   const copy = async () => {
@@ -35,7 +37,7 @@ export function Share() {
           onFocus={event => event.currentTarget.select()} />
         <button class="primary" onClick={() => void copy()}>{copied ? words.copied : words.copy}</button>
       </div>
-      <p class="hint small" role="status">{copied ? words.copied : words.size(link.length)}{link.length > linkLimit && ` ${words.long}`}</p>
+      <p class="hint small" role="status">{known && link === '' ? words.noLink : copied ? words.copied : words.size(link.length)}{link.length > linkLimit && ` ${words.long}`}</p>
       <label><span>{words.embed}</span>
         <textarea id="embed" class="mono" rows={3} readOnly value={link && frame(link, transcript.value.at(-1)?.line ?? '')}
           onFocus={event => event.currentTarget.select()} />
@@ -43,7 +45,7 @@ export function Share() {
       <div class="split">
         <button onClick={() => void save()}>{words.file}</button>
         <label class="file"><span>{words.load}</span>
-          <input type="file" accept=".txtar,.txt" onChange={event => void load(event.currentTarget.files?.[0])} />
+          <input type="file" multiple onChange={event => void openFiles([...(event.currentTarget.files ?? [])])} />
         </label>
       </div>
       <p class="hint small">{words.goTest}</p>
@@ -60,15 +62,4 @@ async function save(): Promise<void> {
   anchor.download = 'scenario.txtar'
   anchor.click()
   URL.revokeObjectURL(url)
-}
-
-async function load(file: File | undefined): Promise<void> {
-  if (!file) return
-  try {
-    if (file.size > mostBytes) throw new Error(words.tooLarge(file.size, mostBytes))
-    await enter({ scenario: await file.text() })
-  } catch (error) {
-    dialog.value = ''
-    notice.value = `${words.badFile}: ${(error as Error).message}`
-  }
 }

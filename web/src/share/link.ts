@@ -1,9 +1,9 @@
 // The address bar holds the world: after each operation the hash is written anew, without adding to the history.
 import { effect } from '@preact/signals'
 import { manifest } from '../engine/files'
-import type { Boot } from '../engine/protocol'
+import type { Boot, Op } from '../engine/protocol'
 import { attached, bootBody, engineName, head, lessonState, ready } from '../state/session'
-import { pack } from './codec'
+import { mostBytes, pack } from './codec'
 
 const pause = 350 // ms between two operations from which on the address bar is written at once
 const perOp = 1 // ms more for each operation of a log: packing it takes a while, and nobody waits for the address of a long one
@@ -13,13 +13,18 @@ export const linkLimit = 8000
 
 const engineHash = () => manifest?.[engineName.value]?.hash.slice(0, 12) ?? 'dev'
 
-/** currentHash is the world as the part of a link after #. */
-export function currentHash(): Promise<string> {
-  return pack(bootBody(), engineHash())
+/** currentHash is the world as the part of a link after #, or "" for a world that is too large for a link, such as an imported cluster. */
+export async function currentHash(): Promise<string> {
+  const body = bootBody()
+  return sizeOf(body.log ?? []) > mostBytes ? '' : pack(body, engineHash())
 }
 
+const sizeOf = (log: Op[]) => log.reduce((sum, { files }) => Object.values(files ?? {}).reduce((n, content) => n + content.length, sum), 0)
+
+/** currentLink is a link to the world, or "" for a world that is too large for one. */
 export async function currentLink(): Promise<string> {
-  return `${location.origin}${location.pathname}#${await currentHash()}`
+  const hash = await currentHash()
+  return hash && `${location.origin}${location.pathname}#${hash}`
 }
 
 /** lessonLink is a link to a lesson that somebody wrote, at its beginning. */
@@ -61,7 +66,7 @@ export function keepAddress(opening: () => boolean): void {
       last = performance.now()
       void currentHash().then(hash => {
         if (head.value.n !== n || head.value.branch !== branch) return
-        history.replaceState(null, '', `#${hash}`)
+        history.replaceState(null, '', hash ? `#${hash}` : location.pathname + location.search)
         written = n
       })
     }

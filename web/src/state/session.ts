@@ -108,7 +108,7 @@ export async function bootWith(boot: Boot): Promise<void> {
   replaced.value = []
   log = [...(boot.log ?? [])]
   if (boot.scenario !== undefined) await adopt()
-  for (const op of log) for (const [name, content] of Object.entries(op.files ?? {})) putManifest(name, content)
+  for (const { line, files = {} } of log) if (!line.startsWith('import ')) for (const [name, content] of Object.entries(files)) putManifest(name, content)
   const begun = log.length
   batch(() => {
     transcript.value = [] // nobody sees what was said in the world before beside this one
@@ -290,12 +290,14 @@ export async function branch(id: string): Promise<void> {
   transcript.value = await told()
 }
 
-/** change sends a request whose answer moves the world or the lesson; it says whether the engine agreed. */
-export async function change<T extends object = Answer>(kind: string, body: object = {}): Promise<T | null> {
+/** change sends a request whose answer moves the world or the lesson; it says whether the engine agreed. The log is mended by
+ * amend before anything on the page sees the answer. */
+export async function change<T extends object = Answer>(kind: string, body: object = {}, amend?: (answer: T) => void): Promise<T | null> {
   busy.value++
   running.value ??= { line: kind, time: 0 }
   try {
     const answer = await ask<T & Answer>(kind, body)
+    amend?.(answer)
     absorb(answer)
     return answer
   } catch (error) {
@@ -311,10 +313,9 @@ export async function query<T>(view: string, body: object = {}): Promise<T> {
   return (await ask<{ data: T }>('query', { view, ...body })).data
 }
 
-/** retell takes over the log and the transcript of what the engine has run by itself. */
-export async function retell(): Promise<void> {
-  await takeLog()
-  transcript.value = await told()
+/** solve lets the engine execute the solution of the lesson's current step. */
+export async function solve(): Promise<void> {
+  if (await change<Answer & { log: Op[] }>('solve', {}, answer => { log = answer.log })) transcript.value = await told()
 }
 
 /** retold tells the lessons in the language that the page speaks now. */

@@ -37,7 +37,8 @@ export function readingTime(n: number): number {
 export async function enter(boot: Boot): Promise<boolean> {
   dialog.value = ''
   if (ready.value && (head.value.n > 0 || lessonState.value) && !opening.value) {
-    history.replaceState(null, '', `#${await currentHash()}`)
+    const hash = await currentHash()
+    if (hash) history.replaceState(null, '', `#${hash}`)
     history.pushState(null, '', location.pathname + location.search)
   }
   return begin(boot)
