@@ -25,7 +25,7 @@ TARGET   ?= kubesim
 E2EFLAGS ?=
 # SUITES are the projects whose suites make suites runs, with commas between them; all without it.  ASSETS is a folder with
 # etcd and kube-apiserver to run them over instead of kubesim's.  REAL=1 runs them over the real programs, too.
-# VIRTUAL=1 runs them in virtual time (kubesim gotest), too; VIRTUAL=only runs them in virtual time only.
+# VIRTUAL=0 does not run them in virtual time (kubesim gotest), too; VIRTUAL=only runs them in virtual time only.
 # SUITESFLAGS go to sim/conformance/testdata/suites, for example SUITESFLAGS='-packages pkg/client'.
 SUITES      ?=
 ASSETS      ?=
@@ -327,12 +327,12 @@ e2e: ## Kubernetes' own end-to-end tests with the real controllers (first build 
 
 # Sources, test binaries and logs of the suites are below it, and the real programs.
 SUITES_DIR = $${TMPDIR:-/tmp}/kubesim-suites
-suites: ## suites of well-known projects over kubesim instead of envtest's programs (first build 30 min, 7 GB; SUITES, ASSETS, REAL=1, VIRTUAL=1, SUITESFLAGS)
+suites: ## suites of well-known projects over kubesim instead of envtest's programs, in real and in virtual time; writes the table of sim/conformance/README.md (first build an hour, 14 GB; SUITES, ASSETS, REAL=1, VIRTUAL=0 or only, SUITESFLAGS)
 	@mkdir -p $(SUITES_DIR) && $(GO) build -o $(SUITES_DIR)/kubesim ./fake/cmd/kubesim
 	@if [ -n "$(REAL)" ]; then $(MAKE) --no-print-directory real-assets; fi
-	cd sim/conformance/testdata/suites && $(GO) run . -work $(SUITES_DIR) -only "$(SUITES)" \
+	cd sim/conformance/testdata/suites && $(GO) run . -work $(SUITES_DIR) -only "$(SUITES)" -write ../../README.md \
 		$(if $(filter only,$(VIRTUAL)),,-kubesim "$(or $(ASSETS),$$($(SUITES_DIR)/kubesim envtest))") $(if $(REAL),-real $(SUITES_DIR)/real) \
-		$(if $(VIRTUAL),-virtual $(SUITES_DIR)/kubesim) $(SUITESFLAGS)
+		$(if $(filter 0,$(VIRTUAL)),,-virtual $(SUITES_DIR)/kubesim) $(SUITESFLAGS)
 
 record-sampling: ## record the nodes that a real kube-scheduler chooses in clusters of more than 100 nodes (some minutes; fake/conformance/testdata/sampled.json)
 	@mkdir -p $(E2E)/bin && cd sim/conformance/testdata/e2e && $(GO) build -ldflags '$(REAL_LDFLAGS)' -o $(E2E)/bin/ k8s.io/kubernetes/cmd/kube-scheduler

@@ -31,7 +31,7 @@ type variable struct {
 var variables = []variable{
 	{"KUBESIM_SEED", "7", "the seed of uids, generated names and random faults"},
 	{"KUBESIM_MINOR", schema.Default, "the minor version of Kubernetes to serve"},
-	{"KUBESIM_CONTROLLERS", "all", "the controllers to run: names as for kube-controller-manager, with commas between them (default: none)"},
+	{"KUBESIM_CONTROLLERS", "all", "the controllers to run: names as for kube-controller-manager, with commas between them (default: none). all does not contain kube-scheduler without KUBESIM_NODES"},
 	{"KUBESIM_NODES", "3", "the number of nodes that run pods; they need controllers, by default all"},
 	{faultsVariable, "FILE", "faults, one per line: on update pods times=1 do fail Conflict; or the faults themselves instead of FILE"},
 	{SwarmVariable, "7", "the seed of a random plan of faults that a correct client tolerates, and without errors; 7:operator draws also errors, but only for clients whose User-Agent begins with operator"},
@@ -99,6 +99,9 @@ func CheckVariables(virtual bool) error {
 	return s.readVariables()
 }
 
+// schedulerName is the name of the scheduler among the controllers.
+const schedulerName = "kube-scheduler"
+
 // checkNames returns an error if the environment contains an unknown variable whose name begins with KUBESIM_, because it
 // may be misspelt.
 func checkNames(environ []string) error {
@@ -135,8 +138,12 @@ func (s *servers) readVariables() error {
 			return fmt.Errorf("%s=%s: %w", v.name, value, err)
 		}
 	}
-	if s.options.Nodes > 0 && s.options.NoControllers {
+	switch {
+	case s.options.Nodes > 0 && s.options.NoControllers:
 		s.options.NoControllers, s.options.Controllers = false, controller.All
+	case s.options.Nodes == 0 && !slices.Contains(s.options.Controllers, schedulerName) && slices.Contains(s.options.Controllers, controller.All[0]):
+		// kube-controller-manager has no scheduler, which would write to pods that no node can run.
+		s.options.Controllers = append(s.options.Controllers, "-"+schedulerName)
 	}
 	return nil
 }

@@ -88,6 +88,30 @@ func TestControllerNames(t *testing.T) {
 	is.NoErr(CheckVariables(true))
 }
 
+// The scheduler needs nodes, or its name.
+func TestScheduler(t *testing.T) {
+	for _, c := range []struct {
+		controllers, nodes string
+		want               []string
+	}{
+		{"all", "", []string{"*", "-kube-scheduler"}},
+		{"all,kube-scheduler", "", []string{"*", "kube-scheduler"}},
+		{"all", "2", []string{"*"}},
+		{"", "2", []string{"*"}},
+		{"job", "", []string{"job"}},
+	} {
+		t.Run(c.controllers+c.nodes, func(t *testing.T) {
+			is := is.New(t)
+			t.Setenv("KUBESIM_CONTROLLERS", c.controllers)
+			t.Setenv("KUBESIM_NODES", c.nodes)
+			s, err := read([]string{"--etcd-servers=http://127.0.0.1:1"})
+			is.NoErr(err)
+			is.NoErr(s.readVariables())
+			is.Equal(s.options.Controllers, c.want)
+		})
+	}
+}
+
 // The help names every variable.
 func TestVariablesHelp(t *testing.T) {
 	is := is.New(t)

@@ -38,6 +38,7 @@ type record struct {
 	Package string // import path
 	Dir     string
 	Code    int
+	Seeds   int           // the number of seeds of --repeat, or 0
 	Virtual time.Duration // 0 if the process did not exit normally
 	Real    time.Duration
 	Notes   []string // actions of the process that virtual time does not support
@@ -47,6 +48,9 @@ func (r record) String() string {
 	virtual := "an unknown virtual time, because it did not end by itself,"
 	if r.Virtual > 0 {
 		virtual = r.Virtual.Round(time.Millisecond).String() + " of virtual time"
+	}
+	if r.Seeds > 0 {
+		virtual = fmt.Sprintf("%d seeds, %s", r.Seeds, virtual)
 	}
 	return fmt.Sprintf("%s: %s in %v", r.Package, virtual, r.Real.Round(10*time.Millisecond))
 }

@@ -65,6 +65,7 @@ func repeat(args []string, start time.Time) (code int, err error) {
 	if len(r.names) == 0 {
 		fmt.Printf("no test fails with the seeds %d to %d\n", first, first+uint64(times)-1)
 	}
+	r.all.Seeds = times
 	return r.all.Code, r.all.write(os.Getenv(recordsVariable))
 }
 

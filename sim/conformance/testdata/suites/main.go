@@ -27,8 +27,8 @@ import (
 
 // flags are the command line.
 type flags struct {
-	kubesim, real, virtual, work, only, packages, focus string
-	record, fresh                                       bool
+	kubesim, real, virtual, work, only, packages, focus, write string
+	record, fresh                                              bool
 }
 
 func main() {
@@ -40,6 +40,7 @@ func main() {
 	flag.StringVar(&f.only, "only", "", "run these projects only, with commas between them")
 	flag.StringVar(&f.packages, "packages", "", "run the packages whose path contains this only")
 	flag.StringVar(&f.focus, "focus", "", "run the specs and tests whose names match this regular expression only")
+	flag.StringVar(&f.write, "write", "", "write the results into the table of this file, unless -packages or -focus is given")
 	flag.BoolVar(&f.record, "record", false, "write what the real server gives to verdicts; what differs from a run before varies")
 	flag.BoolVar(&f.fresh, "fresh", false, "with -record: forget the runs before")
 	flag.Parse()
@@ -74,6 +75,11 @@ func run(ctx context.Context, f flags) error {
 		different += len(r.differences)
 	}
 	fmt.Print("\n" + table(rows))
+	if f.write != "" && f.packages == "" && f.focus == "" {
+		if err := updateReadme(f.write, rows); err != nil {
+			return err
+		}
+	}
 	if different > 0 {
 		return fmt.Errorf("%d differences from the real server; logs are in %s", different, filepath.Join(f.work, "log"))
 	}

@@ -26,29 +26,12 @@ func table(rows []row) string {
 	b.WriteString("| suite | specs | real: pass, fail, skip, vary | kubesim: pass, fail, skip | same as real | real, s | kubesim, s | times faster | in virtual time: same as real | virtual, s |\n")
 	b.WriteString("|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, r := range rows {
-		var stable, same, virtually int
-		there := map[string]int{}
-		for path, names := range r.known {
-			if !r.ran(path) {
-				continue
-			}
-			for name, verdict := range names.Verdicts {
-				there[verdict]++
-				if verdict != gotest.Varies {
-					stable++
-					if r.kubesim != nil && r.kubesim.packages[path].Verdicts[name] == verdict {
-						same++
-					}
-					if r.virtual != nil && r.virtual.packages[path].Verdicts[name] == verdict {
-						virtually++
-					}
-				}
-			}
-		}
+		c := r.count()
+		there, stable := c.there, c.stable
 		fmt.Fprintf(&b, "| %s %s | %d | %d, %d, %d, %d |", r.name, r.version(), stable+there[gotest.Varies], there[gotest.Pass], there[gotest.Fail], there[gotest.Skip], there[gotest.Varies])
 		if r.kubesim != nil {
 			here := r.kubesim.counts()
-			fmt.Fprintf(&b, " %d, %d, %d | %d of %d | %s | %s |", here[gotest.Pass], here[gotest.Fail], here[gotest.Skip], same, stable, r.real.time(), r.kubesim.time())
+			fmt.Fprintf(&b, " %d, %d, %d | %d of %d | %s | %s |", here[gotest.Pass], here[gotest.Fail], here[gotest.Skip], c.kubesim, stable, r.real.time(), r.kubesim.time())
 		} else {
 			fmt.Fprintf(&b, " | | %s | |", r.real.time())
 		}
@@ -57,13 +40,44 @@ func table(rows []row) string {
 		}
 		b.WriteString(" |")
 		if r.virtual != nil {
-			fmt.Fprintf(&b, " %d of %d | %s |", virtually, stable, r.virtual.time())
+			fmt.Fprintf(&b, " %d of %d | %s |", c.virtual, stable, r.virtual.time())
 		} else {
 			b.WriteString(" | |")
 		}
 		b.WriteByte('\n')
 	}
 	return b.String()
+}
+
+// counts are the numbers of specs of a suite.
+type counts struct {
+	there            map[string]int // on the real server, by result
+	stable           int            // with the same result in all runs on the real server
+	kubesim, virtual int            // with that result here
+}
+
+// count counts the specs of the packages that ran.
+func (r row) count() counts {
+	c := counts{there: map[string]int{}}
+	for path, names := range r.known {
+		if !r.ran(path) {
+			continue
+		}
+		for name, verdict := range names.Verdicts {
+			c.there[verdict]++
+			if verdict == gotest.Varies {
+				continue
+			}
+			c.stable++
+			if r.kubesim != nil && r.kubesim.packages[path].Verdicts[name] == verdict {
+				c.kubesim++
+			}
+			if r.virtual != nil && r.virtual.packages[path].Verdicts[name] == verdict {
+				c.virtual++
+			}
+		}
+	}
+	return c
 }
 
 // ran reports whether a package was run in this run.
