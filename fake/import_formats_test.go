@@ -26,11 +26,15 @@ import (
 // copies is the number of copies of a namespace in largeCluster.
 const copies = 39
 
-// largeCluster returns the objects of a real cluster with copies of its namespaces: 2,300 objects of 60 kinds. They are in reverse
-// order, so that definitions come after their objects.
+// largeCluster returns the objects of a real cluster with copies of its namespaces: 2,300 objects of 60 kinds, or with -short 330 and no
+// copies. They are in reverse order, so that definitions come after their objects.
 func largeCluster(t *testing.T) []object.Object {
 	t.Helper()
 	objects, _ := realObjects(t)
+	copies, least := copies, 2000
+	if testing.Short() {
+		copies, least = 1, 300
+	}
 	kinds := map[string]bool{}
 	for _, obj := range slices.Clone(objects) {
 		kinds[obj.APIVersion()+" "+obj.Kind()] = true
@@ -46,8 +50,8 @@ func largeCluster(t *testing.T) []object.Object {
 			}
 		}
 	}
-	if len(objects) < 2000 || len(kinds) < 60 {
-		t.Fatalf("%d objects of %d kinds, want 2000 of 60", len(objects), len(kinds))
+	if len(objects) < least || len(kinds) < 60 {
+		t.Fatalf("%d objects of %d kinds, want %d of 60", len(objects), len(kinds), least)
 	}
 	slices.Reverse(objects)
 	return objects
@@ -265,9 +269,6 @@ func without(obj object.Object) object.Object {
 
 // TestImportFormats writes a large cluster in the formats of other tools, and checks that the imported objects are the same, to the byte.
 func TestImportFormats(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it imports a large cluster eight times; TestImportIsTheSame imports one once")
-	}
 	t.Parallel()
 	objects := largeCluster(t)
 	want := map[string]string{}

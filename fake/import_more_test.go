@@ -42,9 +42,6 @@ func sameObjects(t *testing.T, format string, srv *fake.Server, want map[string]
 
 // TestImportContinues checks that an imported server can be saved, forked and imported into again.
 func TestImportContinues(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it imports a real cluster several times; TestImportIsTheSame does so once")
-	}
 	t.Parallel()
 	is := is.New(t)
 	_, want := realObjects(t)

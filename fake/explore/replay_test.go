@@ -60,3 +60,14 @@ func TestExploreSieve(t *testing.T) {
 	is.Equal(found.Plan.Lines(), "then 5s change 1 create configmap default/one {} {} do crash operator 1s\n")
 	is.True(strings.Contains(found.String(), "a known plan fails (seed 1), 2 of 2 times"))
 }
+
+// TestExploreLeavesNoFiles checks that temporary files of a test are removed in the separate processes, too.
+func TestExploreLeavesNoFiles(t *testing.T) {
+	is := is.New(t)
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	testUnderPlan(t, fake.ExploreOptions{Workers: 1, Seeds: 1}, copied(true))
+	left, err := os.ReadDir(dir)
+	is.NoErr(err)
+	is.Equal(len(left), 0)
+}

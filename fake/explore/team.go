@@ -140,7 +140,8 @@ type worker struct {
 	answer *bufio.Reader
 	pipe   io.Closer
 	output *tailOf
-	failed bool // it has ended, or can no longer be used
+	temp   string // its directory of temporary files: the process ends before the test would remove them
+	failed bool   // it has ended, or can no longer be used
 	err    error
 	vain   atomic.Int64 // the number of progress checks since the worker last confirmed one
 }
@@ -170,6 +171,9 @@ func startProcess(test, variable string) *worker {
 	}
 	w.cmd = exec.Command(program, workerArgs(test)...)
 	w.cmd.Env = append(repeatableEnv(os.Environ()), variable)
+	if w.temp, err = os.MkdirTemp("", "kubesim-"); err == nil {
+		w.cmd.Env = append(w.cmd.Env, "TMPDIR="+w.temp)
+	}
 	w.cmd.ExtraFiles = []*os.File{in, out}
 	w.cmd.Stdout, w.cmd.Stderr = w.output, w.output
 	w.ask, w.answer, w.pipe = ask, bufio.NewReader(answer), answer
@@ -294,6 +298,9 @@ func (w *worker) close() {
 	}
 	if w.cmd != nil {
 		_ = w.cmd.Wait() // the error does not matter any more
+	}
+	if w.temp != "" {
+		_ = os.RemoveAll(w.temp)
 	}
 }
 
