@@ -101,7 +101,10 @@ func TestStoryUpgrade(t *testing.T) {
 		}
 	}
 	is.Equal(own, []string{"apiregistration.k8s.io/v1 APIService /v1.storagemigration.k8s.io", // a new API
-		"apps/v1 StatefulSet data/db", "storage.k8s.io/v1 CSIDriver /disks.example.com", "storage.k8s.io/v1 CSINode /node-1"}) // new defaults
+		"apps/v1 StatefulSet data/db",                                                                        // a new default
+		"autoscaling/v1 HorizontalPodAutoscaler shop/web", "autoscaling/v2 HorizontalPodAutoscaler shop/web", // observedGeneration
+		"storage.k8s.io/v1 CSIDriver /disks.example.com", "storage.k8s.io/v1 CSINode /node-1", // new defaults
+		"v1 PersistentVolumeClaim data/data-db-0"}) // the condition Unused
 }
 
 // changed returns the names of the objects that differ between two servers, apart from events, managed fields and revisions.

@@ -1,5 +1,8 @@
 // What must hold of the page in a real browser. Every test loads the built page (dist) from a static host of its own.
 import assert from 'node:assert/strict'
+import { copyFileSync, mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { closeDialog, hash, ready, says, tabTo, type } from './browser.mjs'
 import { hosted } from './hosted.mjs'
@@ -237,7 +240,8 @@ test('a world goes out as a scenario file and comes back', async () => {
   const made = await page.locator('.entry').last().textContent()
   await page.locator('.bar nav button', { hasText: 'Share' }).click()
   const [download] = await Promise.all([page.waitForEvent('download'), page.locator('dialog button', { hasText: 'txtar' }).click()])
-  const file = await download.path()
+  const file = join(mkdtempSync(join(tmpdir(), 'kubesim-')), 'world.txtar') // its name says that it is a scenario; Chromium's own has no end
+  copyFileSync(await download.path(), file)
   await closeDialog(page)
   await type(page, 'create configmap more')
   await page.locator('.bar nav button', { hasText: 'Share' }).click()
