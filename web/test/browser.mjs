@@ -94,10 +94,10 @@ export async function closeDialog(page) {
   await page.locator('dialog').waitFor({ state: 'detached' })
 }
 
-/** hash opens the dialog Share and reads the hash of everything that happened. */
+/** hash opens the dialog Share and reads the hash of everything that happened, and the link. Either may come first. */
 export async function hash(page) {
   await page.locator('.bar nav button', { hasText: 'Share' }).click()
-  await page.waitForFunction(() => /^[0-9a-f]{16,}$/.test(document.querySelector('#hash')?.textContent ?? ''))
+  await page.waitForFunction(() => /^[0-9a-f]{16,}$/.test(document.querySelector('#hash')?.textContent ?? '') && document.querySelector('#link').value !== '')
   const [sum, link] = [await page.locator('#hash').textContent(), await page.locator('#link').inputValue()]
   await closeDialog(page)
   return { sum, link }

@@ -128,7 +128,7 @@ test('a kubectl line of a shared lesson is a button, and a long line does not wi
   assert.ok(editor <= right + 1, `the editor ends at ${editor}, its place at ${right}`)
   await page.locator('dialog button', { hasText: 'Take it' }).click()
   await page.locator('.guide button.line', { hasText: 'kubectl get configmaps' }).click()
-  assert.equal(await page.locator('#command').inputValue(), 'kubectl get configmaps')
+  await page.waitForFunction(() => document.getElementById('command').value === 'kubectl get configmaps')
   await page.locator('#command').press('Enter')
   await says(page, /kube-root-ca|No resources/)
   await type(page, 'create configmap a')
