@@ -14,11 +14,16 @@ async function openCourses(page) {
   await page.locator('dialog button', { hasText: 'Courses' }).click()
 }
 
-// make makes a course of two lessons and returns its link.
+// make makes a course of two lessons and returns its link. Its title and its lessons are given before the page draws again.
 async function make(page) {
   await openCourses(page)
-  await page.locator('#course-title').fill('Monday')
-  for (const id of ['edit', 'names']) await page.locator('#course-add').selectOption(id)
+  await page.locator('#course-add').waitFor()
+  await page.evaluate(() => {
+    for (const [id, value, event] of [['course-title', 'Monday', 'input'], ['course-add', 'edit', 'change'], ['course-add', 'names', 'change']]) {
+      document.getElementById(id).value = value
+      document.getElementById(id).dispatchEvent(new Event(event, { bubbles: true }))
+    }
+  })
   await page.locator('#course-link').waitFor()
   await page.waitForFunction(() => document.querySelector('#course-link').value.includes('#v1.'))
   return page.locator('#course-link').inputValue()

@@ -58,7 +58,12 @@ function Link({ id, label, of }: { id: string; label: string; of: Course | Work 
 function Maker() {
   const [course, setCourse] = useState<Course>({ title: '', lessons: [] })
   const { title, lessons } = course
-  const put = (lessons: string[]) => setCourse({ title, lessons })
+  // A change is one of the newest state, which may not be drawn yet.
+  const change = (what: (now: Course) => Partial<Course>) => setCourse(now => ({ ...now, ...what(now) }))
+  const rename = (title: string) => change(() => ({ title }))
+  const add = (lesson: string) => change(now => ({ lessons: [...now.lessons, lesson] }))
+  const lift = (i: number) => change(({ lessons }) => ({ lessons: lessons.with(i - 1, lessons[i] ?? '').with(i, lessons[i - 1] ?? '') }))
+  const drop = (i: number) => change(({ lessons }) => ({ lessons: lessons.toSpliced(i, 1) }))
   const complete = checkedWork(course) !== null && title !== ''
   const load = async (file: File | undefined) => {
     const told = file && checkedWork(JSON.parse(await file.text().catch(() => 'null')))
@@ -67,18 +72,18 @@ function Maker() {
   return (
     <>
       <p class="hint">{words.about}</p>
-      <label><span>{words.name1}</span><input id="course-title" value={title} onInput={event => setCourse({ title: event.currentTarget.value, lessons })} /></label>
+      <label><span>{words.name1}</span><input id="course-title" value={title} onInput={event => rename(event.currentTarget.value)} /></label>
       <ol>
         {lessons.map((lesson, i) => (
           <li key={`${i} ${lesson}`}>
             {titleOf(lesson)}{' '}
-            {i > 0 && <button class="quiet" onClick={() => put(lessons.with(i - 1, lesson).with(i, lessons[i - 1] ?? ''))}>{words.up}</button>}
-            <button class="quiet" onClick={() => put(lessons.toSpliced(i, 1))}>{text.objects.remove}</button>
+            {i > 0 && <button class="quiet" onClick={() => lift(i)}>{words.up}</button>}
+            <button class="quiet" onClick={() => drop(i)}>{text.objects.remove}</button>
           </li>
         ))}
       </ol>
       <p class="split">
-        <select id="course-add" aria-label={words.add} value="" onChange={event => put([...lessons, event.currentTarget.value])}>
+        <select id="course-add" aria-label={words.add} value="" onChange={event => add(event.currentTarget.value)}>
           <option value="">{words.add}</option>
           {catalogue.value.map(info => <option key={info.id} value={info.id}>{info.title}</option>)}
           {myDraft() && <option value={myDraft()}>{titleOf(myDraft())}</option>}
