@@ -170,7 +170,10 @@ function onKey(event: KeyboardEvent & { currentTarget: HTMLInputElement }): void
       break
     case 'Enter':
       if (item) accept(input, item)
-      else void submit(input.value)
+      else {
+        void submit(input.value)
+        input.value = line.value // at once: the next line may be typed before the page is drawn
+      }
       break
     default:
       return
