@@ -23,22 +23,23 @@ const smallPod = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":%q,"labels"
 // The test measures in a separate process: in this process the heap shrinks by megabytes when the garbage collector finds what
 // earlier tests have left behind.
 func TestRevisionsTakeLittleMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("thousands of writes take a second of CPU; make full runs this test")
-	}
 	const inside = "KUBESIM_TEST_REVISIONS"
 	if os.Getenv(inside) == "" {
 		t.Parallel()
 		program, err := os.Executable()
 		is.New(t).NoErr(err)
-		cmd := exec.Command(program, "-test.run=^TestRevisionsTakeLittleMemory$", "-test.v")
+		cmd := exec.Command(program, "-test.run=^TestRevisionsTakeLittleMemory$", "-test.v", fmt.Sprintf("-test.short=%t", testing.Short()))
 		cmd.Env = append(os.Environ(), inside+"=1")
 		out, err := cmd.CombinedOutput()
 		t.Logf("%s", out)
 		is.New(t).NoErr(err)
 		return
 	}
-	for _, objects := range []int{1, 100} {
+	sizes := []int{1, 100}
+	if testing.Short() {
+		sizes = sizes[:1]
+	}
+	for _, objects := range sizes {
 		t.Run(fmt.Sprint(objects), func(t *testing.T) { measureRevisions(t, objects) })
 	}
 }

@@ -170,8 +170,8 @@ var edits = []edit{
 	},
 	{
 		file: "testing/testing.go", why: "the same, for what its cleanup has done",
-		before: "\tdefer func() {\n\t\tt.checkRaces()\n\n\t\t// TODO(#61034)",
-		after:  "\tdefer func() {\n\t\tt.virtualEnd(false)\n\t\tt.checkRaces()\n\n\t\t// TODO(#61034)",
+		before: "\tdefer func() {\n\t\tt.checkRaces()\n",
+		after:  "\tdefer func() {\n\t\tt.virtualEnd(false)\n\t\tt.checkRaces()\n",
 	},
 
 	// The network.

@@ -72,7 +72,7 @@ func TestCluster(t *testing.T) {
 	is := is.New(t)
 	file := filepath.Join(t.TempDir(), "objects.yaml")
 	is.NoErr(os.WriteFile(file, []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"loaded","namespace":"default"}}`), 0o600))
-	stdout, stderr, err := virtually(t, "plain", "-v", "-run=TestCluster", "--cluster", file)
+	stdout, stderr, err := virtually(t, "cluster", "-v", "--cluster", file)
 	t.Log(stdout + stderr)
 	is.NoErr(err)
 	is.True(strings.Contains(stdout, "--- PASS: TestCluster ("))

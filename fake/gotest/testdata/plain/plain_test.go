@@ -14,7 +14,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -324,24 +323,6 @@ func TestFastWatch(t *testing.T) {
 	}
 	if d := time.Since(start); d > time.Second {
 		t.Error("the event took", d)
-	}
-}
-
-// The API server of --cluster is in this process.
-func TestCluster(t *testing.T) {
-	config := os.Getenv("KUBECONFIG")
-	if !strings.HasPrefix(filepath.Base(config), "kubeconfig-") {
-		t.Skip("without --cluster")
-	}
-	text, err := os.ReadFile(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := regexp.MustCompile(`https://\S+`).FindString(string(text))
-	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
-	res, err := client.Get(server + "/api/v1/namespaces/default/configmaps/loaded")
-	if err != nil || res.StatusCode != http.StatusOK {
-		t.Fatal(res, err)
 	}
 }
 
