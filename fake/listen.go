@@ -116,14 +116,14 @@ func (s *Server) KubeConfig() ([]byte, error) {
 	s.mu.Lock()
 	listeners := s.listeners
 	s.mu.Unlock()
-	token := ""
+	token := listen.UnreadToken
 	if s.options.authenticates() {
 		token = append(s.options.Tokens, auth.DefaultTokens()...)[0].Token
 	}
 	if len(listeners) > 0 {
 		return listeners[0].KubeConfig(token), nil
 	}
-	l, err := s.Listen(ListenOptions{TLS: token != ""})
+	l, err := s.Listen(ListenOptions{TLS: s.options.authenticates()})
 	if err != nil {
 		return nil, err
 	}

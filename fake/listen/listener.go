@@ -229,6 +229,10 @@ func within[T any](d time.Duration, happened <-chan T) {
 	}
 }
 
+// UnreadToken is the token in kubeconfig files for servers that do not authenticate requests, and therefore do not read it. Without
+// any credentials in the file, kubectl asks for a user name and a password when it connects over TLS.
+const UnreadToken = "unread"
+
 // KubeConfig returns a kubeconfig file for clients of the listener. token may be "".
 func (l *Listener) KubeConfig(token string) []byte {
 	user := map[string]any{}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/fake/listen"
 	"github.com/kubesim/kubesim/sim/cbor"
 )
 
@@ -166,14 +168,7 @@ func (f *serveFlags) try(url, token string) string {
 	case token != "" && !f.overTLS():
 		return `curl -H "Authorization: Bearer ` + token + `" ` + url + "/api/v1/namespaces   (kubectl sends tokens over TLS only: add --tls)"
 	case f.overTLS():
-		return "kubectl --server " + url + " --insecure-skip-tls-verify" + flagOf("token", token) + " get namespaces"
+		return "kubectl --server " + url + " --insecure-skip-tls-verify --token " + cmp.Or(token, listen.UnreadToken) + " get namespaces"
 	}
 	return "kubectl --server " + url + " get namespaces"
-}
-
-func flagOf(name, value string) string {
-	if value == "" {
-		return ""
-	}
-	return " --" + name + " " + value
 }

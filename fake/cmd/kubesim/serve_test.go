@@ -18,6 +18,7 @@ import (
 	"github.com/matryer/is"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubesim/kubesim/fake/listen"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
@@ -248,6 +249,20 @@ func TestSeedAndReset(t *testing.T) {
 	s.must("POST", "/sim/v1/reset", "")
 	is.Equal(len(s.object("GET", configMaps, "").List("items")), 0)
 	is.Equal(s.must("POST", configMaps, body), first)
+}
+
+// kubectl asks for a user name if it connects over TLS and has no credentials, so it gets some from a server that reads none.
+func TestKubeconfigWithoutUsers(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	serving(t, "--tls", "--kubeconfig", file)
+	data, err := os.ReadFile(file)
+	is.NoErr(err)
+	is.True(strings.Contains(string(data), "token: "+listen.UnreadToken+"\n"))
+	s := serving(t, "--tls")
+	_, stderr := s.stop()
+	is.Equal(stderr, "try: kubectl --server "+s.url+" --insecure-skip-tls-verify --token "+listen.UnreadToken+" get namespaces\n")
 }
 
 // The kubeconfig contains everything that a client needs: the address, the certificate to trust and a token.

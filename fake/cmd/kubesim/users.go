@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"flag"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/fake/listen"
 	"github.com/kubesim/kubesim/sim/auth"
 )
 
@@ -35,7 +37,7 @@ func (u *users) set(set *flag.FlagSet) {
 // kubeconfig returns a kubeconfig for the user of --kubeconfig-user, or for token if the flag is not set.
 func (u *users) kubeconfig(srv *fake.Server, l *fake.Listener, token string) ([]byte, error) {
 	if u.kubeconfigUser == "" {
-		return l.KubeConfig(token), nil
+		return l.KubeConfig(cmp.Or(token, listen.UnreadToken)), nil
 	}
 	name, groups, _ := strings.Cut(u.kubeconfigUser, ":")
 	cert, key, err := srv.IssueCertificate(name, strings.FieldsFunc(groups, func(r rune) bool { return r == ',' })...)
