@@ -240,7 +240,7 @@ test('a world goes out as a scenario file and comes back', async () => {
   const made = await page.locator('.entry').last().textContent()
   await page.locator('.bar nav button', { hasText: 'Share' }).click()
   const [download] = await Promise.all([page.waitForEvent('download'), page.locator('dialog button', { hasText: 'txtar' }).click()])
-  const file = join(mkdtempSync(join(tmpdir(), 'kubesim-')), 'world.txtar') // its name says that it is a scenario; Chromium's own has no end
+  const file = join(mkdtempSync(join(tmpdir(), 'kubesim-')), 'world.txtar') // the page knows a scenario by its extension, which Chromium's temporary file does not have
   copyFileSync(await download.path(), file)
   await closeDialog(page)
   await type(page, 'create configmap more')

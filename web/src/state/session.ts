@@ -290,8 +290,8 @@ export async function branch(id: string): Promise<void> {
   transcript.value = await told()
 }
 
-/** change sends a request whose answer moves the world or the lesson; it says whether the engine agreed. The log is mended by
- * amend before anything on the page sees the answer. */
+/** change sends a request that moves the world or the lesson, and returns the answer, or null if the engine refused it. amend may
+ * update the log before anything on the page sees the answer. */
 export async function change<T extends object = Answer>(kind: string, body: object = {}, amend?: (answer: T) => void): Promise<T | null> {
   busy.value++
   running.value ??= { line: kind, time: 0 }

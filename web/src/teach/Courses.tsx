@@ -58,7 +58,7 @@ function Link({ id, label, of }: { id: string; label: string; of: Course | Work 
 function Maker() {
   const [course, setCourse] = useState<Course>({ title: '', lessons: [] })
   const { title, lessons } = course
-  // A change is one of the newest state, which may not be drawn yet.
+  // Changes apply to the newest state, which the page may not have drawn yet.
   const change = (what: (now: Course) => Partial<Course>) => setCourse(now => ({ ...now, ...what(now) }))
   const rename = (title: string) => change(() => ({ title }))
   const add = (lesson: string) => change(now => ({ lessons: [...now.lessons, lesson] }))
