@@ -80,9 +80,9 @@ func (c *Cluster) bootLocked() error {
 		return err
 	}
 	o := boot.Options{Minor: c.servers.First().Minor(), At: c.clock.Now(), Port: cmp.Or(c.options.Port, boot.Port), Aggregate: !c.options.NoControllers,
-		Authentication: published, ServiceCIDR: c.options.ServicePrefix(), Served: c.servers.GroupVersions(), Last: bootRevision}
+		Authentication: published, ServiceCIDRs: c.options.ServicePrefixes(), Served: c.servers.GroupVersions(), Last: bootRevision}
 	for i := range c.servers.Len() {
-		address := fmt.Sprint(boot.AddressBase, i+1)
+		address := boot.Address(o.ServiceCIDRs, i)
 		if i == 0 {
 			address = cmp.Or(c.options.Advertise, address)
 		}

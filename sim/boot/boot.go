@@ -37,9 +37,9 @@ type Options struct {
 	Port int
 	// Aggregate sets the rules of aggregated ClusterRoles, as a controller does shortly after the start of a real cluster.
 	Aggregate bool
-	// ServiceCIDR is the range of Service addresses. The Service kubernetes has its first address. The zero value stands for the
-	// range in the data, 10.0.0.0/24.
-	ServiceCIDR netip.Prefix
+	// ServiceCIDRs are the ranges of Service addresses: one, or one of each IP family. The Service kubernetes has the first address
+	// of the first one. If empty, the range is that in the data, 10.0.0.0/24.
+	ServiceCIDRs []netip.Prefix
 	// Authentication is the data of the ConfigMap extension-apiserver-authentication (auth.Signers.Publish). If it is empty, the
 	// ConfigMap is not created.
 	Authentication map[string]string
@@ -55,12 +55,22 @@ type Server struct {
 	Address string // IP address
 }
 
-// The defaults of Server and of Options.Port: an address for documentation (RFC 5737), and kube-apiserver's --secure-port.
+// The defaults of Server and of Options.Port: an address for documentation (RFC 5737, RFC 3849), and kube-apiserver's --secure-port.
 const (
-	Host        = "kubesim"
-	AddressBase = "192.0.2."
-	Port        = 6443
+	Host         = "kubesim"
+	AddressBase  = "192.0.2."
+	AddressBase6 = "2001:db8::"
+	Port         = 6443
 )
+
+// Address returns the default address of server i, in the family of the first of the ServiceCIDRs.
+func Address(cidrs []netip.Prefix, i int) string {
+	base := AddressBase
+	if len(cidrs) > 0 && cidrs[0].Addr().Is6() {
+		base = AddressBase6
+	}
+	return fmt.Sprint(base, i+1)
+}
 
 // made caches the most recent results, newest first, because tests often create many Clusters with the same Options.
 var made struct {
@@ -76,7 +86,7 @@ const madeMax = 4
 func Store(o Options) (*mvcc.Store, error) {
 	made.Lock()
 	defer made.Unlock()
-	key := fmt.Sprintf("%s %v %d %q %v %q %v %d", o.Minor, o.Aggregate, o.Port, o.Servers, o.ServiceCIDR, o.Authentication, o.Served, o.Last)
+	key := fmt.Sprintf("%s %v %d %q %v %q %v %d", o.Minor, o.Aggregate, o.Port, o.Servers, o.ServiceCIDRs, o.Authentication, o.Served, o.Last)
 	store := made.stores.get(fmt.Sprint(o.At.Unix(), " ", key), func() *mvcc.Store {
 		return made.templates.get(key, func() *template { return newTemplate(o) }).store(o.At)
 	})

@@ -4,10 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/binary"
-	"fmt"
 	"maps"
+	"net"
+	"strconv"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/builtin/core"
 	"github.com/kubesim/kubesim/sim/builtin/rbac"
 	"github.com/kubesim/kubesim/sim/object"
 )
@@ -38,11 +40,17 @@ func (o Options) adapt(x own) []own {
 		if ip := o.serviceAddress(); ip != "" {
 			x.obj.Set(ip, "spec", "clusterIP")
 			x.obj.Set([]any{ip}, "spec", "clusterIPs")
+			x.obj.Set([]any{o.family()}, "spec", "ipFamilies")
 		}
-	case x.obj.Kind() == "ServiceCIDR" && o.ServiceCIDR.IsValid():
-		x.obj.Set([]any{o.ServiceCIDR.Masked().String()}, "spec", "cidrs")
-	case x.obj.Kind() == "IPAddress" && o.ServiceCIDR.IsValid():
+	case x.obj.Kind() == "ServiceCIDR" && len(o.ServiceCIDRs) > 0:
+		var all []any
+		for _, p := range o.ServiceCIDRs {
+			all = append(all, p.Masked().String())
+		}
+		x.obj.Set(all, "spec", "cidrs")
+	case x.obj.Kind() == "IPAddress" && len(o.ServiceCIDRs) > 0:
 		x.obj.Set(o.serviceAddress(), "metadata", "name")
+		x.obj.Set(o.family(), "metadata", "labels", "ipaddress.kubernetes.io/ip-family")
 	case x.obj.Kind() == "Endpoints":
 		subset := first(x.obj, "subsets")
 		first(subset, "ports")["port"] = int64(o.Port)
@@ -57,7 +65,7 @@ func (o Options) adapt(x own) []own {
 		for _, s := range o.Servers {
 			endpoints = append(endpoints, map[string]any{"addresses": []any{s.Address}, "conditions": map[string]any{"ready": true}})
 		}
-		x.obj["endpoints"] = endpoints
+		x.obj["endpoints"], x.obj["addressType"] = endpoints, o.family()
 	case x.obj.Kind() == "Lease":
 		return o.leases(x)
 	default:
@@ -69,11 +77,14 @@ func (o Options) adapt(x own) []own {
 
 // serviceAddress returns the cluster IP of the Service kubernetes, or "" if it is the one in the data.
 func (o Options) serviceAddress() string {
-	if !o.ServiceCIDR.IsValid() {
+	if len(o.ServiceCIDRs) == 0 {
 		return ""
 	}
-	return o.ServiceCIDR.Masked().Addr().Next().String()
+	return o.ServiceCIDRs[0].Masked().Addr().Next().String()
 }
+
+// family returns the IP family of the Service kubernetes and of its endpoints.
+func (o Options) family() string { return core.FamilyOf(o.serviceAddress()) }
 
 // first returns the first object in the list at the path.
 func first(obj object.Object, path ...string) object.Object { return object.As(obj.List(path...)[0]) }
@@ -116,7 +127,7 @@ func (o Options) leases(x own) []own {
 		name := LeaseName(s.Host)
 		obj.Set(name, "metadata", "name")
 		obj.Set(s.Host, "metadata", "labels", "kubernetes.io/hostname")
-		obj.Set(fmt.Sprintf("%s:%d", s.Address, o.Port), "metadata", "annotations", "kubernetes.io/peer-advertise-address")
+		obj.Set(net.JoinHostPort(s.Address, strconv.Itoa(o.Port)), "metadata", "annotations", "kubernetes.io/peer-advertise-address")
 		obj.Set(name+"_"+noUID, "spec", "holderIdentity")
 		all = append(all, own{d: x.d, obj: obj})
 	}

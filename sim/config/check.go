@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/trace"
@@ -14,8 +15,9 @@ import (
 // maxNodes is the maximum number of nodes that Kubernetes supports.
 const maxNodes = 5000
 
-// smallestCIDR is the prefix length of the smallest allowed Service range: kube-apiserver requires at least eight addresses.
-const smallestCIDR = 29
+// smallestCIDR and largestCIDR are the numbers of variable bits in the smallest and the largest allowed Service range.
+// kube-apiserver requires at least eight addresses, and allocates none from a larger IPv6 range.
+const smallestCIDR, largestCIDR = 3, 64
 
 // GateCBOR is the feature gate for CBOR (KEP-4222). It is disabled by default in all versions.
 const GateCBOR = "CBORServingAndStorage"
@@ -38,22 +40,38 @@ func (c *Cluster) Check() error {
 	if needsCBOR := func(s Server) bool { return s.FeatureGates[GateCBOR] }; c.CBOR == nil && slices.ContainsFunc(c.Replicas, needsCBOR) {
 		return fmt.Errorf("feature gate %s: it needs the option CBOR: cbor.Codec{}, of package github.com/kubesim/kubesim/sim/cbor", GateCBOR)
 	}
+	return c.checkNetwork()
+}
+
+// checkNetwork checks the address ranges of services, and that the first one has the family of the API server's address.
+func (c *Cluster) checkNetwork() error {
 	if c.ServiceCIDR == "" {
 		return nil
 	}
-	if p, err := netip.ParsePrefix(c.ServiceCIDR); err != nil || !p.Addr().Is4() || p.Bits() > smallestCIDR {
-		return fmt.Errorf("Service CIDR %q: it must be an IPv4 range with at least 8 addresses, for example 10.0.0.0/24", c.ServiceCIDR)
+	all := c.ServicePrefixes()
+	if len(all) == 0 || len(all) > 2 || len(all) == 2 && all[0].Addr().Is4() == all[1].Addr().Is4() {
+		return fmt.Errorf("Service CIDR %q: it must be a range with at least 8 addresses, for example 10.0.0.0/24, or one of each IP family: "+
+			"10.0.0.0/24,fd00::/112. An IPv6 range has at most 64 variable bits", c.ServiceCIDR)
+	}
+	if addr, err := netip.ParseAddr(c.Advertise); err == nil && addr.Is4() != all[0].Addr().Is4() {
+		return fmt.Errorf("service IP family %q must match public address family %q", all[0], c.Advertise)
 	}
 	return nil
 }
 
-// ServicePrefix returns the parsed ServiceCIDR, or the zero Prefix if it is empty. Check must have accepted it.
-func (c *Cluster) ServicePrefix() netip.Prefix {
+// ServicePrefixes returns the ranges in ServiceCIDR, or nil if one of them is invalid.
+func (c *Cluster) ServicePrefixes() (all []netip.Prefix) {
 	if c.ServiceCIDR == "" {
-		return netip.Prefix{}
+		return nil
 	}
-	p, _ := netip.ParsePrefix(c.ServiceCIDR)
-	return p
+	for text := range strings.SplitSeq(c.ServiceCIDR, ",") {
+		p, err := netip.ParsePrefix(strings.TrimSpace(text))
+		if n := p.Addr().BitLen() - p.Bits(); err != nil || n < smallestCIDR || n > largestCIDR {
+			return nil
+		}
+		all = append(all, p)
+	}
+	return all
 }
 
 // Saved returns the configuration for running a saved cluster in this process. Fields that are part of the JSON come from saved,

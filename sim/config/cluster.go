@@ -108,8 +108,9 @@ type Cluster struct {
 	// pod if it has no kubelet. A real store takes about a millisecond, and some controllers rely on it. If 0, clients see both
 	// writes at once, in order. With a manual clock the request waits for Clock.Advance.
 	WriteGap time.Duration `json:",omitempty"`
-	// ServiceCIDR is the IPv4 range of Service addresses (--service-cluster-ip-range). The Service kubernetes has its first
-	// address. The default is 10.0.0.0/24.
+	// ServiceCIDR is the range of Service addresses (--service-cluster-ip-range), or one range of each IP family, separated by a
+	// comma: "10.0.0.0/24,fd00::/112". The first one has the default family, and the Service kubernetes has its first address. With
+	// both families, nodes and pods have two addresses. The default is 10.0.0.0/24.
 	ServiceCIDR string `json:",omitempty"`
 	// Advertise is the address of the first API server in the endpoints of the Service kubernetes (--advertise-address). The default is
 	// 192.0.2.1.

@@ -103,7 +103,7 @@ func (q *Request) ended() *status.Status {
 func (r *Registry) context(q *Request) *resource.Context {
 	ctx := &resource.Context{
 		Now: r.Backend.Now(), Definition: q.Definition, Subresource: q.Subresource, Namespace: q.Namespace, Name: q.Name,
-		DryRun: q.DryRun, Options: q.Options, Deadline: q.Deadline, User: q.User, Verb: q.Verb, By: q.By, Asker: q.Asker, Server: r.Server, NoPrivileged: r.NoPrivileged, ServiceCIDR: r.Config.ServicePrefix(), Warn: q.warn, Audit: q.annotate, Objects: Reader{r, q.Asker},
+		DryRun: q.DryRun, Options: q.Options, Deadline: q.Deadline, User: q.User, Verb: q.Verb, By: q.By, Asker: q.Asker, Server: r.Server, NoPrivileged: r.NoPrivileged, ServiceCIDRs: r.Config.ServicePrefixes(), Warn: q.warn, Audit: q.annotate, Objects: Reader{r, q.Asker},
 		Random: func(n int) int { return r.Backend.Random("allocation", n) },
 		UID:    r.newUID,
 		Tokens: r.Tokens,

@@ -173,8 +173,8 @@ type Context struct {
 	// NoPrivileged rejects privileged containers, like a server without --allow-privileged.
 	NoPrivileged bool
 
-	// ServiceCIDR is the address range of services if no ServiceCIDR is stored. The zero value means 10.0.0.0/24.
-	ServiceCIDR netip.Prefix
+	// ServiceCIDRs are the configured address ranges of services: one, or one of each IP family. If empty, it is 10.0.0.0/24.
+	ServiceCIDRs []netip.Prefix
 
 	// Found contains the errors of the validation steps before the current one.
 	Found field.ErrorList

@@ -16,8 +16,8 @@ import (
 //
 //	ServiceCIDRs ─ rangesOf ─▶ a range ─ draw ─▶ an address ─ Reserve ─▶ IPAddress ─▶ the Service
 //
-// A cluster without ServiceCIDRs, such as a bare one, has no IPAddresses. Addresses are drawn from Context.ServiceCIDR,
-// and those of the stored services are in use.
+// A cluster without ServiceCIDRs, such as a bare one, has no IPAddresses. Addresses are drawn from Context.ServiceCIDRs, and those of
+// the stored services are in use.
 const (
 	ipAddresses = "ipaddresses.networking.k8s.io"
 
@@ -34,56 +34,94 @@ var (
 	errNotReady     = errors.New("allocator not ready")
 )
 
-// allocateAddresses allocates the cluster IP of a service. On update it does so only if the service was an ExternalName
-// service. If the service becomes an ExternalName service, it releases the address.
+// allocateAddresses allocates the cluster IPs of a service, one of each of its families. On update it does so only if the service
+// was an ExternalName service, or gets a second family. It releases addresses that the service no longer needs.
 func (t *taken) allocateAddresses(obj, old object.Object) (field.ErrorList, *status.Status) {
 	spec, was := obj.At("spec"), old.At("spec")
-	external := spec.String("type") == typeExternalName
-	if was != nil && was.String("type") != typeExternalName {
-		if external && t.ctx.Reservations != nil {
-			for _, of := range t.reservations(was) {
-				t.ctx.Reservations.Release(of)
-			}
-		}
+	families, before, first := spec.Strings("ipFamilies"), was.Strings("ipFamilies"), 0
+	switch hadNone := was == nil || was.String("type") == typeExternalName; {
+	case hadNone && (spec.String("type") == typeExternalName || isHeadless(spec)), staysPreferDual(spec, was), isHeadless(was):
+		return nil, nil
+	case hadNone:
+	case spec.String("type") == typeExternalName:
+		t.release(was, 0)
+		return nil, nil
+	case len(before) == 2 && len(families) == 1:
+		t.release(was, 1)
+		return nil, nil
+	case len(before) == 1 && len(families) == 2:
+		first = 1
+	default:
 		return nil, nil
 	}
 	ips := spec.Strings("clusterIPs")
-	switch {
-	case external || len(ips) > 0 && ips[0] == headless:
-		return nil, nil
-	case len(ips) > 0:
-		if _, ok := field.ParseIP(ips[0]); !ok { // validation does not check an address that was already stored
-			return nil, status.Internal(fmt.Errorf("failed to parse service IP %q", ips[0]))
+	for len(ips) < len(families) {
+		ips = append(ips, "")
+	}
+	for i := first; i < len(families); i++ {
+		if errs, failure := t.allocateAddress(obj, ips, i, families[i]); len(errs) > 0 || failure != nil {
+			return errs, failure
 		}
-		if err := t.takeAddress(obj, ips[0]); err != nil {
-			return field.ErrorList{field.Invalid(addressesPath, ips, "failed to allocate IP "+ips[0]+": "+err.Error())}, nil
+	}
+	spec["clusterIP"], spec["clusterIPs"] = ips[0], object.FromStrings(ips)
+	return nil, nil
+}
+
+// release releases the addresses of a service from index first on.
+func (t *taken) release(was object.Object, first int) {
+	if t.ctx.Reservations == nil {
+		return
+	}
+	for _, of := range t.reservations(was, first) {
+		t.ctx.Reservations.Release(of)
+	}
+}
+
+// allocateAddress allocates ips[i]. If it is empty, it becomes a free address of the family.
+func (t *taken) allocateAddress(obj object.Object, ips []string, i int, family string) (field.ErrorList, *status.Status) {
+	if ip := ips[i]; ip != "" {
+		if _, ok := field.ParseIP(ip); !ok { // validation does not check an address that was already stored
+			return nil, status.Internal(fmt.Errorf("failed to parse service IP %q", ip))
+		}
+		if err := t.takeAddress(obj, ip); err != nil {
+			return field.ErrorList{field.Invalid(addressesPath, ips, "failed to allocate IP "+ip+": "+err.Error())}, nil
 		}
 		return nil, nil
 	}
-	ip, err := t.nextAddress(obj)
+	ip, err := t.nextAddress(obj, family)
 	switch {
 	case errors.Is(err, errFull):
 		return nil, status.Internal(fmt.Errorf("failed to allocate a serviceIP for Service %q: %w", obj.Name(), err))
 	case err != nil:
-		return field.ErrorList{field.Invalid(addressesPath, []string{""}, "failed to allocate IP: "+err.Error())}, nil
+		return field.ErrorList{field.Invalid(addressesPath, ips, "failed to allocate IP: "+err.Error())}, nil
 	}
-	spec["clusterIP"], spec["clusterIPs"] = ip, []any{ip}
+	ips[i] = ip
 	return nil, nil
 }
 
-// nextAddress allocates any free address. If there are several ranges, it starts with a random one. A dry run returns the
-// network address of a range.
-func (t *taken) nextAddress(obj object.Object) (string, error) {
+// rangesFor returns the ranges of a family.
+func (t *taken) rangesFor(family string) (all []addressRange) {
+	for _, r := range t.ranges {
+		if FamilyOf(r.String()) == family {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// nextAddress allocates any free address of a family. If there are several ranges, it starts with a random one. A dry run returns
+// the network address of a range.
+func (t *taken) nextAddress(obj object.Object, family string) (string, error) {
 	if t.ctx.DryRun {
-		r, err := t.dryRange("")
+		r, err := t.dryRange("", family)
 		return r.Addr().String(), err
 	}
-	first := 0
-	if len(t.ranges) > 1 {
-		first = t.ctx.Random(len(t.ranges))
+	first, ranges := 0, t.rangesFor(family)
+	if len(ranges) > 1 {
+		first = t.ctx.Random(len(ranges))
 	}
-	for i := range t.ranges {
-		r := t.ranges[(first+i)%len(t.ranges)]
+	for i := range ranges {
+		r := ranges[(first+i)%len(ranges)]
 		if !r.ready {
 			continue
 		}
@@ -113,7 +151,7 @@ func (t *taken) nextIn(obj object.Object, r addressRange) (ip string, err error)
 // takeAddress allocates the address that a client has chosen. In a dry run it does not check whether the address is in use.
 func (t *taken) takeAddress(obj object.Object, ip string) error {
 	if t.ctx.DryRun {
-		r, err := t.dryRange(ip)
+		r, err := t.dryRange(ip, FamilyOf(ip))
 		if err == nil && !r.has(ip) { // this error is that of a single range, not of the allocator that searches all ranges
 			err = fmt.Errorf("the provided IP (%s) is not in the valid range. The range of valid IPs is %s", ip, r)
 		}
@@ -127,11 +165,11 @@ func (t *taken) takeAddress(obj object.Object, ip string) error {
 	return errOtherNetwork
 }
 
-// dryRange returns a range for a dry run. The real server uses any range. Here it is a ready range that contains the address, if
-// there is one.
-func (t *taken) dryRange(ip string) (addressRange, error) {
+// dryRange returns a range of a family for a dry run. The real server uses any range. Here it is a ready range that contains the
+// address, if there is one.
+func (t *taken) dryRange(ip, family string) (addressRange, error) {
 	var ready []addressRange
-	for _, r := range t.ranges {
+	for _, r := range t.rangesFor(family) {
 		if r.ready && r.has(ip) {
 			return r, nil
 		}
@@ -190,14 +228,14 @@ func addressName(ip string) string {
 	return ip
 }
 
-// reservations returns the IPAddresses that belong to a service. It omits addresses outside all ranges, which remain when the
-// service is deleted.
-func (t *taken) reservations(spec object.Object) (all []resource.Reservation) {
+// reservations returns the IPAddresses that belong to a service, from its address with the index first on. It omits addresses
+// outside all ranges, which remain when the service is deleted.
+func (t *taken) reservations(spec object.Object, first int) (all []resource.Reservation) {
 	if !t.keeps || spec.String("type") == typeExternalName || isHeadless(spec) {
 		return nil
 	}
-	for _, ip := range spec.Strings("clusterIPs") {
-		if slices.ContainsFunc(t.ranges, func(r addressRange) bool { return r.has(ip) }) {
+	for i, ip := range spec.Strings("clusterIPs") {
+		if i >= first && slices.ContainsFunc(t.ranges, func(r addressRange) bool { return r.has(ip) }) {
 			all = append(all, resource.Reservation{Storage: ipAddresses, Name: addressName(ip)})
 		}
 	}
@@ -206,5 +244,5 @@ func (t *taken) reservations(spec object.Object) (all []resource.Reservation) {
 
 // releaseService implements Strategy.AfterDelete for services.
 func releaseService(stored resource.Reader, obj object.Object) []resource.Reservation {
-	return takenNow(&resource.Context{Objects: stored}).reservations(obj.At("spec"))
+	return takenNow(&resource.Context{Objects: stored}).reservations(obj.At("spec"), 0)
 }

@@ -19,7 +19,7 @@ const (
 
 var addressesPath = field.Root("spec.clusterIPs")
 
-// initFamilies sets ipFamilyPolicy and ipFamilies of a service on a cluster with one family (KEP-563). was is nil on
+// initFamilies sets ipFamilyPolicy and ipFamilies of a service (KEP-563; Allocators.initIPFamilyFields). was is nil on
 // create.
 func initFamilies(ctx *resource.Context, spec, was object.Object) field.ErrorList {
 	if spec.String("type") == typeExternalName || staysPreferDual(spec, was) {
@@ -39,23 +39,22 @@ func initFamilies(ctx *resource.Context, spec, was object.Object) field.ErrorLis
 		shrinkFamilies(at, spec, was)
 	}
 	checkSingleStack(at)
-	if inferFamilies(at, spec); len(at.Errors()) > 0 {
+	configured := familiesOf(ctx)
+	if inferFamilies(at, spec, configured); len(at.Errors()) > 0 {
 		return at.Errors()
 	}
-	if bare {
-		bothFamilies(spec)
-		return nil
-	}
-	if policy := at.Child("ipFamilyPolicy"); policy.String() == requireDual {
-		policy.InvalidEnum("this cluster is not configured for dual-stack services")
-	}
-	for family := range at.Each("ipFamilies") {
-		if family.String() != clusterFamily {
-			family.InvalidEnum("not configured on this cluster")
+	if !bare {
+		if policy := at.Child("ipFamilyPolicy"); policy.String() == requireDual && len(configured) < 2 {
+			policy.InvalidEnum("this cluster is not configured for dual-stack services")
+		}
+		for family := range at.Each("ipFamilies") {
+			if !slices.Contains(configured, family.String()) {
+				family.InvalidEnum("not configured on this cluster")
+			}
 		}
 	}
-	if len(at.Errors()) == 0 && at.Len("ipFamilies") == 0 {
-		spec["ipFamilies"] = []any{clusterFamily}
+	if len(at.Errors()) == 0 {
+		completeFamilies(spec, configured[0], bare || len(configured) == 2)
 	}
 	return at.Errors()
 }
@@ -94,7 +93,7 @@ func checkSingleStack(at field.Cursor) {
 }
 
 // inferFamilies adds missing families to ipFamilies according to the addresses.
-func inferFamilies(at field.Cursor, spec object.Object) {
+func inferFamilies(at field.Cursor, spec object.Object, configured []string) {
 	addresses := at.Child("clusterIPs")
 	for i, ip := range addresses.Strings() {
 		if ip == headless {
@@ -106,7 +105,7 @@ func inferFamilies(at field.Cursor, spec object.Object) {
 		}
 		switch {
 		case i < len(spec.List("ipFamilies")):
-		case family != clusterFamily:
+		case !slices.Contains(configured, family):
 			addresses.Index(i).Invalid(addresses.Value(), family+" is not configured on this cluster")
 		default:
 			spec["ipFamilies"] = append(spec.List("ipFamilies"), family)
@@ -114,14 +113,14 @@ func inferFamilies(at field.Cursor, spec object.Object) {
 	}
 }
 
-// bothFamilies completes the families of a headless service without a selector, which may have both families on any
-// cluster.
-func bothFamilies(spec object.Object) {
+// completeFamilies adds the first family of a service, and the second one if both are possible and the policy is not SingleStack.
+// They are possible on a cluster with both, and on any cluster for a headless service without a selector.
+func completeFamilies(spec object.Object, first string, both bool) {
 	families := spec.List("ipFamilies")
 	if len(families) == 0 {
-		families = []any{clusterFamily}
+		families = []any{first}
 	}
-	if len(families) < 2 && spec.String("ipFamilyPolicy") != singleStack {
+	if both && len(families) < 2 && spec.String("ipFamilyPolicy") != singleStack {
 		other := "IPv6"
 		if families[0] == other {
 			other = "IPv4"

@@ -2,6 +2,7 @@ package core
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"net/netip"
 
 	"github.com/kubesim/kubesim/sim/field"
@@ -11,13 +12,26 @@ import (
 
 const serviceCIDRs = "servicecidrs.networking.k8s.io"
 
-// clusterFamily is the only configured address family.
-const clusterFamily = "IPv4"
-
 var defaultServiceCIDR = netip.MustParsePrefix("10.0.0.0/24")
 
-// addressRange is a range of numbered addresses: 0 is the network address, and last+1 is the broadcast address
-// (calculateRangeOffset of ipallocator).
+// configuredRanges returns the configured ranges of services: one, or one of each family. The first one has the default family.
+func configuredRanges(ctx *resource.Context) []netip.Prefix {
+	if len(ctx.ServiceCIDRs) == 0 {
+		return []netip.Prefix{defaultServiceCIDR}
+	}
+	return ctx.ServiceCIDRs
+}
+
+// familiesOf returns the families of the configured ranges.
+func familiesOf(ctx *resource.Context) (families []string) {
+	for _, p := range configuredRanges(ctx) {
+		families = append(families, FamilyOf(p.String()))
+	}
+	return families
+}
+
+// addressRange is a range of numbered addresses. Number 0 is the network address. An IPv4 range ends with the broadcast address,
+// which has the number last+1 (NewIPAllocator of ipallocator).
 type addressRange struct {
 	netip.Prefix
 	drawn, last int  // numbers of the first address that is drawn and of the last address; the first address is 1
@@ -25,34 +39,36 @@ type addressRange struct {
 }
 
 func rangeOf(p netip.Prefix) addressRange {
-	if !p.IsValid() {
-		p = defaultServiceCIDR
+	p = p.Masked()
+	size := 1 << min(p.Addr().BitLen()-p.Bits(), bits.UintSize-2)
+	r := addressRange{Prefix: p, drawn: 1, last: size - 1, ready: true}
+	if p.Addr().Is4() {
+		r.last--
 	}
-	size := 1 << (32 - p.Bits())
-	r := addressRange{Prefix: p.Masked(), drawn: 1, last: size - 2, ready: true}
 	if size > 16 {
 		r.drawn += min(max(size/16, 16), 256)
 	}
 	return r
 }
 
+// low returns the low 64 bits of an address. They contain the number of an address in its range, because an IPv6 range of
+// services has at least 64 bits in common.
+func low(addr netip.Addr) uint64 {
+	b := addr.As16()
+	return binary.BigEndian.Uint64(b[8:])
+}
+
 // at returns the address with number i.
 func (r addressRange) at(i int) string {
-	b := r.Addr().As4()
-	var out [4]byte
-	binary.BigEndian.PutUint32(out[:], binary.BigEndian.Uint32(b[:])+uint32(i))
-	return netip.AddrFrom4(out).String()
+	b := r.Addr().As16()
+	binary.BigEndian.PutUint64(b[8:], low(r.Addr())+uint64(i))
+	return netip.AddrFrom16(b).Unmap().String()
 }
 
 // has reports whether the range contains an address that a service can use.
 func (r addressRange) has(ip string) bool {
 	addr, ok := field.ParseIP(ip)
-	if !ok || !r.Contains(addr) {
-		return false
-	}
-	a, b := addr.As4(), r.Addr().As4()
-	i := int(binary.BigEndian.Uint32(a[:]) - binary.BigEndian.Uint32(b[:]))
-	return i > 0 && i <= r.last
+	return ok && r.Contains(addr) && addr != r.Addr() && (addr.Is6() || low(addr)-low(r.Addr()) <= uint64(r.last))
 }
 
 // rangesOf returns the ranges of all ServiceCIDRs without duplicates (KEP-1880; syncAllocators of the real server's
@@ -76,11 +92,11 @@ func rangesOf(stored resource.Reader) []addressRange {
 	return all
 }
 
-// rangesIn returns the ranges of a ServiceCIDR that have the configured family.
+// rangesIn returns the ranges of a ServiceCIDR. IPv6 ranges with more than 64 variable bits are never used, as in the real server.
 func rangesIn(obj object.Object) (all []addressRange) {
 	ready := obj.DeletionTimestamp() == "" && cidrReady(obj)
 	for _, cidr := range obj.Strings("spec", "cidrs") {
-		if p, err := netip.ParsePrefix(cidr); err == nil && p.Addr().Is4() {
+		if p, err := netip.ParsePrefix(cidr); err == nil && p.Addr().BitLen()-p.Bits() <= 64 {
 			r := rangeOf(p)
 			r.ready = ready
 			all = append(all, r)

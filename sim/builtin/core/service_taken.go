@@ -33,7 +33,9 @@ type taken struct {
 func takenNow(ctx *resource.Context) *taken {
 	t := &taken{ctx: ctx, ranges: rangesOf(ctx.Objects)}
 	if t.keeps = len(t.ranges) > 0; !t.keeps {
-		t.ranges = []addressRange{rangeOf(ctx.ServiceCIDR)}
+		for _, p := range configuredRanges(ctx) {
+			t.ranges = append(t.ranges, rangeOf(p))
+		}
 	}
 	return t
 }

@@ -184,7 +184,7 @@ func TestAddressesRunOut(t *testing.T) {
 	is := is.New(t)
 	r := kindtest.New(t, served, "services")
 	seen := map[string]bool{}
-	r.Ctx.ServiceCIDR = netip.MustParsePrefix("10.96.7.130/26") // .128 to .191
+	r.Ctx.ServiceCIDRs = []netip.Prefix{netip.MustParsePrefix("10.96.7.130/26")} // .128 to .191
 	for range 62 {
 		obj, errs := r.Create(`{'metadata':{'name':'s'},'spec':{'ports':[{'port':80}]}}`)
 		is.Equal(errs, "")
