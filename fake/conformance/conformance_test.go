@@ -58,7 +58,15 @@ func TestOverHTTP(t *testing.T) {
 
 // server returns a server in virtual time with the replicas with which a case was recorded.
 func server(t *testing.T, c conformance.Case) *fake.Server {
-	return fake.RunT(t, fake.Options{Clock: clock.System{}, Auth: auth.RBAC, NoControllers: true, Replicas: replicasFor(c)})
+	return fake.RunT(t, fake.Options{Clock: clock.System{}, Auth: auth.RBAC, NoControllers: true, Replicas: replicasFor(c), ServiceCIDR: rangesFor(c)})
+}
+
+// rangesFor returns the ranges of services with which a case was recorded, or "" for the default.
+func rangesFor(c conformance.Case) string {
+	if c.Area == conformance.DualStack {
+		return "10.0.0.0/24,fd00::/112"
+	}
+	return ""
 }
 
 // played returns the cases to play: all of them or, with -short, every twelfth case of each area. It fails the test if err is not

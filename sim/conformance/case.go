@@ -91,6 +91,9 @@ func (c Case) Minor() string {
 // kinds that kubesim has: ClusterTrustBundle, PodCertificateRequest, StorageVersionMigrator.
 const AllVersions = "all-versions"
 
+// DualStack is the area of cases that need a server with --service-cluster-ip-range=10.0.0.0/24,fd00::/112.
+const DualStack = "dual-stack"
+
 // ID returns "area/name".
 func (c Case) ID() string { return c.Area + "/" + c.Name }
 

@@ -15,6 +15,7 @@ var (
 	wholeTime  = regexp.MustCompile(`^` + timeForm.String() + `$`)
 	wholeUUID  = regexp.MustCompile(`^` + uuidForm.String() + `$`)
 	wholeIP    = regexp.MustCompile(`^\d+\.\d+\.\d+\.\d+$`)
+	wholeIPv6  = regexp.MustCompile(`^[0-9a-f:]*:[0-9a-f:]*$`)
 	ageCell    = regexp.MustCompile(`(?m)^  - ([0-9]+[smhdy]){1,2}$`)
 	tooLarge   = regexp.MustCompile(`Too large resource version: \S+, current: \S+`)
 	tooOld     = regexp.MustCompile(`too old resource version: \S+ \(\S+\)`)
@@ -204,6 +205,8 @@ func (n *normaliser) string(v, key, kind string) string {
 		return n.label("continue", v)
 	case (key == "clusterIP" || key == "clusterIPs") && wholeIP.MatchString(v):
 		return "<ip>"
+	case (key == "clusterIP" || key == "clusterIPs") && wholeIPv6.MatchString(v):
+		return "<ip6>"
 	case wholeTime.MatchString(v):
 		return "<time>"
 	}

@@ -300,6 +300,9 @@ func TestTarget(t *testing.T) {
 	if beta, err := (request{method: "GET", target: "/apis/certificates.k8s.io/v1beta1"}).send(context.Background(), target); err == nil {
 		target.DefaultAPI = beta.status != http.StatusOK
 	}
+	if ranges, err := (request{method: "GET", target: "/apis/networking.k8s.io/v1/servicecidrs/kubernetes"}).send(context.Background(), target); err == nil {
+		target.SingleStack = !strings.Contains(string(ranges.body), "fd00::/112")
+	}
 	target.NoControl = clock.status != http.StatusOK // a real server
 	if os.Getenv("KUBESIM_RECORD") != "" {
 		done, err := Record(t.Context(), target, "testdata/cases")

@@ -22,6 +22,8 @@ type Target struct {
 	Minor string
 	// DefaultAPI reports that the server does not serve the API versions that are off by default. The cases of AllVersions do not run.
 	DefaultAPI bool
+	// SingleStack reports that services have addresses of one IP family. The cases of DualStack do not run.
+	SingleStack bool
 
 	// NoControl is set if the server, like a real one, does not support POST /sim/v1/compact and /sim/v1/expire.
 	NoControl bool
