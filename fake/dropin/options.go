@@ -65,7 +65,7 @@ func read(args []string) (*servers, error) {
 	s.readAudit()
 	s.readPlugins()
 	s.readAPI()
-	s.readNetwork()
+	s.readTimeouts()
 	if s.wrong != nil {
 		return s, s.wrong
 	}
@@ -276,10 +276,8 @@ func (s *servers) switches(flag string) map[string]bool {
 	return out
 }
 
-// readNetwork sets the address range of services, and checks the timeouts of requests.
-func (s *servers) readNetwork() {
-	first, _, _ := strings.Cut(s.last("service-cluster-ip-range"), ",") // the flag is a string, so the last use counts
-	s.options.ServiceCIDR = strings.TrimSpace(first)
+// readTimeouts checks the timeouts of requests.
+func (s *servers) readTimeouts() {
 	if s.options.RequestTimeout < 0 {
 		s.fails(errors.New("--request-timeout can not be negative value"))
 	}

@@ -74,6 +74,21 @@ func (c *Cluster) ServicePrefixes() (all []netip.Prefix) {
 	return all
 }
 
+// Families returns the IP families of Services, nodes and pods: IPv4, IPv6, or both in the order of ServiceCIDR.
+func (c *Cluster) Families() (families []string) {
+	for _, p := range c.ServicePrefixes() {
+		if p.Addr().Is4() {
+			families = append(families, "IPv4")
+		} else {
+			families = append(families, "IPv6")
+		}
+	}
+	if len(families) == 0 {
+		return []string{"IPv4"}
+	}
+	return families
+}
+
 // Saved returns the configuration for running a saved cluster in this process. Fields that are part of the JSON come from saved,
 // and all others from c.
 func (c *Cluster) Saved(saved Cluster) Cluster {

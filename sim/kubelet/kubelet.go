@@ -64,6 +64,7 @@ const prefix = "kubelet-"
 //	node-7                        ─▶ byName      ─▶ kubelet-node-7
 //	Secret web/key                ─▶ byNeed      ─▶ the kubelets with pods of web that wait for an object
 type Nodes struct {
+	families []string            // the IP families of the cluster
 	all      []*Kubelet          // the first kubelet stores the contents of persistent volumes
 	named    map[string]*Kubelet // kubelets by node name
 	clients  Clients
@@ -82,7 +83,7 @@ type Clients interface {
 // New returns the kubelets of a cluster. They also use their clients outside of reconciles. The timers of their sessions run on
 // schedule.
 func New(o *config.Cluster, clients Clients, schedule *clock.Schedule) *Nodes {
-	n := &Nodes{named: map[string]*Kubelet{}, clients: clients, schedule: schedule, waiting: map[string]map[*Kubelet]bool{}}
+	n := &Nodes{families: o.Families(), named: map[string]*Kubelet{}, clients: clients, schedule: schedule, waiting: map[string]map[*Kubelet]bool{}}
 	for i := range o.Nodes {
 		k := &Kubelet{nodes: n, node: fmt.Sprintf("node-%d", i+1), index: i, images: o.Images}
 		n.all = append(n.all, k)

@@ -54,13 +54,13 @@ func (k *Kubelet) register(api *controller.Client) *status.Status {
 
 // newNode returns the Node that a kubelet registers.
 func (k *Kubelet) newNode(api *controller.Client, now time.Time) object.Object {
-	cidr := k.podRange() + "0/24"
+	cidrs := k.podCIDRs()
 	labels := map[string]any{"kubernetes.io/hostname": k.node, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64",
 		"beta.kubernetes.io/os": "linux", "beta.kubernetes.io/arch": "amd64", "topology.kubernetes.io/region": "region-1",
 		"topology.kubernetes.io/zone": fmt.Sprintf("zone-%d", k.index%3+1)}
 	node := object.Object{"kind": "Node", "apiVersion": "v1", "metadata": map[string]any{"name": k.node, "labels": labels,
 		"annotations": map[string]any{"volumes.kubernetes.io/controller-managed-attach-detach": "true"}},
-		"spec": map[string]any{"podCIDR": cidr, "podCIDRs": []any{cidr}, "providerID": "kubesim:///" + k.node}}
+		"spec": map[string]any{"podCIDR": cidrs[0], "podCIDRs": object.FromStrings(cidrs), "providerID": "kubesim:///" + k.node}}
 	k.setStatus(api, node, now)
 	return node
 }
@@ -88,8 +88,11 @@ func (k *Kubelet) describe(api *controller.Client, node object.Object) {
 	}
 	node.Set(amounts(), "status", "capacity")
 	node.Set(amounts(), "status", "allocatable")
-	node.Set([]any{map[string]any{"type": "InternalIP", "address": k.hostIP()}, map[string]any{"type": "Hostname", "address": k.node}},
-		"status", "addresses")
+	var addresses []any
+	for _, ip := range k.hostIPs() {
+		addresses = append(addresses, map[string]any{"type": "InternalIP", "address": ip})
+	}
+	node.Set(append(addresses, map[string]any{"type": "Hostname", "address": k.node}), "status", "addresses")
 	node.Set(map[string]any{"kubeletEndpoint": map[string]any{"Port": int64(10250)}}, "status", "daemonEndpoints")
 	id := digest("machine", k.node)
 	release, _ := schema.ReleaseOf(api.Minor())
@@ -149,52 +152,4 @@ func (k *Kubelet) renew(api *controller.Client, at time.Time) *status.Status {
 			map[string]any{"apiVersion": "v1", "kind": "Node", "name": k.node, "uid": node.UID()}}},
 		"spec": map[string]any{"holderIdentity": k.node, "leaseDurationSeconds": int64(leaseDuration), "renewTime": renewed}})
 	return s
-}
-
-// podRange returns the prefix of the node's pod addresses. The ranges of nodes are 10.244.0.0/16 to 10.255.0.0/16, followed by
-// those from 10.128.0.0/16.
-func (k *Kubelet) podRange() string {
-	if k.memory.Range != "" {
-		return k.memory.Range
-	}
-	const first, last, next = 244, 255, 128
-	second := first + k.index/256
-	if second > last {
-		second += next - last - 1
-	}
-	return fmt.Sprintf("10.%d.%d.", second, k.index%256)
-}
-
-// hostIP returns the address of the node.
-func (k *Kubelet) hostIP() string {
-	if k.memory.Host != "" {
-		return k.memory.Host
-	}
-	return fmt.Sprintf("172.18.%d.%d", (k.index+2)/256, (k.index+2)%256)
-}
-
-// addressMax is the last address in a node's pod range.
-const addressMax = 254
-
-// address allocates an address for a pod and returns its number in the range, or 0 if there is no free address.
-func (k *Kubelet) address() int {
-	for range addressMax {
-		if k.memory.Address++; k.memory.Address > addressMax {
-			k.memory.Address = 2
-		}
-		if k.memory.Address > 1 && !k.hasAddress(k.memory.Address) {
-			return k.memory.Address
-		}
-	}
-	return 0
-}
-
-// hasAddress reports whether a pod of the node has an address.
-func (k *Kubelet) hasAddress(address int) bool {
-	for _, p := range k.memory.Pods { // order does not matter: any pod suffices
-		if p.Address == address {
-			return true
-		}
-	}
-	return false
 }

@@ -12,11 +12,8 @@ import (
 // ran before the kubelet started, its record is derived from its status.
 func (k *Kubelet) recordOf(obj object.Object) *pod {
 	p := &pod{UID: strings.Clone(obj.UID()), Containers: map[string]*run{}}
-	if rest, ok := strings.CutPrefix(obj.String("status", "podIP"), k.podRange()); ok {
-		for _, c := range rest {
-			p.Address = p.Address*10 + int(c-'0')
-		}
-		p.Mounted = true
+	if n := k.numberOf(obj.String("status", "podIP")); n > 0 {
+		p.Address, p.Mounted = n, true
 	} else if k.imported {
 		p.IP = strings.Clone(obj.String("status", "podIP"))
 	}

@@ -61,9 +61,10 @@ func (w *worker) status(before object.Object) object.Object {
 	}
 	generation := w.pod.Generation()
 	now["observedGeneration"] = generation
-	now["hostIP"], now["hostIPs"] = w.k.hostIP(), []any{map[string]any{"ip": w.k.hostIP()}}
-	if ip := w.k.podIP(w.rec, w.pod); ip != "" && (w.sandboxed() || w.pod.True("spec", "hostNetwork")) {
-		now["podIP"], now["podIPs"] = ip, []any{map[string]any{"ip": ip}}
+	hosts := w.k.hostIPs()
+	now["hostIP"], now["hostIPs"] = hosts[0], ipList(hosts)
+	if ips := w.k.podIPs(w.rec, w.pod); len(ips) > 0 && (w.sandboxed() || w.pod.True("spec", "hostNetwork")) {
+		now["podIP"], now["podIPs"] = ips[0], ipList(ips)
 	}
 	if !now.Has("startTime") {
 		now["startTime"] = object.Time(w.now)
@@ -102,19 +103,6 @@ func (w *worker) status(before object.Object) object.Object {
 // the status until containers have begun.
 func (w *worker) sandboxed() bool {
 	return slices.ContainsFunc(w.containers, func(c *container) bool { return c.run.ID != "" || c.run.Why != "" })
-}
-
-// podIP returns the address of a pod, or "" if it has none yet.
-func (k *Kubelet) podIP(p *pod, obj object.Object) string {
-	switch {
-	case obj.True("spec", "hostNetwork"):
-		return k.hostIP()
-	case p.IP != "":
-		return p.IP
-	case p.Address == 0:
-		return ""
-	}
-	return fmt.Sprint(k.podRange(), p.Address)
 }
 
 // containerStatus returns the status of a container. over is set if the pod has ended.

@@ -186,12 +186,18 @@ func (r resolver) value(pod, env object.Object, before map[string]string) string
 func (r resolver) field(pod object.Object, name string) string {
 	switch name {
 	case "status.podIP", "status.podIPs":
-		if p := r.k.memory.Pods[pod.Namespace()+"/"+pod.Name()]; p != nil {
+		p := r.k.memory.Pods[pod.Namespace()+"/"+pod.Name()]
+		if p == nil {
+			return ""
+		}
+		if name == "status.podIP" {
 			return r.k.podIP(p, pod)
 		}
-		return ""
-	case "status.hostIP", "status.hostIPs":
-		return r.k.hostIP()
+		return strings.Join(r.k.podIPs(p, pod), ",")
+	case "status.hostIP":
+		return r.k.hostIPs()[0]
+	case "status.hostIPs":
+		return strings.Join(r.k.hostIPs(), ",")
 	}
 	for _, of := range []string{"labels", "annotations"} {
 		if name == "metadata."+of {

@@ -52,7 +52,7 @@ var sharedNames = []string{"client-ca-file", "anonymous-auth", "requestheader-cl
 	"service-account-signing-key-file", "service-account-key-file", "service-account-issuer", "api-audiences",
 	"service-account-max-token-expiration", "service-account-extend-token-expiration", "service-account-jwks-uri", "service-account-lookup",
 	"admission-control-config-file", "audit-policy-file", "audit-log-path", "audit-log-format",
-	"proxy-client-cert-file", "proxy-client-key-file", "request-timeout", "min-request-timeout"}
+	"proxy-client-cert-file", "proxy-client-key-file", "request-timeout", "min-request-timeout", "service-cluster-ip-range"}
 
 // shared holds the values of sharedNames, in the order of the command line.
 type shared map[string][]string

@@ -26,8 +26,10 @@ const (
 	cleanup      = "service.kubernetes.io/load-balancer-cleanup" // finalizer of a Service that has a load balancer
 	ingressClass = "kubernetes.io/ingress.class"                 // annotation that older Ingresses have instead of a class name
 
-	// ingressAddress is the address of all Ingresses. Services of type LoadBalancer get the addresses after it.
-	ingressAddress = "198.18.0.1"
+	// ingressAddress is the address of all Ingresses. Services of type LoadBalancer get the addresses after it, or after
+	// ingressAddress6 if they have IPv6 addresses.
+	ingressAddress  = "198.18.0.1"
+	ingressAddress6 = "2001:2::1"
 )
 
 // stub returns a controller that simulates a part of a cloud provider. As kube-controller-manager has no such controller, it runs
@@ -38,8 +40,8 @@ func stub(name, component string, reconcile controller.Func, watches ...controll
 			"system:serviceaccounts:kube-system", "system:authenticated"}}}
 }
 
-// LoadBalancer gives an address to each Service of type LoadBalancer without a loadBalancerClass, like the service controller of a
-// cloud provider (k8s.io/cloud-provider/controllers/service). Nothing listens at these addresses.
+// LoadBalancer gives each Service of type LoadBalancer without a loadBalancerClass an address of each of its IP families, like the
+// service controller of a cloud provider (k8s.io/cloud-provider/controllers/service). Nothing listens at these addresses.
 func LoadBalancer() controller.Controller {
 	return stub(LoadBalancers, "service-controller", balance, controller.Watch{Resource: services})
 }
@@ -53,8 +55,8 @@ func balance(api *controller.Client, key controller.Key) (time.Duration, *status
 		_ = api.Event(service, "Normal", "EnsuringLoadBalancer", "Ensuring load balancer")
 		return 0, api.Patch(services, "", key, func(live object.Object) { live.SetFinalizers(append(live.Finalizers(), cleanup)) })
 	case wanted && len(service.List("status", "loadBalancer", "ingress")) == 0:
-		at := map[string]any{"ip": freeAddress(api, service), "ipMode": "VIP"}
-		s := api.Patch(services, "status", key, func(live object.Object) { live.Set([]any{at}, "status", "loadBalancer", "ingress") })
+		at := freeAddresses(api, service)
+		s := api.Patch(services, "status", key, func(live object.Object) { live.Set(at, "status", "loadBalancer", "ingress") })
 		if s == nil {
 			_ = api.Event(service, "Normal", "EnsuredLoadBalancer", "Ensured load balancer")
 		}
@@ -80,10 +82,13 @@ func release(api *controller.Client, service object.Object, key controller.Key) 
 	return s
 }
 
-// freeAddress returns the address that a Service requests, or the first one that no other Service has.
-func freeAddress(api *controller.Client, service object.Object) string {
+// freeAddresses returns the status of the address that a Service requests, or of the first ones of its IP families that no other
+// Service has.
+func freeAddresses(api *controller.Client, service object.Object) (all []any) {
+	add := func(ip string) { all = append(all, map[string]any{"ip": ip, "ipMode": "VIP"}) }
 	if at := service.String("spec", "loadBalancerIP"); at != "" {
-		return at
+		add(at)
+		return all
 	}
 	used := map[string]bool{}
 	api.Items(services, "", func(it *resource.Item) bool {
@@ -92,11 +97,17 @@ func freeAddress(api *controller.Client, service object.Object) string {
 		}
 		return true
 	})
-	at := netip.MustParseAddr(ingressAddress).Next()
-	for used[at.String()] {
-		at = at.Next()
+	for _, family := range service.Strings("spec", "ipFamilies") {
+		at := netip.MustParseAddr(ingressAddress).Next()
+		if family == "IPv6" {
+			at = netip.MustParseAddr(ingressAddress6).Next()
+		}
+		for used[at.String()] {
+			at = at.Next()
+		}
+		add(at.String())
 	}
-	return at.String()
+	return all
 }
 
 // Ingress gives an address to each Ingress whose IngressClass has the controller IngressDriver. Nothing listens at the address.
