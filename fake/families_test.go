@@ -40,11 +40,10 @@ func TestTwoFamilies(t *testing.T) {
 					{"name":"IPS","valueFrom":{"fieldRef":{"fieldPath":"status.podIPs"}}},{"name":"HOSTS","valueFrom":{"fieldRef":{"fieldPath":"status.hostIPs"}}}]}]`)
 				c.must("POST", inCore+"services", `{"metadata":{"name":"web"},"spec":{"type":"LoadBalancer","ipFamilyPolicy":"PreferDualStack",
 					"ports":[{"port":80}],"selector":{"app":"web"}}}`)
-				time.Sleep(10 * time.Second)
+				pod := c.later(10*time.Second, "p")
 				node := c.must("GET", "/api/v1/nodes/node-1", "")
 				is.Equal(strings.Join(ipsOf(node, "status", "addresses"), " "), want.node)
 				is.Equal(strings.Join(node.Strings("spec", "podCIDRs"), " "), want.cidrs)
-				pod := c.must("GET", inPods+"/p", "")
 				is.Equal(strings.Join(ipsOf(pod, "status", "podIPs"), " "), want.pod)
 				is.Equal(pod.String("status", "podIP"), ipsOf(pod, "status", "podIPs")[0])
 				is.Equal(strings.Join(append(ipsOf(pod, "status", "hostIPs"), "node-1"), " "), want.node)

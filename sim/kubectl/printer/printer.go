@@ -1,6 +1,6 @@
 // Package printer prints objects and tables as kubectl does.
 //
-//	--output ─ PrintFlags.Printer ─▶ Printer ─▶ JSON, YAML, name, JSONPath or custom columns
+//	--output ─ PrintFlags.Printer ─▶ Printer ─▶ JSON, YAML, KYAML, name, JSONPath or custom columns
 //	Table of the server ─ PrintOptions ─▶ header and rows ─ Table ─▶ aligned columns
 package printer
 
@@ -71,6 +71,11 @@ func (f *PrintFlags) Printer() (Printer, error) {
 			before = "---\n"
 			return err
 		}, nil
+	case "kyaml":
+		return func(w io.Writer, info *client.Info) error {
+			_, err := io.WriteString(w, KYAML(f.bytes(info)))
+			return err
+		}, nil
 	case "name":
 		return func(w io.Writer, info *client.Info) error {
 			_, err := fmt.Fprintln(w, info.Refer())
@@ -80,7 +85,7 @@ func (f *PrintFlags) Printer() (Printer, error) {
 		return f.pathPrinter(format, argument)
 	case "custom-columns", "custom-columns-file":
 		return f.columnPrinter(format, argument)
-	case "go-template", "go-template-file", "template", "templatefile", "kyaml":
+	case "go-template", "go-template-file", "template", "templatefile":
 		return nil, fmt.Errorf("-o %s is not simulated: try -o jsonpath", format)
 	}
 	return nil, fmt.Errorf("unable to match a printer suitable for the output format %q, allowed formats are: %s", format, formats)
