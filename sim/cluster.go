@@ -130,7 +130,7 @@ func (c *Cluster) loops() []controller.Controller {
 	}
 	all = append(all, c.nodes.Controllers()...)
 	all = append(all, c.aggregator.Controller())
-	return append(all, server.Controllers(c.options.Bare, c.holds, &c.signers)...)
+	return append(all, server.Controllers(c.options.Bare, c.holds, &c.signers, c.options.ServiceRanges())...)
 }
 
 // holds reports whether a lease belongs to one of the Cluster's API servers.

@@ -74,6 +74,18 @@ func (c *Cluster) ServicePrefixes() (all []netip.Prefix) {
 	return all
 }
 
+// ServiceRanges returns the ranges of Service addresses.
+func (c *Cluster) ServiceRanges() []string {
+	var ranges []string
+	for _, p := range c.ServicePrefixes() {
+		ranges = append(ranges, p.Masked().String())
+	}
+	if len(ranges) == 0 {
+		return []string{"10.0.0.0/24"}
+	}
+	return ranges
+}
+
 // Families returns the IP families of Services, nodes and pods: IPv4, IPv6, or both in the order of ServiceCIDR.
 func (c *Cluster) Families() (families []string) {
 	for _, p := range c.ServicePrefixes() {

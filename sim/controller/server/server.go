@@ -9,6 +9,7 @@
 //	priority level         └▶ Ensuring: restores the objects that servers created, within a minute
 //	of a lease             ─▶ Leases: deletes the expired leases of API servers that are gone
 //	of a ConfigMap         ─▶ Publishing: restores the ConfigMap with the trusted certificate authorities
+//	of a ServiceCIDR       ─▶ Ranges: restores the ServiceCIDR kubernetes
 //
 // Each step is a commit, which causes the next one. In the real server, Naming and Approval race: of 60 definitions on which both
 // set a condition, 29 got the condition of Approval first. Here Naming is always first.
@@ -26,12 +27,12 @@ import (
 )
 
 // Controllers returns the controllers of an API server in the order in which they are notified of a commit. running reports
-// whether a lease belongs to an API server of the Cluster, and signers contains the trusted certificate authorities. bare omits
-// the controllers that restore the objects which API servers create when they start.
-func Controllers(bare bool, running func(lease string) bool, signers *auth.Signers) []controller.Controller {
+// whether a lease belongs to an API server of the Cluster, signers contains the trusted certificate authorities, and cidrs the ranges of
+// services. bare omits the controllers that restore the objects which API servers create when they start.
+func Controllers(bare bool, running func(lease string) bool, signers *auth.Signers, cidrs []string) []controller.Controller {
 	all := []controller.Controller{Dangling()}
 	if !bare {
-		all = append(all, Ensuring(), Publishing(signers))
+		all = append(all, Ensuring(), Publishing(signers), Ranges(cidrs))
 	}
 	return append(all, Registration(), Services(), Addresses(), Parents(), Naming(), Establishing(), Approval(), Finalizing(), Leases(running))
 }
@@ -85,6 +86,7 @@ func Restarted(now time.Time, flows bool) *controller.State {
 		s.Ready = []controller.Item{{Controller: ensuring}}
 		s.Loops = []controller.LoopState{{Name: ensuring, Memory: printed(ensured{now})}}
 		s.Resync = append(s.Resync, Authentication)
+		s.Ready = append(s.Ready, controller.Item{Controller: ranges, Key: controller.Key{Name: defaultRange}})
 	}
 	return s
 }
