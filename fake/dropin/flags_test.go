@@ -135,3 +135,13 @@ func TestFlagz(t *testing.T) {
 		is.True(strings.Contains(body, "\n"+line+"\n"))
 	}
 }
+
+// TestEmulatedVersion checks the version that the drop-in serves for --emulated-version.
+func TestEmulatedVersion(t *testing.T) {
+	is := is.New(t)
+	for given, want := range map[string]string{"1.35": "1.35 []", "kube=1.36": "1.36 []", "kube=1.33": "1.34 [--emulated-version 1.33 (the server has the API of 1.34)]"} {
+		s, err := read([]string{"--etcd-servers=a", "--emulated-version=" + given})
+		is.NoErr(err)
+		is.Equal(fmt.Sprint(s.options.Replicas[0].Version, " ", s.idle), want)
+	}
+}

@@ -24,6 +24,7 @@ import (
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/cbor"
 	"github.com/kubesim/kubesim/sim/replica"
+	"github.com/kubesim/kubesim/sim/schema"
 )
 
 // release is the version of the simulated API server.
@@ -232,6 +233,9 @@ var plugins = []string{
 	"ValidatingAdmissionWebhook",
 }
 
+// oldestEmulated is a minor that kube-apiserver v1.36 emulates, and for which kubesim has no data.
+const oldestEmulated = "1.33"
+
 // readAPI sets the version of the API server, its feature gates and its APIs.
 func (s *servers) readAPI() {
 	var r fake.ReplicaOptions
@@ -240,6 +244,10 @@ func (s *servers) readAPI() {
 			v = version
 		}
 		r.Version = v
+	}
+	if r.Version == oldestEmulated {
+		r.Version = schema.Known()[0]
+		s.idle = append(s.idle, "--emulated-version "+oldestEmulated+" (the server has the API of "+r.Version+")")
 	}
 	r.NoPrivileged = !s.enabled("allow-privileged", false)
 	r.FeatureGates = s.switches("feature-gates")
