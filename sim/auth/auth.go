@@ -74,6 +74,8 @@ type Host interface {
 	// Account returns the service account of a token, and those of the wanted audiences for which it is valid. If the token is
 	// invalid, it returns an error. If text is not a service account token, both results are nil.
 	Account(text string, wanted []string) (*token.Holder, error)
+	// Bootstrap returns the holder of a bootstrap token, or nil if the token is invalid or such tokens are not accepted.
+	Bootstrap(text string) *token.Holder
 	// Asked is called for each decision of Authorize.
 	Asked(at Attributes, allowed bool)
 	// Indexed calls yield with each object whose indexed field (resource.Strategy.Index) has a value, in the order of their keys,
@@ -204,7 +206,13 @@ type verdict struct {
 
 // holder checks a bearer token and returns the verdict. wanted contains the wanted audiences.
 func (a *Auth) holder(text string, wanted []string) (v verdict) {
-	if u, ok := a.tokens[text]; ok {
+	u, ok := a.tokens[text]
+	if !ok && a.options.Host != nil {
+		if b := a.options.Host.Bootstrap(text); b != nil {
+			u, ok = withAuthenticatedGroup(resource.User{Name: b.Name, Groups: b.Groups}), true
+		}
+	}
+	if ok {
 		v.user = u // such tokens are valid only for the server's audiences
 		v.audiences = slices.DeleteFunc(slices.Clone(wanted), func(name string) bool { return !slices.Contains(a.options.Audiences, name) })
 		return v
@@ -216,7 +224,7 @@ func (a *Auth) holder(text string, wanted []string) (v verdict) {
 	if t == nil || err != nil {
 		return verdict{err: err}
 	}
-	u := resource.User{Name: t.Name, UID: t.UID, Groups: t.Groups, Extra: t.Extra}
+	u = resource.User{Name: t.Name, UID: t.UID, Groups: t.Groups, Extra: t.Extra}
 	return verdict{withAuthenticatedGroup(u), t.Audiences, t.Warning, nil}
 }
 

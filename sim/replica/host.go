@@ -66,6 +66,13 @@ func (r authHost) Account(text string, wanted []string) (*token.Holder, error) {
 	return h, err
 }
 
+func (r authHost) Bootstrap(text string) *token.Holder {
+	if !r.set.Config.BootstrapTokens {
+		return nil
+	}
+	return token.Bootstrap(text, r.set.Schedule.Now(), r.Reader())
+}
+
 func (r authHost) Indexed(storage, value string, yield func(*resource.Item) bool) {
 	d := r.Definition(storage)
 	r.cache(storage).Select(d, value, "", func(kv *mvcc.KV) bool { return yield(resource.ItemOf(d, kv)) })

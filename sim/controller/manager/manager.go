@@ -83,11 +83,13 @@ func (f Flags) controllers() []func() controller.Controller {
 // every is the name that selects all controllers, except those in byName.
 const every = "*"
 
-// byName are the controllers that run only if their name is given. They simulate what a cloud provider or an add-on does.
-var byName = []string{network.LoadBalancers, network.Ingresses}
+// byName are the controllers that run only if their name is given: those that simulate what a cloud provider or an add-on does, and
+// those that kube-controller-manager does not run by default.
+var byName = []string{network.LoadBalancers, network.Ingresses, "bootstrap-signer-controller", "token-cleaner-controller"}
 
 // aliases maps the names of controllers before Kubernetes 1.28, which kube-controller-manager accepts, to their present names.
 var aliases = map[string]string{
+	"bootstrapsigner": "bootstrap-signer-controller", "tokencleaner": "token-cleaner-controller",
 	"clusterrole-aggregation": "clusterrole-aggregation-controller", "cronjob": "cronjob-controller", "csrapproving": "certificatesigningrequest-approving-controller",
 	"csrcleaner": "certificatesigningrequest-cleaner-controller", "csrsigning": "certificatesigningrequest-signing-controller",
 	"daemonset": "daemonset-controller", "deployment": "deployment-controller", "disruption": "disruption-controller", "endpoint": "endpoints-controller",
