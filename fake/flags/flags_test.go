@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"testing"
 	"time"
 
@@ -24,7 +25,7 @@ func TestFieldsAreSet(t *testing.T) {
 		n++
 		t.Run(f.Name, func(t *testing.T) {
 			is := is.New(t)
-			value := map[string]string{"": "false", "int": "7", "duration": "7s", "ip": "127.0.0.1"}[f.Kind]
+			value := map[string]string{"": strconv.FormatBool(!f.negated), "int": "7", "duration": "7s", "ip": "127.0.0.1"}[f.Kind]
 			if value == "" {
 				value = file
 			}

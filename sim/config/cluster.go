@@ -61,7 +61,7 @@ type Cluster struct {
 	// ServiceAccounts configures how tokens of service accounts are signed and checked. The zero value signs with a published key.
 	ServiceAccounts token.Options
 	// BootstrapTokens accepts the bootstrap tokens in Secrets of kube-system (--enable-bootstrap-token-auth). The controllers
-	// account.BootstrapSigner and account.TokenCleaner sign with them and delete those that have expired.
+	// account.BootstrapSigner and account.TokenCleaner sign with them and delete them when they expire.
 	BootstrapTokens bool `json:",omitempty"`
 	// NoAnonymous rejects requests without credentials with 401 (--anonymous-auth=false).
 	NoAnonymous bool `json:",omitempty"`

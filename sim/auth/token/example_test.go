@@ -4,8 +4,10 @@ import (
 	"encoding/base64"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/kubesim/kubesim/sim/auth/token"
+	"github.com/kubesim/kubesim/sim/object"
 )
 
 // An Authority signs as its first issuer. If Options contain no key, it signs with a published one.
@@ -21,4 +23,25 @@ func ExampleNew() {
 	}
 	fmt.Println(string(claims))
 	// Output: {"iss":"https://cluster.example.com","sub":"system:serviceaccount:shop:operator"}
+}
+
+// objects implements token.Objects for one object.
+type objects struct{ object.Object }
+
+// Get implements token.Objects.
+func (o objects) Get(_, namespace, name string) object.Object {
+	if o.Namespace() != namespace || o.Name() != name {
+		return nil
+	}
+	return o.Object
+}
+
+// A bootstrap token is valid if its Secret in kube-system says so.
+func ExampleBootstrap() {
+	encode := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
+	secret := object.Object{"metadata": map[string]any{"namespace": "kube-system", "name": "bootstrap-token-abcdef"}, "type": token.BootstrapType,
+		"data": map[string]any{"token-id": encode("abcdef"), "token-secret": encode("0123456789abcdef"), "usage-bootstrap-authentication": encode("true")}}
+	holder := token.Bootstrap("abcdef.0123456789abcdef", time.Now(), objects{secret})
+	fmt.Println(holder.Name, holder.Groups)
+	// Output: system:bootstrap:abcdef [system:bootstrappers]
 }

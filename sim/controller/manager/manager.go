@@ -83,8 +83,8 @@ func (f Flags) controllers() []func() controller.Controller {
 // every is the name that selects all controllers, except those in byName.
 const every = "*"
 
-// byName are the controllers that run only if their name is given: those that simulate what a cloud provider or an add-on does, and
-// those that kube-controller-manager does not run by default.
+// byName are the controllers that run only if their name is given. They simulate what a cloud provider or an add-on does, or are
+// disabled by default in kube-controller-manager, too.
 var byName = []string{network.LoadBalancers, network.Ingresses, "bootstrap-signer-controller", "token-cleaner-controller"}
 
 // aliases maps the names of controllers before Kubernetes 1.28, which kube-controller-manager accepts, to their present names.
