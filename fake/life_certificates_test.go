@@ -9,6 +9,7 @@ import (
 	"encoding/base64"
 	"encoding/pem"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -126,4 +127,35 @@ func TestKubeletCertificate(t *testing.T) {
 		synctest.Wait()
 		is.Equal(state(), "Not Found")
 	})
+}
+
+// TestServingTrustBundle checks that a server of 1.37 with TLS has a ClusterTrustBundle with its certificate, and only one.
+func TestServingTrustBundle(t *testing.T) {
+	is := is.New(t)
+	for _, minor := range []string{"1.36", "1.37"} {
+		srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Controllers: controller.All, Replicas: []fake.ReplicaOptions{{Version: minor}}})
+		c := client{t, srv}
+		const bundles = "/apis/certificates.k8s.io/v1/clustertrustbundles"
+		if minor == "1.36" {
+			code, _ := c.do("GET", bundles, "")
+			is.Equal(code, 404)
+			continue
+		}
+		is.Equal(len(c.names(bundles)), 0) // clients use HTTP
+		l, err := srv.Listen(fake.ListenOptions{TLS: true})
+		is.NoErr(err)
+		settled := func() []string {
+			is.NoErr(srv.Settle(t.Context()))
+			return c.names(bundles)
+		}
+		all := settled()
+		is.True(len(all) == 1 && strings.HasPrefix(all[0], "kubernetes.io:kube-apiserver-serving:") && len(all[0]) == len("kubernetes.io:kube-apiserver-serving:")+24)
+		is.Equal(c.must("GET", bundles+"/"+all[0], "").String("spec", "trustBundle"), string(l.CA()))
+		c.must("DELETE", bundles+"/"+all[0], "")
+		is.Equal(settled(), all) // it is created again
+		c.must("POST", bundles, string(object.JSON(map[string]any{"metadata": map[string]any{"name": "kubernetes.io:kube-apiserver-serving:other"},
+			"spec": map[string]any{"signerName": "kubernetes.io/kube-apiserver-serving", "trustBundle": string(l.CA())}})))
+		c.must("POST", bundles, string(object.JSON(map[string]any{"metadata": map[string]any{"name": "mine"}, "spec": map[string]any{"trustBundle": string(l.CA())}})))
+		is.Equal(settled(), append(all, "mine")) // the other bundle of the signer is deleted
+	}
 }

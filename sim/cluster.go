@@ -30,6 +30,7 @@ import (
 	"github.com/kubesim/kubesim/sim/commit"
 	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/controller/account"
+	"github.com/kubesim/kubesim/sim/controller/certificates"
 	"github.com/kubesim/kubesim/sim/controller/manager"
 	"github.com/kubesim/kubesim/sim/controller/server"
 	"github.com/kubesim/kubesim/sim/history"
@@ -163,6 +164,7 @@ func (c *Cluster) PublishCA(bundle string) {
 	c.do(func() {
 		c.options.RootCA = bundle
 		c.controllers.Resync(account.Publisher)
+		c.controllers.Resync(certificates.PublishingController)
 	})
 }
 

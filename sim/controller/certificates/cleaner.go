@@ -2,6 +2,7 @@
 //
 //	CertificateSigningRequest ─ Approving: a kubelet requests its own  ─▶ approved ─ Signing ─▶ status.certificate
 //	                          └ Cleaner: issued, denied or undecided   ─▶ deleted
+//	certificates of the API server ─ Publishing ─▶ ClusterTrustBundle
 //
 // An Authority signs with a key that is derived from the seed of the cluster. The web page omits the code that parses and signs
 // certificates.
@@ -16,6 +17,9 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/status"
 )
+
+// PublishingController is the name of the controller that Publishing returns.
+const PublishingController = "kube-apiserver-serving-clustertrustbundle-publisher-controller"
 
 const (
 	requests    = "certificatesigningrequests.certificates.k8s.io"

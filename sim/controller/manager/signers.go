@@ -15,5 +15,6 @@ func (f Flags) signers() []func() controller.Controller {
 		account.Signer,
 		account.Cleaner,
 		func() controller.Controller { return certificates.Signing(f.Seed) },
+		func() controller.Controller { return certificates.Publishing(f.RootCA) },
 	}
 }
