@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -24,7 +25,7 @@ var unread = status.Internal(errors.New("the cache is not as new as what was wri
 // wrote records a write of the current reconcile, unless the informers show it immediately.
 func (l *loop) wrote(of string, rev uint64) {
 	i := l.client.manager.queue.work.item
-	if i.Controller != l.Name || l.cache.lagging[of] == nil || !slices.Contains(l.ReadsWrites, of) || !l.client.Since(consistentSince) {
+	if i.Controller != l.Name || l.cache.lagging[of] == nil || !slices.Contains(l.ReadsWrites, of) || !l.client.Since(cmp.Or(l.ReadsWritesSince, consistentSince)) {
 		return
 	}
 	for n := range l.written {

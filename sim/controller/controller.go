@@ -55,6 +55,8 @@ type Controller struct {
 	// ReadsWrites lists resources for which the cache must show all writes for a key, except deletions, before the key is
 	// reconciled again. Until then the reconcile fails (KEP-5647, since 1.36).
 	ReadsWrites []string
+	// ReadsWritesSince is the minor since which that holds. The default is 36.
+	ReadsWritesSince int
 	// Retries is the number of consecutive retries of a failing key before the key is dropped. 0 means no limit.
 	Retries int
 	Reconciler

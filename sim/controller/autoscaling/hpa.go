@@ -50,6 +50,7 @@ func HorizontalPodAutoscaler(kubelets Kubelets) controller.Controller {
 			return nil
 		}})
 	c.Component, c.Upkeep = "horizontal-pod-autoscaler", true
+	c.ReadsWrites, c.ReadsWritesSince = []string{autoscalers}, 37
 	return c
 }
 

@@ -29,6 +29,9 @@ const (
 	startupGrace = time.Minute
 )
 
+// monitorPeriod is the interval at which nodes are checked whose leases the controller's cache does not show (--node-monitor-period).
+const monitorPeriod = 5 * time.Second
+
 // lifecycle implements node-lifecycle-controller.
 type lifecycle struct{ memory lifecycleMemory }
 
@@ -172,6 +175,9 @@ func (l *lifecycle) updateHealth(api *controller.Client, node object.Object, h *
 		h.Registers, h.Heartbeat, h.Probe = true, object.Keep(beat), now
 	}
 	silent := now.After(h.Probe.Add(patience))
+	if silent && api.Since(37) && isRenewed(api, node.Name(), h.Renewed) {
+		return monitorPeriod, nil
+	}
 	if silent {
 		if node, failed = l.giveUp(api, node); failed == nil {
 			failed = l.mend(api, node)
@@ -197,6 +203,13 @@ func (l *lifecycle) updateHealth(api *controller.Client, node object.Object, h *
 		again = h.Probe.Add(patience).Sub(now) + 1
 	}
 	return soonest(again, l.turn(api, h)), failed
+}
+
+// isRenewed reports whether the API server has a newer lease of a node than the controller has observed. A controller with an outdated
+// cache then does not mark the node (feature gate NodeControllerLeaseCircuitBreaker, since 1.37).
+func isRenewed(api *controller.Client, node, renewed string) bool {
+	lease := api.LiveShared(leases, leasesIn, node)
+	return lease != nil && lease.String("spec", "renewTime") != renewed
 }
 
 // soonest returns the shorter of two delays. Zero means that there is none.
