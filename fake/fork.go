@@ -45,9 +45,7 @@ func (s *Server) forked(c *sim.Cluster) *Server {
 	f.test = s.test
 	f.authenticate.Store(s.authenticate.Load())
 	f.outbound.Aggregator.Adopt(s.outbound.Aggregator)
-	if f.cluster.Nodes() > 0 {
-		f.outbound.Aggregator.Handle(metricsService, outbound.Metrics{Cluster: f.cluster})
-	}
+	f.handleMetrics()
 	if f.test != nil {
 		f.observer.Begin(f.test)
 		f.test.Cleanup(f.Close)

@@ -78,26 +78,49 @@ func (s *Server) Aggregate(apiService string, handler http.Handler) {
 	}
 }
 
-// metricsService is the APIService for the resource usage of nodes and pods.
-const metricsService = "v1beta1.metrics.k8s.io"
-
-// serveMetrics registers the handler for metricsService and creates the APIService unless it exists. It is a no-op if
-// the server has no nodes.
+// serveMetrics registers handlers for the resource usage of nodes and pods, and creates their APIServices unless they exist. It is a
+// no-op if the server has no nodes.
 func (s *Server) serveMetrics() error {
+	versions := s.handleMetrics()
+	if versions == nil {
+		return nil
+	}
+	defer s.cluster.Recheck()
+	for i, version := range versions {
+		if err := s.registerMetrics(version, 100+int64(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// handleMetrics registers the handlers for metrics.k8s.io and returns its versions. It is a no-op if the server has no nodes.
+func (s *Server) handleMetrics() (versions []string) {
 	if s.cluster.Nodes() == 0 {
 		return nil
 	}
-	s.outbound.Aggregator.Handle(metricsService, outbound.Metrics{Cluster: s.cluster})
-	defer s.cluster.Recheck()
+	versions = s.cluster.MetricsVersions()
+	for _, version := range versions {
+		s.outbound.Aggregator.Handle(metricsService(version), outbound.Metrics{Cluster: s.cluster, Version: version})
+	}
+	return versions
+}
+
+// metricsService returns the name of the APIService of a version of metrics.k8s.io.
+func metricsService(version string) string { return version + ".metrics.k8s.io" }
+
+// registerMetrics creates the APIService of a version of metrics.k8s.io unless it exists.
+func (s *Server) registerMetrics(version string, priority int64) error {
 	const path = "/apis/apiregistration.k8s.io/v1/apiservices"
-	code, _, err := s.loader().send(http.MethodGet, path+"/"+metricsService, "", nil)
+	name := metricsService(version)
+	code, _, err := s.loader().send(http.MethodGet, path+"/"+name, "", nil)
 	if err != nil || code == http.StatusOK {
 		return err
 	}
 	code, answer, err := s.loader().send(http.MethodPost, path, "application/json", object.JSON(map[string]any{
 		"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService",
-		"metadata": map[string]any{"name": metricsService, "labels": map[string]any{"k8s-app": "metrics-server"}},
-		"spec": map[string]any{"group": "metrics.k8s.io", "version": "v1beta1", "groupPriorityMinimum": int64(100), "versionPriority": int64(100),
+		"metadata": map[string]any{"name": name, "labels": map[string]any{"k8s-app": "metrics-server"}},
+		"spec": map[string]any{"group": "metrics.k8s.io", "version": version, "groupPriorityMinimum": int64(100), "versionPriority": priority,
 			"insecureSkipTLSVerify": true, "service": map[string]any{"namespace": "kube-system", "name": "metrics-server"}}}))
 	if err == nil && code >= 300 {
 		err = errors.New("kubesim: the APIService of metrics: " + answer.String("message"))

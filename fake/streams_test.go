@@ -278,3 +278,22 @@ func TestMetrics(t *testing.T) {
 		is.Equal(len(c.must("GET", metrics+"/pods", "").List("items")), 1)
 	})
 }
+
+// TestMetricsVersions checks the versions of metrics.k8s.io, of which a cluster of 1.37 has two.
+func TestMetricsVersions(t *testing.T) {
+	for minor, want := range map[string]string{"1.36": "v1beta1", "1.37": "v1 v1beta1"} {
+		onNodes(t, fake.Options{Replicas: []fake.ReplicaOptions{{Version: minor}}}, func(t *testing.T, is *is.I, c client) {
+			c.bound("web", oneContainer)
+			c.later(time.Second, "web")
+			var versions []string
+			for _, v := range c.must("GET", "/apis/metrics.k8s.io", "").Objects("versions") {
+				versions = append(versions, v.String("version"))
+				pods := c.must("GET", "/apis/metrics.k8s.io/"+v.String("version")+"/namespaces/default/pods", "")
+				is.Equal(pods.APIVersion(), v.String("groupVersion"))
+				is.Equal(pods.Objects("items")[0].APIVersion(), v.String("groupVersion"))
+				is.Equal(c.must("GET", "/apis/metrics.k8s.io/"+v.String("version"), "").String("groupVersion"), v.String("groupVersion"))
+			}
+			is.Equal(strings.Join(versions, " "), want)
+		})
+	}
+}

@@ -11,14 +11,19 @@ import (
 )
 
 // Metrics is an aggregated API server in process that reports the resource usage of nodes and pods for kubectl top, like
-// metrics-server.
-type Metrics struct{ Cluster *sim.Cluster }
+// metrics-server. It serves one version of metrics.k8s.io: v1beta1 or v1, which are equal.
+type Metrics struct {
+	Cluster *sim.Cluster
+	Version string
+}
 
-const metricsPath = "/apis/metrics.k8s.io/v1beta1"
+func (m Metrics) groupVersion() string { return "metrics.k8s.io/" + m.Version }
+
+func (m Metrics) path() string { return "/apis/" + m.groupVersion() }
 
 // ServeHTTP implements http.Handler.
 func (m Metrics) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	answer, s := m.answer(strings.Split(strings.Trim(strings.TrimPrefix(r.URL.Path, metricsPath), "/"), "/"), r)
+	answer, s := m.answer(strings.Split(strings.Trim(strings.TrimPrefix(r.URL.Path, m.path()), "/"), "/"), r)
 	w.Header().Set("Content-Type", "application/json")
 	if s != nil {
 		w.WriteHeader(s.Code)
@@ -34,19 +39,22 @@ func (m Metrics) answer(path []string, r *http.Request) (any, *status.Status) {
 		namespace, path = path[1], path[2:]
 	}
 	switch {
-	case !strings.HasPrefix(r.URL.Path, metricsPath):
+	case !strings.HasPrefix(r.URL.Path, m.path()):
 	case path[0] == "":
-		return metricsResources, nil
+		return m.resources(), nil
 	case path[0] == "nodes" && namespace == "":
-		return pick(m.Cluster.NodeMetrics(), "NodeMetricsList", status.Resource{Group: "metrics.k8s.io", Resource: "nodes"}, path[1:], r)
+		return m.pick(m.Cluster.NodeMetrics(), "NodeMetricsList", status.Resource{Group: "metrics.k8s.io", Resource: "nodes"}, path[1:], r)
 	case path[0] == "pods" && (namespace != "" || len(path) == 1):
-		return pick(m.Cluster.PodMetrics(namespace), "PodMetricsList", status.Resource{Group: "metrics.k8s.io", Resource: "pods"}, path[1:], r)
+		return m.pick(m.Cluster.PodMetrics(namespace), "PodMetricsList", status.Resource{Group: "metrics.k8s.io", Resource: "pods"}, path[1:], r)
 	}
 	return nil, status.NoResource()
 }
 
 // pick returns the object with the given name or, without a name, the list of objects that match the request's selectors.
-func pick(all []object.Object, kind string, of status.Resource, name []string, r *http.Request) (any, *status.Status) {
+func (m Metrics) pick(all []object.Object, kind string, of status.Resource, name []string, r *http.Request) (any, *status.Status) {
+	for _, obj := range all {
+		obj["apiVersion"] = m.groupVersion()
+	}
 	if len(name) > 0 {
 		for _, obj := range all {
 			if obj.Name() == name[0] {
@@ -71,11 +79,13 @@ func pick(all []object.Object, kind string, of status.Resource, name []string, r
 			items = append(items, map[string]any(obj))
 		}
 	}
-	return map[string]any{"kind": kind, "apiVersion": "metrics.k8s.io/v1beta1", "metadata": map[string]any{}, "items": items}, nil
+	return map[string]any{"kind": kind, "apiVersion": m.groupVersion(), "metadata": map[string]any{}, "items": items}, nil
 }
 
-// metricsResources is the discovery document of the API.
-var metricsResources = map[string]any{"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": "metrics.k8s.io/v1beta1", "resources": []any{
-	map[string]any{"name": "nodes", "singularName": "", "namespaced": false, "kind": "NodeMetrics", "verbs": []any{"get", "list"}},
-	map[string]any{"name": "pods", "singularName": "", "namespaced": true, "kind": "PodMetrics", "verbs": []any{"get", "list"}},
-}}
+// resources returns the discovery document of the API.
+func (m Metrics) resources() map[string]any {
+	return map[string]any{"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": m.groupVersion(), "resources": []any{
+		map[string]any{"name": "nodes", "singularName": "", "namespaced": false, "kind": "NodeMetrics", "verbs": []any{"get", "list"}},
+		map[string]any{"name": "pods", "singularName": "", "namespaced": true, "kind": "PodMetrics", "verbs": []any{"get", "list"}},
+	}}
+}

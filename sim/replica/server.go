@@ -111,6 +111,9 @@ func (r *Server) Release() string { return r.profile.release }
 // Minor returns the minor version of the server, such as 1.36.
 func (r *Server) Minor() string { return r.profile.set.Minor() }
 
+// Since reports whether the server has a minor version, such as 37, or a later one.
+func (r *Server) Since(minor int) bool { return r.profile.server.Since(minor) }
+
 // Profile returns the server's profile.
 func (r *Server) Profile() *Profile { return r.profile }
 
