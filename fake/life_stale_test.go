@@ -68,3 +68,19 @@ func TestStaleAutoscalers(t *testing.T) {
 		is.Equal(replicas("100m"), map[bool]string{true: "6", false: "10"}[since37])
 	})
 }
+
+// TestPreemptionIsExplained checks the message about a pod for which another one is evicted, since 1.37.
+func TestPreemptionIsExplained(t *testing.T) {
+	inMinors(t, func(is *is.I, c client, since37 bool) {
+		c.must("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", `{"metadata":{"name":"high"},"value":10}`)
+		c.node("n1", "2", "")
+		c.nodeReady("n1", "True")
+		c.pod("low", "2", "")
+		c.pod("high", "1", `"priorityClassName":"high",`)
+		want := "0/1 nodes are available: 1 Insufficient cpu."
+		if since37 {
+			want += " preemption: found a potential placement for pod on node n1, preempting 1 victims"
+		}
+		is.Equal(c.why("high"), want)
+	})
+}

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -49,7 +50,11 @@ func (c *cycle) preempt(d *diagnosis) (best *candidate, keep bool) {
 		d.preempt = noClaims + "preemption: " + why.text()
 		return nil, false
 	}
-	return c.choose(candidates), false
+	best = c.choose(candidates)
+	if c.api.Since(37) {
+		d.preempt = fmt.Sprintf("preemption: found a potential placement for pod on node %s, preempting %d victims", best.node.name, len(best.victims))
+	}
+	return best, false
 }
 
 // candidates returns the nodes on which the pod fits once victims are evicted, and a diagnosis for the other nodes.
