@@ -84,3 +84,17 @@ func TestPreemptionIsExplained(t *testing.T) {
 		is.Equal(c.why("high"), want)
 	})
 }
+
+// TestClaimStatusesAreKept checks that a client that does not know the claims of a pod cannot remove them from its status, since 1.37.
+func TestClaimStatusesAreKept(t *testing.T) {
+	inMinors(t, func(is *is.I, c client, since37 bool) {
+		c.must("POST", inPods, `{"metadata":{"name":"p"},"spec":{"resourceClaims":[{"name":"c","resourceClaimTemplateName":"t"}],`+oneContainer+`}}`)
+		claims := func(value string) int {
+			c.mergePatch(inPods+"/p/status", `{"status":{"resourceClaimStatuses":`+value+`}}`)
+			return len(c.must("GET", inPods+"/p", "").List("status", "resourceClaimStatuses"))
+		}
+		is.Equal(claims(`[{"name":"c","resourceClaimName":"x"}]`), 1)
+		is.Equal(claims("null"), map[bool]int{true: 1, false: 0}[since37])
+		is.Equal(claims("[]"), 0)
+	})
+}

@@ -138,7 +138,7 @@ func syncAppArmor(ctx *resource.Context, obj object.Object) {
 func preparePod(ctx *resource.Context, obj, old object.Object) {
 	switch ctx.Subresource {
 	case "status":
-		preparePodStatus(obj, old)
+		preparePodStatus(ctx, obj, old)
 		return
 	case "ephemeralcontainers":
 		added := obj.List("spec", "ephemeralContainers")
@@ -218,11 +218,16 @@ func resizeContainers(list, old []any) []any {
 
 // preparePodStatus protects a pod from mistakes of kubelets: it keeps metadata that they used to break, and status fields that
 // older ones do not know.
-func preparePodStatus(obj, old object.Object) {
+func preparePodStatus(ctx *resource.Context, obj, old object.Object) {
 	kind.KeepOld(obj.Metadata(), old.Metadata(), "ownerReferences", "deletionTimestamp")
 	status := kind.ObjectAt(obj, "status")
 	if class := old.String("status", "qosClass"); class != "" {
 		kind.SetEmpty(status, class, "qosClass")
+	}
+	for _, name := range []string{"resourceClaimStatuses", "extendedResourceClaimStatus", "nodeAllocatableResourceClaimStatuses"} {
+		if was, ok := old.Get("status", name); ok && status[name] == nil && ctx.Since(37) {
+			status[name] = object.Copy(was)
+		}
 	}
 	if n := old.Int64("status", "observedGeneration"); n != 0 {
 		kind.SetZero(status, n, "observedGeneration")
