@@ -1,11 +1,17 @@
 package fake_test
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/fake"
 )
 
 // nodeReady sets the Ready condition of a node.
@@ -191,4 +197,35 @@ func TestIdleClusterWithNodes(t *testing.T) {
 		}
 		is.Equal(c.revision()-before, int64(60)) // the writes of the leases
 	})
+}
+
+// TestNodeRanges checks that node-ipam-controller gives each node the next free ranges for its pods.
+func TestNodeRanges(t *testing.T) {
+	for ranges, want := range map[string]string{
+		"":                       "10.244.0.0/24,10.244.2.0/24,10.244.3.0/24",
+		"fd00::/112,10.0.0.0/24": "fd00:10:244::/64 10.244.0.0/24,fd00:10:244:1::/64 10.244.2.0/24,fd00:10:244:2::/64 10.244.3.0/24",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			is := is.New(t)
+			c := client{t, fake.RunT(t, fake.Options{Clock: clock.System{}, Controllers: []string{"nodeipam"}, ServiceCIDR: ranges})}
+			create := func(name, spec string) string {
+				c.must("POST", "/api/v1/nodes", `{"metadata":{"name":"`+name+`"},"spec":{`+spec+`}}`)
+				synctest.Wait()
+				return strings.Join(c.must("GET", "/api/v1/nodes/"+name, "").Strings("spec", "podCIDRs"), " ")
+			}
+			is.Equal(create("own", `"podCIDR":"10.244.1.128/25","podCIDRs":["10.244.1.128/25"]`), "10.244.1.128/25") // kept
+			all := []string{create("a", ""), create("b", ""), create("c", "")}
+			is.Equal(strings.Join(all, ","), want)
+			if ranges != "" {
+				return
+			}
+			c.must("DELETE", "/api/v1/nodes/a", "")
+			for i := range 252 { // all others
+				create(fmt.Sprint("more", i), "")
+			}
+			is.Equal(create("last", ""), "10.244.0.0/24") // the range of the deleted node
+			is.Equal(create("none", ""), "")
+			is.Equal(c.said("none"), []string{"CIDRNotAvailable: Node none status is now: CIDRNotAvailable"})
+		})
+	}
 }

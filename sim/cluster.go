@@ -146,7 +146,7 @@ func (c *Cluster) holds(lease string) bool {
 
 // flags returns those settings of the Cluster that controllers need and cannot read from its API.
 func (c *Cluster) flags() manager.Flags {
-	f := manager.Flags{RootCA: &c.options.RootCA, Tokens: c.tokens, Seed: &c.options.Seed}
+	f := manager.Flags{RootCA: &c.options.RootCA, Tokens: c.tokens, Seed: &c.options.Seed, Families: c.options.Families()}
 	if c.options.Kubelets() > 0 {
 		f.Kubelets = c.nodes
 	}

@@ -68,6 +68,8 @@ type Flags struct {
 	Tokens *token.Authority // signs the tokens in Secrets (--service-account-private-key-file)
 	Seed   *uint64          // seed of the key that signs certificates (--cluster-signing-key-file)
 
+	Families []string // IP families of the ranges of nodes (--cluster-cidr)
+
 	Kubelets autoscaling.Kubelets // source of pod metrics, or nil
 }
 
@@ -85,7 +87,7 @@ const every = "*"
 
 // byName are the controllers that run only if their name is given. They simulate what a cloud provider or an add-on does, or are
 // disabled by default in kube-controller-manager, too.
-var byName = []string{network.LoadBalancers, network.Ingresses, "bootstrap-signer-controller", "token-cleaner-controller"}
+var byName = []string{network.LoadBalancers, network.Ingresses, "bootstrap-signer-controller", "token-cleaner-controller", "node-ipam-controller"}
 
 // aliases maps the names of controllers before Kubernetes 1.28, which kube-controller-manager accepts, to their present names.
 var aliases = map[string]string{
@@ -96,7 +98,7 @@ var aliases = map[string]string{
 	"endpointslice": "endpointslice-controller", "endpointslicemirroring": "endpointslice-mirroring-controller", "ephemeral-volume": "ephemeral-volume-controller",
 	"garbagecollector": "garbage-collector-controller", "horizontalpodautoscaling": "horizontal-pod-autoscaler-controller", "job": "job-controller",
 	"legacy-service-account-token-cleaner": "legacy-serviceaccount-token-cleaner-controller", "namespace": "namespace-controller",
-	"nodelifecycle": "node-lifecycle-controller", "persistentvolume-binder": "persistentvolume-binder-controller",
+	"nodeipam": "node-ipam-controller", "nodelifecycle": "node-lifecycle-controller", "persistentvolume-binder": "persistentvolume-binder-controller",
 	"persistentvolume-expander": "persistentvolume-expander-controller", "podgc": "pod-garbage-collector-controller",
 	"pv-protection": "persistentvolume-protection-controller", "pvc-protection": "persistentvolumeclaim-protection-controller",
 	"replicaset": "replicaset-controller", "replicationcontroller": "replicationcontroller-controller", "resourcequota": "resourcequota-controller",

@@ -6,12 +6,14 @@ import (
 	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/controller/account"
 	"github.com/kubesim/kubesim/sim/controller/certificates"
+	nodes "github.com/kubesim/kubesim/sim/controller/node"
 )
 
-// signers returns the controllers that parse and sign certificates, and those of bootstrap tokens.
+// signers returns the controllers that parse and sign certificates, and others that the web page omits.
 func (f Flags) signers() []func() controller.Controller {
 	return []func() controller.Controller{
 		certificates.Approving,
+		func() controller.Controller { return nodes.IPAM(f.Families) },
 		account.Signer,
 		account.Cleaner,
 		func() controller.Controller { return certificates.Signing(f.Seed) },

@@ -4,5 +4,5 @@ package manager
 
 import "github.com/kubesim/kubesim/sim/controller"
 
-// signers returns nil in the web page, which omits the code for certificates and bootstrap tokens because of its size.
+// signers returns nil in the web page, which omits these controllers because of their size.
 func (f Flags) signers() []func() controller.Controller { return nil }
