@@ -220,8 +220,8 @@ func TestNodeRanges(t *testing.T) {
 				return
 			}
 			c.must("DELETE", "/api/v1/nodes/a", "")
-			for i := range 252 { // all others
-				create(fmt.Sprint("more", i), "")
+			for i, others := range []string{"4.0/22", "8.0/21", "16.0/20", "32.0/19", "64.0/18", "128.0/17"} { // all others
+				create(fmt.Sprint("more", i), `"podCIDR":"10.244.`+others+`","podCIDRs":["10.244.`+others+`"]`)
 			}
 			is.Equal(create("last", ""), "10.244.0.0/24") // the range of the deleted node
 			is.Equal(create("none", ""), "")
