@@ -26,7 +26,7 @@ func (s *Server) Save(path string) error {
 	return nil
 }
 
-// load starts a server from Options.Snapshot. It returns an error if the snapshot cannot be read, or see from.
+// load starts a server from Options.Snapshot. It returns an error if the snapshot cannot be read, or if from returns one.
 func (o setup) load() (*Server, error) {
 	a, err := archive.Read(bytes.NewReader(o.Snapshot))
 	if err != nil {

@@ -16,12 +16,13 @@ type Step struct {
 	Do   Action
 }
 
-// When is the time of a step: a time since the beginning of the run, or before or after the n-th write of a client. If Then is true, it
-// is At after a change, and the plan waits for the change once its preceding step of this kind has run.
+// When is the time of a step: a time since the beginning of the run, or before or after the n-th write of a client. If Then is true, the
+// step runs At after one of Changes, and the plan waits for the change only after its preceding step with Then has run.
 type When struct {
 	At   time.Duration // used if Client is ""
 	Then bool
-	// Changes are the changes of which one starts the step. If there are none, the step begins to wait when the preceding one has run.
+	// Changes are alternatives: the first of them that occurs starts the wait of At. If Changes is empty, the wait starts when the
+	// preceding step with Then has run.
 	Changes []Change
 
 	Client string
