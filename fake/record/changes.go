@@ -18,7 +18,7 @@ func (s *reader) creation(at time.Time, t target, obj object.Object) []Write {
 	return writes
 }
 
-// deletion returns the request by which others complete the deletion of an object in its last state.
+// deletion returns the request with which another client completes the deletion of an object. was is the last state of the object.
 func deletion(at time.Time, path string, was object.Object) Write {
 	if len(was.Strings("metadata", "finalizers")) > 0 {
 		return patch(at, path, map[string]any{"metadata": map[string]any{"finalizers": nil}})

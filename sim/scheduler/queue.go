@@ -170,7 +170,7 @@ func (q *queue) heapOf(p place) *order {
 	return nil
 }
 
-// move changes the state of a pod to the state to.
+// move changes the state of a pod.
 func (q *queue) move(x *queued, to place) {
 	if h := q.heapOf(x.Place); h != nil {
 		heap.Remove(h, x.at)
