@@ -43,7 +43,7 @@ func (o setup) load() (*Server, error) {
 // the archive's time.
 func (o setup) from(a *archive.Archive) (*Server, error) {
 	if o.Clock != nil && o.Clock.Now().Before(a.Info().Time) {
-		return nil, fmt.Errorf("its time is %v, and the clock is at %v: time would go back", a.Info().Time, o.Clock.Now())
+		return nil, fmt.Errorf("its time is %v, but the clock is at %v: a clock must not be behind an archive", a.Info().Time, o.Clock.Now())
 	}
 	c, err := a.ClusterOn(o.Clock)
 	if err != nil {

@@ -19,7 +19,7 @@ func (c *Cluster) Fork() (f *Cluster) {
 	var err error
 	c.do(func() { f, err = c.forkLocked(c.stateLocked()) })
 	if err != nil {
-		panic("sim: a fork of what there is: " + err.Error())
+		panic("sim: the current state cannot be forked: " + err.Error())
 	}
 	return f
 }

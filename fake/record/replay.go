@@ -43,7 +43,7 @@ func Read(from io.Reader) (all []Entry, err error) {
 		}
 	}
 	if len(all) == 0 {
-		return nil, errors.New("there is no recording in it")
+		return nil, errors.New("the file contains no recording")
 	}
 	return all, nil
 }

@@ -230,7 +230,7 @@ func (e *Event) check(rev uint64, now, prev *KV) error {
 	case e.KV != now || e.Prev != prev:
 		return fmt.Errorf("mvcc: the commit of revision %d does not fit to what %s was", rev, e.Key)
 	case e.KV == nil && e.Prev == nil:
-		return fmt.Errorf("mvcc: the commit of revision %d deletes %s, which is not there", rev, e.Key)
+		return fmt.Errorf("mvcc: the commit of revision %d deletes %s, which does not exist", rev, e.Key)
 	case e.KV != nil && (e.KV.ModRev != rev || e.KV.Key != e.Key || e.Prev != nil && e.KV.CreateRev != e.Prev.CreateRev):
 		return fmt.Errorf("mvcc: what the commit of revision %d puts at %s has other revisions or another key", rev, e.Key)
 	}

@@ -125,7 +125,7 @@ func (c *Change) parseFields(text string) (rest string, err error) {
 	}
 	after, found := strings.CutPrefix(rest, "or ")
 	if !found {
-		return "", fmt.Errorf("%q follows a change: use or", rest)
+		return "", fmt.Errorf("%q follows a change: separate changes with the word or", rest)
 	}
 	return after, nil
 }

@@ -275,7 +275,7 @@ func shorter(d time.Duration) time.Duration {
 	return max((d / 2).Truncate(time.Second), time.Second)
 }
 
-var errAction = fmt.Errorf("it is not one of crash, %s, %s, %s, %s, expire, touch, depose, edit, jump with its arguments",
+var errAction = fmt.Errorf("the action must be crash, %s, %s, %s, %s, expire, touch, depose, edit or jump, with its arguments",
 	trouble.Lag.Name, trouble.Cut.Name, trouble.Resume.Name, trouble.Restart.Name)
 
 // parseAction parses the text form of an Action.
