@@ -50,8 +50,8 @@ type queued struct {
 	at int // index in its heap
 }
 
-// ends returns the time at which the waiting time of a pod ends if no event occurs first: it is then tried again or, if it is being
-// bound, given up. A pod that waits for the first node of the cluster is never tried again: the result is never.
+// ends returns the time until which a pod waits if no event occurs first. Then it is tried again or, if it is being bound, given up. For a
+// pod that waits for the first node of the cluster, it returns the time never.
 func (x *queued) ends() time.Time {
 	switch {
 	case x.Place == binding:
