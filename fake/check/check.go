@@ -117,6 +117,8 @@ type Target struct {
 	Token     string // bearer token of a cluster administrator
 	// Pause is the time until a definition, a policy or a role affects later requests: some seconds for a real server.
 	Pause time.Duration
+	// Keep keeps the objects on the server.
+	Keep bool
 }
 
 // Minor returns the server's minor version, such as "1.36".
@@ -126,8 +128,8 @@ func (t Target) Minor() (string, error) {
 }
 
 // RunOn is like Run with one minor version, but creates the objects on a given server, for example to compare a real server with
-// simulated ones. At the end it deletes the objects, but not the namespaces that it created for them. It returns an error if the
-// server cannot be reached.
+// simulated ones. At the end it deletes the objects unless t.Keep is set, but not the namespaces that it created for them. It returns an
+// error if the server cannot be reached.
 func RunOn(t Target, s *Sources, o Options) (*Report, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
@@ -144,6 +146,9 @@ func RunOn(t Target, s *Sources, o Options) (*Report, error) {
 		return nil, err
 	}
 	r.finish()
+	if t.Keep {
+		return r, nil
+	}
 	for _, a := range slices.Backward(r.Answers) {
 		if err := srv.remove(a.Verdicts[minor].stored); err != nil {
 			return nil, err
