@@ -170,7 +170,7 @@ func (p *playing) send(w *record.Write) {
 // uid matches uids, which differ in each run.
 var uid = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
-// play sends a write of others.
+// play sends a recorded write of another client.
 func (r *Recorded) play(srv *Server, w *record.Write) (int, object.Object) {
 	if w.Body == nil {
 		return r.ask(srv, w.Method, w.Path, "", nil)
