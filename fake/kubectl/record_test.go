@@ -228,6 +228,6 @@ func (r recorder) runPods() {
   hostIP: 172.18.0.11
   conditions: [{type: Initialized, status: "True", lastTransitionTime: *at}, {type: Ready, status: "True", lastTransitionTime: *at}, {type: ContainersReady, status: "True", lastTransitionTime: *at}, {type: PodScheduled, status: "True", lastTransitionTime: *at}]
   containerStatuses: [{name: %s, image: %q, imageID: "sha256:1", containerID: "containerd://%s-1", ready: true, started: true, restartCount: 7, state: {running: {startedAt: *at}}, lastState: {terminated: {exitCode: 1, reason: Error, startedAt: *at, finishedAt: *at, containerID: "containerd://%[6]s-0"}}}]`,
-			at, i%3, i+10, container.String("name"), container.String("image"), pod.UID()))
+			at, i/200, i%200+10, container.String("name"), container.String("image"), pod.UID()))
 	}
 }

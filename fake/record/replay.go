@@ -43,7 +43,7 @@ func Read(from io.Reader) (all []Entry, err error) {
 		}
 	}
 	if len(all) == 0 {
-		return nil, errors.New("there is no recording in it")
+		return nil, errors.New("the file contains no recording")
 	}
 	return all, nil
 }
@@ -92,7 +92,7 @@ type timed struct {
 // grace is the maximum time for which an event waits for the client's writes that precede it in the recording.
 const grace = 10 * time.Second
 
-// action is the maximum time that a client is assumed to need between an answer and what it does next.
+// action is the maximum time that a client is assumed to need between an answer and its next request.
 const action = 100 * time.Millisecond
 
 // Replay is a handler that serves a recording. Each request gets the recorded response to the next request with the same method,

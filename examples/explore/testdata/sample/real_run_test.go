@@ -71,7 +71,7 @@ func TestRealRunReplays(t *testing.T) {
 	})
 }
 
-// realRun repeats the recording, without faults and then under faults: others write what they wrote over the real server.
+// realRun repeats the recording, without faults and then under faults: other clients repeat their writes from the real server.
 func realRun(t *testing.T, o fake.ExploreOptions, run func(context.Context, *rest.Config) error) {
 	t.Helper()
 	rec := fake.ReadRecording(t, recording)
