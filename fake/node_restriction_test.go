@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
@@ -92,4 +93,37 @@ func (q *nodeRequest) send(t *testing.T, srv *fake.Server, uids map[string]strin
 	text, _ := io.ReadAll(res.Body)
 	_ = json.Unmarshal(text, &answer) // other responses than objects have neither a kind nor a message
 	return res.StatusCode, answer
+}
+
+// TestSignersOfNodes checks that a kubelet of 1.37 may request a certificate only from a signer that its pod names. Older servers go on to
+// the validation of the request, which has no key.
+func TestSignersOfNodes(t *testing.T) {
+	for version, want := range map[string]int{"1.36": http.StatusUnprocessableEntity, "1.37": http.StatusForbidden} {
+		served := map[string]string{"1.36": "v1beta1", "1.37": "v1"}[version]
+		srv := fake.RunT(t, fake.Options{Authorizers: []string{"Node", "RBAC"}, Plugins: []string{"NodeRestriction"}, Replicas: []fake.ReplicaOptions{{Version: version,
+			Serve: map[string]bool{"certificates.k8s.io/" + served: true}, FeatureGates: map[string]bool{"PodCertificateRequest": true}}}})
+		post := func(by *fake.Identity, path, body string) (int, object.Object) {
+			r, err := http.NewRequest(http.MethodPost, srv.URL()+path, strings.NewReader(body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("Content-Type", "application/json")
+			res, err := by.Transport().RoundTrip(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return res.StatusCode, client{t, srv}.parse(read(t, res.Body))
+		}
+		admin := srv.As("admin", "system:masters")
+		_, account := post(admin, inCore+"serviceaccounts", `{"metadata":{"name":"a"}}`)
+		_, node := post(admin, "/api/v1/nodes", `{"metadata":{"name":"n1"}}`)
+		_, pod := post(admin, inPods, `{"metadata":{"name":"p"},"spec":{"nodeName":"n1","serviceAccountName":"a",`+oneContainer+`}}`)
+		code, answer := post(srv.As("system:node:n1", "system:nodes"), "/apis/certificates.k8s.io/"+served+"/namespaces/default/podcertificaterequests",
+			`{"metadata":{"name":"r"},"spec":{"signerName":"example.com/s","podName":"p","podUID":"`+pod.UID()+`","serviceAccountName":"a",
+			"serviceAccountUID":"`+account.UID()+`","nodeName":"n1","nodeUID":"`+node.UID()+`"}}`)
+		text := answer.String("message")
+		if code != want || (want == http.StatusForbidden) != strings.Contains(text, "does not mount a podCertificate projected volume") {
+			t.Errorf("%s: %d %s", version, code, text)
+		}
+	}
 }

@@ -55,8 +55,11 @@ func (r *nodeWrite) podCertificate() *status.Status {
 	return r.signer(pod, spec)
 }
 
-// signer checks that the pod of a PodCertificateRequest uses its signer.
+// signer checks that the pod of a PodCertificateRequest uses its signer, which servers before 1.37 do not require.
 func (r *nodeWrite) signer(pod, spec object.Object) *status.Status {
+	if !r.Server.Since(37) {
+		return nil
+	}
 	name := spec.String("signerName")
 	for _, v := range pod.Objects("spec", "volumes") {
 		if slices.ContainsFunc(v.Objects("projected", "sources"), func(s object.Object) bool { return s.String("podCertificate", "signerName") == name }) {
