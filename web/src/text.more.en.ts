@@ -19,7 +19,8 @@ export const more = {
     more: (n: number) => `and ${many(n, 'other field')}`,
     lost: 'Lost update.', unread: (path: string, value: string, by: string) => `${by} had set ${path} to ${value}, and the writer of this change had not read that.`,
     based: (base: string, now: string) => `Based on revision ${base}. The object was at revision ${now}.`,
-    legend: 'Marks of the timeline',
+    legend: 'Marks of the timeline', mark: 'lost update',
+    by: (name: string) => `by ${name}`, sentTo: (server: string) => `sent to ${server}`, answeredBy: (server: string) => `answered by ${server}`,
   },
 
   servedSays: {

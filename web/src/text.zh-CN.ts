@@ -172,7 +172,8 @@ export const words: Text = {
     more: n => `还有 ${n} 个字段`,
     lost: '更新丢失。', unread: (path, value, by) => `${by} 把 ${path} 设成了 ${value}，而这次修改的写入者没有读到过它。`,
     based: (base, now) => `基于修订版本 ${base}。对象当时位于修订版本 ${now}。`,
-    legend: '时间线上的标记',
+    legend: '时间线上的标记', mark: '更新丢失',
+    by: name => `由 ${name}`, sentTo: server => `发往 ${server}`, answeredBy: server => `由 ${server} 应答`,
   },
 
   servedSays: {
