@@ -19,7 +19,7 @@ import (
 
 // checkAttached returns an error if the flags of kubectl run contradict each other, and reports whether run attaches to the pod.
 func (c *call) checkAttached() (attach bool, err error) {
-	attach = c.On("attach") || c.On("stdin") && !c.Given("attach")
+	attach = c.attaches()
 	switch {
 	case c.On("tty") && !c.On("stdin"):
 		return false, c.usage("-i/--stdin is required for containers with -t/--tty=true")
@@ -32,6 +32,9 @@ func (c *call) checkAttached() (attach bool, err error) {
 	}
 	return attach, nil
 }
+
+// attaches reports whether a command prints the output of the container that it starts.
+func (c *call) attaches() bool { return c.On("attach") || c.On("stdin") && !c.Given("attach") }
 
 // isInteractive reports whether a command reads further commands from a terminal.
 func isInteractive(tty bool, command []string) bool {
@@ -162,7 +165,7 @@ func runDebug(c *call) error {
 		return errUnsimulated("a copy of a pod; add a container to the pod: kubectl debug " + c.Args[0] + " --image=busybox")
 	case strings.HasPrefix(c.Args[0], "node/"):
 		return errUnsimulated("nodes have no file systems: look with kubectl describe " + c.Args[0])
-	case isInteractive(c.On("tty"), command):
+	case c.attaches() && isInteractive(c.On("tty"), command):
 		return errUnsimulated("an interactive shell; run one command: kubectl debug " + c.Args[0] + " -i --image=" + image + " -- env")
 	}
 	info, err := c.podNamed(c.Args[0])
@@ -180,7 +183,7 @@ func runDebug(c *call) error {
 	}
 	body := object.Object{"spec": map[string]any{"ephemeralContainers": []any{c.debugger(name, image, command)}}}
 	obj, err := c.helper("kubectl-debug").Patch(info, "ephemeralcontainers", "application/strategic-merge-patch+json", object.JSON(body))
-	if err != nil || !c.On("attach") && (!c.On("stdin") || c.Given("attach")) {
+	if err != nil || !c.attaches() {
 		return err
 	}
 	info.Object = obj
