@@ -156,6 +156,7 @@ export const first = {
   states: {} as Record<string, string>,
   // The engine's own sentences: help, completions, errors and reasons.
   said: (sentence: string) => sentence,
+  framed: (sentence: string) => sentence,
 
   lessons: {
     title: 'Lessons', minutes: (n: number) => `${n} min`, steps: (n: number) => many(n, 'step'),

@@ -56,7 +56,7 @@ test('kubectl run -it --rm is a shell, and exit deletes the pod; kubectl debug -
   await says(page, /inside/)
   await type(page, 'exit')
   await type(page, 'kubectl run once -it --rm --restart=Never --image=busybox -- echo hello')
-  await says(page, /hello[^]*pod "once" deleted/)
+  await says(page, /hello[\s\S]*pod "once" deleted/)
   assert.deepEqual(faults, [])
   await context.close()
 })
