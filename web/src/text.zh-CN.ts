@@ -162,7 +162,7 @@ export const words: Text = {
     due: (things, when) => `${when} 后有 ${things} 件事要发生。时间停着：`,
     empty: '输入一条命令，或者从下面选一条：',
     here: '你运行的命令和它的结果会写在这里。',
-    starters: ['create configmap a', 'get configmaps', 'watch configmaps --name w', 'help'],
+    starters: ['kubectl run web --image=nginx', 'kubectl get pods', 'create configmap a', 'watch configmaps --name w', 'help'],
     example: '例如',
     undone: '已撤销', earlier: n => `再显示前面的 ${n} 行`, later: n => `后面有 ${n} 行没有显示。`,
     answer: '应答',
