@@ -128,7 +128,7 @@ func TestParseErrors(t *testing.T) {
 		{"on get pods where== do compact", "names no field"},
 		{`on get pods name="a do compact`, "without its end"},
 		{`on get pods name="a"b do compact`, "behind a quote"},
-		{`on get pods na"me" do compact`, "middle of a word"},
+		{`on get pods na"me" do compact`, "must be at the beginning of a word"},
 	} {
 		is := is.New(t)
 		_, err := Parse("\n" + c[0])
