@@ -305,7 +305,7 @@ real: ## build and start a real kube-apiserver (some minutes, 2 GB) to compare w
 
 # with_real COMMAND runs a command beside a fresh real server on port 6470.
 with_real = dir=$$(mktemp -d) && (cd $$dir && $(GO) run $$($(GO) env GOROOT)/src/crypto/tls/generate_cert.go --ca --host kubesim) && \
-	{ KUBESIM_REAL_LISTEN=127.0.0.1:6470 $(REAL_SERVER) --client-ca-file=$$dir/cert.pem $(REALFLAGS) & pid=$$!; trap "kill -INT $$pid; wait $$pid; rm -r $$dir" EXIT; \
+	{ TMPDIR=$$dir KUBESIM_REAL_LISTEN=127.0.0.1:6470 $(REAL_SERVER) --client-ca-file=$$dir/cert.pem $(REALFLAGS) & pid=$$!; trap "kill -INT $$pid; wait $$pid; rm -r $$dir" EXIT; \
 	for i in $$(seq 100); do curl -sf -o $$dir/ready http://127.0.0.1:6470/readyz && break; sleep 1; done; sleep 5; \
 	export KUBESIM_RECORD=1 KUBESIM_TARGET=http://127.0.0.1:6470 KUBESIM_TOKEN=admintoken; $(1); }
 boot-data: ## record the objects that a real kube-apiserver creates when it starts (sim/boot/data; REAL_MINOR)
@@ -324,7 +324,7 @@ import-real: ## a cluster of 2,000 objects on a real server with its controllers
 	$(BUILD_MANAGER)
 	$(BUILD_REAL)
 	@export KUBESIM_CLUSTER=$$(mktemp -d) KUBESIM_COPIES=40 KUBESIM_REAL_CONTROLLERS=$(REAL_MANAGER); \
-	$(call with_real,KUBESIM_ETCD=$$(ls -td $${TMPDIR:-/tmp}/kubesim-real-*/etcd/member/snap/db | head -1) \
+	$(call with_real,KUBESIM_ETCD=$$(echo $$dir/kubesim-real-*/etcd/member/snap/db) \
 		$(GO) test -count=1 -timeout 30m -v -run '^TestRecordImport$$' ./fake/kubectl && \
 		$(GO) test -count=1 -timeout 30m -v -run '^TestImport(Real|Formats)$$' ./fake)
 

@@ -254,7 +254,7 @@ func (r *Recorded) differences(srv *Server) string {
 	return out.String()
 }
 
-// list returns the objects of a collection by their paths, without those that a garbage collector would delete.
+// list returns the objects of a collection by their paths, without the objects that a garbage collector would delete.
 func (r *Recorded) list(srv *Server, collection string) map[string]object.Object {
 	_, list := r.ask(srv, http.MethodGet, collection, "", nil)
 	all := map[string]object.Object{}
