@@ -123,7 +123,7 @@ func (s search) build() (program, dir string, err error) {
 	if s.version == s.fixed {
 		tags = s.tags
 	}
-	if err := s.copyFile(dir); err != nil {
+	if err := s.copyFiles(dir); err != nil {
 		return "", "", err
 	}
 	for _, args := range [][]string{
@@ -141,9 +141,10 @@ func (s search) build() (program, dir string, err error) {
 	return program, dir, nil
 }
 
-// copyFile copies the row's file of the operator's module into dir, if there is one.
-func (s search) copyFile(dir string) error {
-	if s.file == "" {
+// copyFiles copies the row's file of the operator's module into dir, or the Go files of the row's folder without its tests. It does
+// nothing if the row has neither.
+func (s search) copyFiles(dir string) error {
+	if s.files == "" {
 		return nil
 	}
 	cmd := exec.Command("go", "mod", "download", "-json", s.module+"@"+s.version)
@@ -156,11 +157,25 @@ func (s search) copyFile(dir string) error {
 	if err := json.Unmarshal(out, &module); err != nil {
 		return err
 	}
-	data, err := os.ReadFile(filepath.Join(module.Dir, s.file))
-	if err != nil {
-		return err
+	files := []string{filepath.Join(module.Dir, s.files)}
+	if filepath.Ext(s.files) != ".go" {
+		if files, err = filepath.Glob(filepath.Join(module.Dir, s.files, "*.go")); err != nil {
+			return err
+		}
 	}
-	return os.WriteFile(filepath.Join(dir, s.file), data, 0o644)
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		data, err := os.ReadFile(file)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, filepath.Base(file)), data, 0o644)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // report returns the report of a failed search from the output of a test, without its indentation, or "".

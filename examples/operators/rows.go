@@ -11,7 +11,9 @@ type row struct {
 	kind     string
 	bug      string // one sentence
 	tags     string // build tags for the version fixed, whose functions have other parameters; or empty
-	file     string // a file of the operator's module to copy beside the test, because its package cannot be imported; or empty
+	// files is a file of the operator's module, or the folder of a package, to copy beside the test. It is empty if the test can
+	// import the package and needs only exported names.
+	files string
 }
 
 var rows = []row{
@@ -24,7 +26,12 @@ var rows = []row{
 		name: "lws", operator: "lws", module: "sigs.k8s.io/lws", bad: "v0.7.0", issue: "—", kind: "—", bug: "none is known",
 	},
 	{
+		name: "sealedsecrets-status", operator: "sealedsecrets", module: "github.com/bitnami-labs/sealed-secrets", bad: "v0.24.0", fixed: "v0.25.0",
+		issue: "bitnami-labs/sealed-secrets#853", kind: "lost answer", files: "pkg/controller",
+		bug: "the condition Synced of a SealedSecret stays false after a second try has created its Secret, because the status is written once per generation",
+	},
+	{
 		name: "sample", operator: "sample", module: "k8s.io/sample-controller", bad: "v0.36.3", issue: "—", kind: "—", bug: "none is known",
-		file: "controller.go",
+		files: "controller.go",
 	},
 }
