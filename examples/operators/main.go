@@ -59,13 +59,18 @@ type search struct {
 	plan            string // the file of the only plan to run, or empty
 }
 
-// searches returns the searches of a row: one of the bad version, one with a plan if there is a plan file, and one of the fixed
-// version if there is one.
+// searches returns the searches of a row: a blind one in the bad version and in the fixed one, and in both the plan, if there is a plan
+// file.
 func (r row) searches() (list []search) {
 	list = append(list, search{row: r, column: "blind", version: r.bad})
 	plan, err := filepath.Abs(filepath.Join(r.operator, r.name+".plan"))
-	if _, missing := os.Stat(plan); err == nil && missing == nil {
+	_, missing := os.Stat(plan)
+	planned := err == nil && missing == nil
+	if planned {
 		list = append(list, search{row: r, column: "directed", version: r.bad, plan: plan})
+	}
+	if planned && r.fixed != "" {
+		list = append(list, search{row: r, column: "directed after", version: r.fixed, plan: plan})
 	}
 	if r.fixed != "" {
 		list = append(list, search{row: r, column: "after", version: r.fixed})

@@ -105,7 +105,8 @@ func (o *Oracles) State(resources ...string) string {
 }
 
 // Counts returns how often objects of the given resources were created and deleted according to the records of a trace,
-// one line per object, sorted. The objects that were created with the same generateName share a line. If no resources
+// one line per object, sorted. The objects that were created with the same generateName share a line, as do objects
+// whose names differ only in uids. If no resources
 // are given, it counts all objects since the server began to observe, except events and leases.
 func (o *Oracles) Counts(records []trace.Record, resources ...string) string {
 	since := o.observer.begun().since
@@ -129,6 +130,7 @@ func (o *Oracles) Counts(records []trace.Record, resources ...string) string {
 		if base := obj.GenerateName(); base != "" {
 			line = strings.TrimSuffix(line, obj.Name()) + base + "*"
 		}
+		line = uid.ReplaceAllString(line, "UID")
 		if counts[line] == nil {
 			counts[line] = &count{}
 		}
@@ -218,6 +220,9 @@ func settle(v any, same map[string]string) any {
 		}
 		if _, err := time.Parse(time.RFC3339, v); err == nil {
 			return "TIME"
+		}
+		if len(v) >= len("00000000-0000-0000-0000-000000000000") {
+			return uid.ReplaceAllString(v, "UID") // part of a name, such as that of a PersistentVolume
 		}
 	}
 	return v
