@@ -361,6 +361,25 @@ func TestOutcomeCounts(t *testing.T) {
 	is.True(strings.Contains(run(true), "(-):\n- configmaps default/a: created 1 times, deleted 0 times\n+ configmaps default/a: created 2 times, deleted 1 times\n"))
 }
 
+// TestOutcomeOfNamesWithUIDs checks that a uid in a name, such as that of a PersistentVolume, is not a difference.
+func TestOutcomeOfNamesWithUIDs(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	same := &fake.Outcome{Counts: true}
+	run := func(names ...string) string {
+		bad, srv, c := watched(t, fake.Options{Trace: 1000})
+		for _, name := range names {
+			c.do("POST", mapsPath, ownedMap(name, "", "0000"))
+		}
+		same.Compare(bad, srv, "configmaps")
+		return bad.log.String()
+	}
+	const a, b = "pvc-303256fb-db8d-4518-ba03-75e7be00b43b", "pvc-8d5d02f9-51db-411a-bb6e-23a7e93c0518"
+	is.Equal(run(a), "")
+	is.Equal(run(b), "")
+	is.True(strings.Contains(run(a, b), "+ configmaps default/pvc-UID: created 2 times, deleted 0 times\n"))
+}
+
 // TestOutcomeOfConditions checks that a different order of conditions is not a difference. Their order depends only on
 // when they first occurred.
 func TestOutcomeOfConditions(t *testing.T) {

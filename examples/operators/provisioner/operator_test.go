@@ -35,13 +35,14 @@ func (disks) Delete(context.Context, *v1.PersistentVolume) error { return nil }
 
 // Two claims get volumes, which are deleted with them.
 func TestOperator(t *testing.T) {
-	same := fake.Outcome{Counts: true}
+	same := fake.Outcome{}
 	fake.Explore(t, fake.ExploreOptions{
 		Server: fake.Options{Controllers: kubesim.All, Nodes: 2},
 	}, func(t fake.T, srv *fake.Server) {
 		srv.Process("operator", func(ctx context.Context, transport http.RoundTripper) error {
 			kube := kubernetes.NewForConfigOrDie(&rest.Config{Host: srv.URL(), Transport: transport, QPS: -1})
-			controller.NewProvisionController(klog.Background(), kube, "example.com/disks", disks{}, controller.LeaderElection(false)).Run(ctx)
+			controller.NewProvisionController(klog.Background(), kube, "example.com/disks", disks{}, controller.LeaderElection(false),
+				controller.AddFinalizer(true)).Run(ctx) // as external-provisioner does
 			return nil
 		})
 		srv.Load("claims.yaml")
