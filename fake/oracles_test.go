@@ -380,6 +380,22 @@ func TestOutcomeOfNamesWithUIDs(t *testing.T) {
 	is.True(strings.Contains(run(a, b), "+ configmaps default/pvc-UID: created 2 times, deleted 0 times\n"))
 }
 
+// TestOutcomeWithout checks that the fields of Without are not compared.
+func TestOutcomeWithout(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	same := &fake.Outcome{Without: []string{"order"}}
+	run := func(data string) string {
+		bad, srv, c := watched(t)
+		c.do("POST", mapsPath, `{"metadata":{"name":"a"},"data":`+data+`}`)
+		same.Compare(bad, srv, "configmaps")
+		return bad.log.String()
+	}
+	is.Equal(run(`{"order":"1 2","sum":"3"}`), "")
+	is.Equal(run(`{"order":"2 1","sum":"3"}`), "")
+	is.True(strings.Contains(run(`{"order":"1 2","sum":"4"}`), `data.sum: "3" → "4"`))
+}
+
 // TestOutcomeOfConditions checks that a different order of conditions is not a difference. Their order depends only on
 // when they first occurred.
 func TestOutcomeOfConditions(t *testing.T) {

@@ -89,11 +89,14 @@ func stateIn(line string) (name string, state object.Object) {
 // given, it returns all objects written since the server began to observe, except events and leases. It omits fields
 // that may differ between two runs with the same outcome: uids, revisions, times, generations, managed fields, nodes and
 // addresses. It sorts conditions by type, and replaces the suffix of a generated name with an asterisk.
-func (o *Oracles) State(resources ...string) string {
+func (o *Oracles) State(resources ...string) string { return o.StateWithout(nil, resources...) }
+
+// StateWithout returns the state like State, without the fields with the given names.
+func (o *Oracles) StateWithout(fields []string, resources ...string) string {
 	w := o.observer.begun()
 	var lines []string
 	_ = w.Inspect(func(view View) error { // the function does not return an error
-		lines = view.lines(func(resource string, obj Object) bool {
+		lines = view.lines(fields, func(resource string, obj Object) bool {
 			if len(resources) > 0 {
 				return slices.ContainsFunc(resources, func(r string) bool { return r == resource || bareOf(view, r) == resource })
 			}
@@ -147,8 +150,8 @@ func (o *Oracles) Counts(records []trace.Record, resources ...string) string {
 	return b.String()
 }
 
-// lines formats the objects that the given function selects, so that the result does not differ between runs.
-func (v View) lines(which func(resource string, obj Object) bool) []string {
+// lines formats the objects that the given function selects, without some fields, so that the result does not differ between runs.
+func (v View) lines(without []string, which func(resource string, obj Object) bool) []string {
 	type entry struct {
 		resource string
 		obj      Object
@@ -167,7 +170,7 @@ func (v View) lines(which func(resource string, obj Object) bool) []string {
 	})
 	var lines []string
 	for _, e := range all {
-		settled, _ := settle(map[string]any(e.obj), same).(map[string]any)
+		settled, _ := settler{same, without}.settle(map[string]any(e.obj)).(map[string]any)
 		lines = append(lines, e.resource+" "+string(object.JSON(settled))+"\n")
 	}
 	slices.Sort(lines)
@@ -189,17 +192,23 @@ const TouchedAnnotation = "kubesim.io/touched"
 var fleeting = []string{"resourceVersion", "managedFields", "generation", "observedGeneration", "uid", "containerID", "nodeName",
 	"hostIP", "hostIPs", "podIP", "podIPs", "clusterIP", "clusterIPs"}
 
+// settler removes from states what differs between two runs with the same outcome.
+type settler struct {
+	same    map[string]string // replacements of uids and generated names
+	without []string          // names of other fields to remove
+}
+
 // settle returns a value without the fields that differ between two runs with the same outcome, and without a plan's
 // annotation.
-func settle(v any, same map[string]string) any {
+func (s settler) settle(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for name, x := range v { // the order does not matter: the result is a map
-			if slices.Contains(fleeting, name) || name == TouchedAnnotation {
+			if slices.Contains(fleeting, name) || slices.Contains(s.without, name) || name == TouchedAnnotation {
 				continue
 			}
-			out[name] = settle(x, same)
+			out[name] = s.settle(x)
 			if list, ok := out[name].([]any); ok && name == "conditions" {
 				slices.SortStableFunc(list, byType) // their order depends on when they first occurred
 			}
@@ -211,11 +220,11 @@ func settle(v any, same map[string]string) any {
 	case []any:
 		out := make([]any, len(v))
 		for i, x := range v {
-			out[i] = settle(x, same)
+			out[i] = s.settle(x)
 		}
 		return out
 	case string:
-		if stands, ok := same[v]; ok {
+		if stands, ok := s.same[v]; ok {
 			return stands
 		}
 		if _, err := time.Parse(time.RFC3339, v); err == nil {
@@ -247,7 +256,7 @@ func Differ(was, is Object) string {
 		if err != nil {
 			return err.Error() + "\n"
 		}
-		text, err := codec.JSONToYAML(object.JSON(settle(parsed, same)))
+		text, err := codec.JSONToYAML(object.JSON(settler{same: same}.settle(parsed)))
 		if err != nil {
 			return err.Error() + "\n"
 		}
