@@ -23,7 +23,22 @@ var rows = []row{
 		bug: "the error of a failed status update is dropped unless it is a conflict: a JobSet whose last update fails never finishes",
 	},
 	{
+		name: "kuberay-pods", operator: "kuberay", module: "github.com/ray-project/kuberay/ray-operator", bad: "v1.2.2", fixed: "v1.3.0",
+		issue: "ray-project/kuberay#715", kind: "stale cache",
+		bug: "the number of pods to create is computed from a cache that lacks the last ones: too many pods start, and some of them are deleted again",
+	},
+	{
 		name: "lws", operator: "lws", module: "sigs.k8s.io/lws", bad: "v0.7.0", issue: "—", kind: "—", bug: "none is known",
+	},
+	{
+		name: "rabbitmq-crash", operator: "rabbitmq", module: "github.com/rabbitmq/cluster-operator", bad: "v1.8.0", fixed: "v1.10.0",
+		issue: "rabbitmq/cluster-operator#782, found by Sieve", kind: "crash between two writes",
+		bug: "whether a disk has to grow is read from the StatefulSet, which is deleted first: after a crash the claim keeps its size",
+	},
+	{
+		name: "rabbitmq-shrink", operator: "rabbitmq", module: "github.com/rabbitmq/cluster-operator", bad: "v1.6.0", fixed: "v1.10.0",
+		issue: "rabbitmq/cluster-operator#653, found by Sieve", kind: "stale cache",
+		bug: "a stale RabbitmqCluster with a smaller disk makes the operator delete the StatefulSet, although disks cannot shrink",
 	},
 	{
 		name: "sealedsecrets-status", operator: "sealedsecrets", module: "github.com/bitnami-labs/sealed-secrets", bad: "v0.24.0", fixed: "v0.25.0",

@@ -15,7 +15,6 @@ import (
 	"k8s.io/klog/v2"
 	controllerruntime "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 )
 
 // TestMain does what ctrl.Main of fake/ctrl does, which needs a later version of controller-runtime than this operator.
@@ -35,7 +34,8 @@ func start(ctx context.Context, config *rest.Config, add func(*runtime.Scheme) e
 	if err := errors.Join(add(scheme), clientgoscheme.AddToScheme(scheme)); err != nil {
 		return err
 	}
-	mgr, err := manager.New(config, manager.Options{Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}})
+	mgr, err := manager.New(config, manager.Options{Scheme: scheme, MetricsBindAddress: "0", LeaderElection: true,
+		LeaderElectionNamespace: "default", LeaderElectionID: "rabbitmq-cluster-operator-leader-election", LeaderElectionResourceLock: "leases"})
 	if err == nil {
 		err = setup(mgr)
 	}

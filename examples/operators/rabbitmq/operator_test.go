@@ -54,6 +54,6 @@ func TestOperator(t *testing.T) {
 		}
 		srv.Heal()
 		time.Sleep(20 * time.Minute) // a work queue retries after at most 17 minutes
-		same.Compare(t, srv, "statefulsets", "persistentvolumeclaims", "services")
+		same.Compare(t, srv, "statefulsets", "persistentvolumeclaims")
 	})
 }
