@@ -104,13 +104,22 @@ func (c *Campaign) travel(seed uint64) []Item {
 		return nil
 	}
 	p := processes[r.IntN(len(processes))]
-	from := 1 + r.IntN(p.Writes-1)
-	to := from + 1 + r.IntN(p.Writes-from)
+	from, to := 1+r.IntN(p.Writes), 1+r.IntN(p.Writes)
+	if own := of(p.Name, c.classes); len(own) > 0 && r.IntN(2) == 0 {
+		from, to = drawWrite(r, own), drawWrite(r, own)
+	}
+	from, to = min(from, to), max(from, to)
 	n := 2 + r.IntN(c.seen.Replicas-1)
 	return c.allowed([]Item{
 		{Step: Step{When{Client: p.Name, Nth: from, Before: r.IntN(2) == 0}, Replica{trouble.Lag, n, max(c.seen.Took, time.Minute), ""}}},
 		{Step: Step{When{Client: p.Name, Nth: to}, Crash{p.Name, seconds(r, 5), n, seconds(r, 60)}}},
 	})
+}
+
+// drawWrite draws the number of a write of a client's classes.
+func drawWrite(r *rand.Rand, own []class) int {
+	k := &own[r.IntN(len(own))]
+	return k.writes[k.draw(r)].nth
 }
 
 // burstsMax is the maximum number of classes, or of objects, whose writes fail in a plan.
@@ -179,8 +188,7 @@ func (c *Campaign) clientSteps() (all []maker) {
 		own := of(client.Name, c.classes)
 		around := func(r *rand.Rand) When {
 			if len(own) > 0 && r.IntN(2) == 0 {
-				k := &own[r.IntN(len(own))]
-				return When{Client: client.Name, Nth: k.writes[k.draw(r)].nth, Before: r.IntN(2) == 0}
+				return When{Client: client.Name, Nth: drawWrite(r, own), Before: r.IntN(2) == 0}
 			}
 			return When{Client: client.Name, Nth: 1 + r.IntN(client.Writes+1), Before: r.IntN(2) == 0}
 		}
