@@ -59,21 +59,31 @@ type search struct {
 	plan            string // the file of the only plan to run, or empty
 }
 
+// The searches of a row are columns of the table.
+const (
+	blindColumn    = "blind"
+	directedColumn = "directed"
+	afterColumn    = "after" // in the version without the bug
+)
+
+// columns are the columns in the order of the table.
+var columns = []string{directedColumn, directedColumn + " " + afterColumn, blindColumn, afterColumn}
+
 // searches returns the searches of a row: a blind one in the bad version and in the fixed one, and in both the plan, if there is a plan
 // file.
 func (r row) searches() (list []search) {
-	list = append(list, search{row: r, column: "blind", version: r.bad})
+	list = append(list, search{row: r, column: blindColumn, version: r.bad})
 	plan, err := filepath.Abs(filepath.Join(r.operator, r.name+".plan"))
 	_, missing := os.Stat(plan)
 	planned := err == nil && missing == nil
 	if planned {
-		list = append(list, search{row: r, column: "directed", version: r.bad, plan: plan})
+		list = append(list, search{row: r, column: directedColumn, version: r.bad, plan: plan})
 	}
 	if planned && r.fixed != "" {
-		list = append(list, search{row: r, column: "directed after", version: r.fixed, plan: plan})
+		list = append(list, search{row: r, column: directedColumn + " " + afterColumn, version: r.fixed, plan: plan})
 	}
 	if r.fixed != "" {
-		list = append(list, search{row: r, column: "after", version: r.fixed})
+		list = append(list, search{row: r, column: afterColumn, version: r.fixed})
 	}
 	return list
 }

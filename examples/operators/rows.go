@@ -28,7 +28,12 @@ var rows = []row{
 		bug: "the number of pods to create is computed from a cache that lacks the last ones: too many pods start, and some of them are deleted again",
 	},
 	{
-		name: "lws", operator: "lws", module: "sigs.k8s.io/lws", bad: "v0.7.0", issue: "—", kind: "—", bug: "none is known",
+		name: "lws-revision", operator: "lws", module: "sigs.k8s.io/lws", bad: "v0.7.0", issue: "not reported", kind: "crash between two writes",
+		bug: "after a crash between the creation of a ControllerRevision and that of the StatefulSet, a second revision is created",
+	},
+	{
+		name: "provisioner", operator: "provisioner", module: "sigs.k8s.io/sig-storage-lib-external-provisioner/v10", bad: "v10.0.1",
+		issue: "—", kind: "—", bug: "none is known",
 	},
 	{
 		name: "rabbitmq-crash", operator: "rabbitmq", module: "github.com/rabbitmq/cluster-operator", bad: "v1.8.0", fixed: "v1.10.0",
@@ -44,6 +49,11 @@ var rows = []row{
 		name: "sealedsecrets-status", operator: "sealedsecrets", module: "github.com/bitnami-labs/sealed-secrets", bad: "v0.24.0", fixed: "v0.25.0",
 		issue: "bitnami-labs/sealed-secrets#853", kind: "lost answer", files: "pkg/controller",
 		bug: "the condition Synced of a SealedSecret stays false after a second try has created its Secret, because the status is written once per generation",
+	},
+	{
+		name: "sealedsecrets-tombstone", operator: "sealedsecrets", module: "github.com/bitnami-labs/sealed-secrets", bad: "v0.25.0",
+		issue: "not reported, also in v0.40.0", kind: "unobserved event", files: "pkg/controller",
+		bug: "the program panics if its informer learns from a list that a Secret is gone, because the handler expects a Secret and gets a tombstone",
 	},
 	{
 		name: "sample", operator: "sample", module: "k8s.io/sample-controller", bad: "v0.36.3", issue: "—", kind: "—", bug: "none is known",

@@ -19,13 +19,15 @@ import (
 //	state, faults ─▶ Compare ─┬─ the first run, without faults: the state that all other runs must reach
 //	                          └─ any other run: one line for each object that differs
 type Outcome struct {
-	mu    sync.Mutex
-	state string
-	known bool
+	mu            sync.Mutex
+	state, counts string
+	known         bool
 }
 
-// Compare fails the test if the state of a run differs from that of the first run, which must be a run without faults.
-func (o *Outcome) Compare(t TB, state, trouble string) {
+// Compare fails the test if the state of a run differs from that of the first run, which must be a run without faults, or if an object
+// was created or deleted more often (Oracles.Counts). Fewer times are no failure: a client that learns late of several changes may skip
+// some of its work.
+func (o *Outcome) Compare(t TB, state, counts, trouble string) {
 	t.Helper()
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -34,12 +36,40 @@ func (o *Outcome) Compare(t TB, state, trouble string) {
 			Errorf(t)("kubesim: Outcome: the first run has to be one without faults, but it had\n%s", trouble)
 			return
 		}
-		o.state, o.known = state, true
+		o.state, o.counts, o.known = state, counts, true
 		return
 	}
-	if lines := lineDiff(o.state, state); lines != "" {
+	if lines := lineDiff(o.state, state) + moreOften(o.counts, counts); lines != "" {
 		Errorf(t)("kubesim: the outcome differs from the one without faults (-):\n%s", lines)
 	}
+}
+
+// countFormat is the format of a line of Counts after the name.
+const countFormat = "created %d times, deleted %d times"
+
+// moreOften returns the lines of counts with a larger number than before, marked with +, and the lines of before that they replace,
+// marked with -.
+func moreOften(before, counts string) string {
+	old := map[string]string{}
+	for line := range strings.Lines(before) {
+		name, text, _ := strings.Cut(line, ": ")
+		old[name] = text
+	}
+	var out strings.Builder
+	for line := range strings.Lines(counts) {
+		name, text, _ := strings.Cut(line, ": ")
+		var created, deleted, createdBefore, deletedBefore int
+		fmt.Sscanf(text, countFormat, &created, &deleted)
+		fmt.Sscanf(old[name], countFormat, &createdBefore, &deletedBefore) // without a line both are 0
+		if created <= createdBefore && deleted <= deletedBefore {
+			continue
+		}
+		if old[name] != "" {
+			out.WriteString("- " + name + ": " + old[name])
+		}
+		out.WriteString("+ " + line)
+	}
+	return out.String()
 }
 
 // lineDiff returns the lines that occur in only one of two sorted texts, marked with - and +. If both texts have a line for an
@@ -145,7 +175,7 @@ func (o *Oracles) Counts(records []trace.Record, resources ...string) string {
 	}
 	var b strings.Builder
 	for _, line := range object.SortedKeys(counts) {
-		fmt.Fprintf(&b, "%s: created %d times, deleted %d times\n", line, counts[line].created, counts[line].deleted)
+		fmt.Fprintf(&b, "%s: "+countFormat+"\n", line, counts[line].created, counts[line].deleted)
 	}
 	return b.String()
 }

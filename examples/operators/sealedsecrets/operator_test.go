@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
@@ -18,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { clientgo.Main(m) }
 
-// run does what the operator's Main does, with its default flags and an existing key.
+// run does what the operator's Main does, with an existing key.
 func run(ctx context.Context, srv *fake.Server, transport http.RoundTripper) error {
 	config := &rest.Config{Host: srv.URL(), Transport: transport, QPS: -1}
 	kube, sealed := kubernetes.NewForConfigOrDie(config), clientset.NewForConfigOrDie(config)
@@ -27,16 +28,15 @@ func run(ctx context.Context, srv *fake.Server, transport http.RoundTripper) err
 		return err
 	}
 	c, err := prepareController(kube, "", nil, &Flags{}, sealed, keys)
-	if err != nil {
-		return err
+	if err == nil {
+		c.updateStatus = true
+		go c.Run(ctx.Done())
+		<-ctx.Done()
 	}
-	c.updateStatus = true
-	go c.Run(ctx.Done())
-	<-ctx.Done()
-	return nil
+	return err
 }
 
-// Two SealedSecrets become Secrets, and get new data.
+// Two SealedSecrets become Secrets, and get new data. A user deletes a Secret, which is created again.
 func TestOperator(t *testing.T) {
 	same := fake.Outcome{Counts: true}
 	fake.Explore(t, fake.ExploreOptions{
@@ -50,6 +50,9 @@ func TestOperator(t *testing.T) {
 			srv.Load(file)
 			time.Sleep(5 * time.Minute)
 		}
+		secrets := kubernetes.NewForConfigOrDie(fake.Config[rest.Config](srv, "user")).CoreV1().Secrets("default")
+		_ = secrets.Delete(t.Context(), "b", metav1.DeleteOptions{}) // faults may have prevented its creation
+		time.Sleep(5 * time.Minute)
 		srv.Heal()
 		time.Sleep(20 * time.Minute)
 		same.Compare(t, srv, "sealedsecrets", "secrets")
