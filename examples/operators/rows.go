@@ -32,6 +32,9 @@ var rows = []row{
 		bug: "after a crash between the creation of a ControllerRevision and that of the StatefulSet, a second revision is created",
 	},
 	{
+		name: "mpi", operator: "mpi", module: "github.com/kubeflow/mpi-operator", bad: "v0.6.0", issue: "—", kind: "—", bug: "none is known",
+	},
+	{
 		name: "provisioner", operator: "provisioner", module: "sigs.k8s.io/sig-storage-lib-external-provisioner/v10", bad: "v10.0.1",
 		issue: "—", kind: "—", bug: "none is known",
 	},

@@ -6,12 +6,12 @@
 package clientgo
 
 import (
+	"io"
 	"os"
 	"os/signal"
 	"time"
 	_ "unsafe" // for go:linkname
 
-	"github.com/go-logr/logr"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	_ "k8s.io/client-go/tools/cache" // defines neverExitWatch
 	"k8s.io/klog/v2"
@@ -29,7 +29,8 @@ func Main(m interface{ Run() int }) {
 	signal.Notify(c, os.Interrupt)
 	signal.Stop(c)
 	utilruntime.ErrorHandlers = utilruntime.ErrorHandlers[:1]
-	klog.SetLogger(logr.Discard())
+	klog.LogToStderr(false)
+	klog.SetOutput(io.Discard)
 	os.Exit(m.Run())
 }
 
