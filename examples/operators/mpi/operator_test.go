@@ -33,12 +33,12 @@ func run(ctx context.Context, config *rest.Config) error {
 	core := builtin.Core().V1()
 	c, err := mpi.NewMPIJobController(kube, jobs, nil, nil, core.ConfigMaps(), core.Secrets(), core.Services(), builtin.Batch().V1().Jobs(),
 		core.Pods(), builtin.Scheduling().V1().PriorityClasses(), custom.Kubeflow().V2beta1().MPIJobs(), "", "")
-	if err != nil {
-		return err
+	if err == nil {
+		builtin.Start(ctx.Done())
+		custom.Start(ctx.Done())
+		err = c.Run(2, ctx.Done())
 	}
-	builtin.Start(ctx.Done())
-	custom.Start(ctx.Done())
-	return c.Run(2, ctx.Done())
+	return err
 }
 
 // Two MPIJobs of a launcher and two workers run for 40 minutes, so that the operator sees them run, and finish.
