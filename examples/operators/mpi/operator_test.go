@@ -2,9 +2,7 @@ package mpi
 
 import (
 	"context"
-	_ "embed"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -23,8 +21,7 @@ import (
 
 func TestMain(m *testing.M) { clientgo.Main(m) }
 
-//go:embed mpijob.yaml
-var job string
+const crd = "manifests/base/kubeflow.org_mpijobs.yaml"
 
 // run does what the operator's main does.
 func run(ctx context.Context, config *rest.Config) error {
@@ -45,15 +42,13 @@ func run(ctx context.Context, config *rest.Config) error {
 func TestOperator(t *testing.T) {
 	same := fake.Outcome{Counts: true}
 	fake.Explore(t, fake.ExploreOptions{
-		Server: fake.Options{Controllers: controller.All, Nodes: 2},
-		Prepare: func(_ fake.T, srv *fake.Server) {
-			srv.LoadModule("github.com/kubeflow/mpi-operator", "manifests/base/kubeflow.org_mpijobs.yaml")
-		},
+		Server:  fake.Options{Controllers: controller.All, Nodes: 2},
+		Prepare: func(_ fake.T, srv *fake.Server) { srv.LoadModule("github.com/kubeflow/mpi-operator", crd) },
 	}, func(t fake.T, srv *fake.Server) {
 		srv.Process("operator", func(ctx context.Context, transport http.RoundTripper) error {
 			return run(ctx, &rest.Config{Host: srv.URL(), Transport: transport, QPS: -1})
 		})
-		srv.LoadData([]byte(job + "---\n" + strings.Replace(job, "name: pi", "name: tau", 1)))
+		srv.Load("mpijob.yaml")
 		time.Sleep(10 * time.Minute)
 		srv.Heal()
 		time.Sleep(time.Hour) // a work queue retries after at most 17 minutes

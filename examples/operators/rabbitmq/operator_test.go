@@ -32,7 +32,8 @@ func (executor) Exec(*kubernetes.Clientset, *rest.Config, string, string, string
 // setup adds the operator's controller to a manager, as the operator's main does.
 func setup(mgr manager.Manager) error {
 	return (&controllers.RabbitmqClusterReconciler{Client: mgr.GetClient(), Scheme: mgr.GetScheme(), Namespace: "rabbitmq-system",
-		Recorder: mgr.GetEventRecorderFor("rabbitmq"), PodExecutor: executor{}}).SetupWithManager(mgr)
+		Recorder: mgr.GetEventRecorderFor("rabbitmq"), Clientset: kubernetes.NewForConfigOrDie(mgr.GetConfig()),
+		PodExecutor: executor{}}).SetupWithManager(mgr)
 }
 
 // A RabbitmqCluster gets a larger disk.
