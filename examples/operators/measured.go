@@ -133,7 +133,7 @@ func (r row) write(table *strings.Builder, list measurements) error {
 	}
 	var cells []any
 	for _, column := range columns {
-		cell, err := list.find(r.name, column).cell()
+		cell, err := list.find(r.name, column).cell(r.instead[column])
 		if err != nil {
 			return err
 		}
@@ -148,8 +148,9 @@ func (r row) write(table *strings.Builder, list measurements) error {
 	return nil
 }
 
-// cell returns the cell of the table for the result of a search. If there is a report, the cell links to its file, which cell writes.
-func (m *measurement) cell() (string, error) {
+// cell returns the cell of the table for the result of a search, which may have found something else instead. If there is a report, the
+// cell links to its file, which cell writes.
+func (m *measurement) cell(instead string) (string, error) {
 	result := "not found"
 	switch {
 	case m == nil:
@@ -159,6 +160,8 @@ func (m *measurement) cell() (string, error) {
 		if m.Runs > 0 {
 			result = fmt.Sprintf("none in %d seeds", m.Runs)
 		}
+	case m.Failure != "" && instead != "":
+		result = "found instead: " + instead
 	case m.Failure != "":
 		result = "found"
 	}

@@ -10,7 +10,9 @@ type row struct {
 	issue    string
 	kind     string
 	bug      string // one sentence
-	tags     string // build tags for the version fixed, whose functions have other parameters; or empty
+	// instead is what searches have found instead of the bug, by column, as their reports show.
+	instead map[string]string
+	tags    string // build tags for the version fixed, whose functions have other parameters; or empty
 	// files is a file of the operator's module, or the folder of a package, to copy beside the test. It is empty if the test can
 	// import the package and needs only exported names.
 	files string
@@ -45,18 +47,20 @@ var rows = []row{
 	},
 	{
 		name: "rabbitmq-shrink", operator: "rabbitmq", module: "github.com/rabbitmq/cluster-operator", bad: "v1.6.0", fixed: "v1.10.0",
-		issue: "rabbitmq/cluster-operator#653, found by Sieve", kind: "stale cache",
+		issue: "rabbitmq/cluster-operator#653, found by Sieve", kind: "stale cache", instead: map[string]string{blindColumn: "rabbitmq-crash"},
 		bug: "a stale RabbitmqCluster with a smaller disk makes the operator delete the StatefulSet, although disks cannot shrink",
 	},
 	{
 		name: "sealedsecrets-status", operator: "sealedsecrets", module: "github.com/bitnami-labs/sealed-secrets", bad: "v0.24.0", fixed: "v0.25.0",
 		issue: "bitnami-labs/sealed-secrets#853", kind: "lost answer", files: "pkg/controller",
-		bug: "the condition Synced of a SealedSecret stays false after a second try has created its Secret, because the status is written once per generation",
+		instead: map[string]string{afterColumn: "a dropped error"},
+		bug:     "the condition Synced of a SealedSecret stays false after a second try has created its Secret, because the status is written once per generation",
 	},
 	{
 		name: "sealedsecrets-tombstone", operator: "sealedsecrets", module: "github.com/bitnami-labs/sealed-secrets", bad: "v0.25.0",
 		issue: "not reported, also in v0.40.0", kind: "unobserved event", files: "pkg/controller",
-		bug: "the program panics if its informer learns from a list that a Secret is gone, because the handler expects a Secret and gets a tombstone",
+		instead: map[string]string{blindColumn: "a dropped error"},
+		bug:     "the program panics if its informer learns from a list that a Secret is gone, because the handler expects a Secret and gets a tombstone",
 	},
 	{
 		name: "sample", operator: "sample", module: "k8s.io/sample-controller", bad: "v0.36.3", issue: "—", kind: "—", bug: "none is known",
