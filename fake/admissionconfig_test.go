@@ -83,8 +83,8 @@ func TestAdmissionConfigOfPlugins(t *testing.T) {
 // configuration would admit objects that it should reject.
 func TestAdmissionConfigRefused(t *testing.T) {
 	for plugins, want := range map[string]string{
-		"- name: EventRateLimit\n  configuration: {kind: Configuration, limits: []}":                                               "the configuration of the plugin EventRateLimit: kubesim does not read it: leave it out",
-		"- name: ImagePolicyWebhook\n  configuration: {imagePolicy: {}}":                                                           "the configuration of the plugin ImagePolicyWebhook: kubesim does not read it: leave it out",
+		"- name: EventRateLimit\n  configuration: {kind: Configuration, limits: []}":                                               "the configuration of the plugin EventRateLimit: kubesim does not support this plugin: remove it",
+		"- name: ImagePolicyWebhook\n  configuration: {imagePolicy: {}}":                                                           "the configuration of the plugin ImagePolicyWebhook: kubesim does not support this plugin: remove it",
 		"- name: PodSecurity\n  configuration: {kind: PodSecurityConfiguration, defaults: {enforce: x}}":                           `defaults.enforce: Invalid value: "x": must be one of privileged, baseline, restricted`,
 		"- name: PodSecurity\n  configuration: {kind: PodSecurityConfiguration, default: {}}":                                      `unknown field "default"`,
 		"- name: PodSecurity\n  configuration: {kind: PodSecurityConfiguration, exemptions: {namespaces: [a, a]}}":                 `exemptions.namespaces[1]: Duplicate value: "a"`,

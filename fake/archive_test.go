@@ -64,7 +64,7 @@ func TestArchiveWithoutClose(t *testing.T) {
 	is.NoErr(os.WriteFile(again, data[:len(data)-1], 0o600))
 	third := fake.RunT(t, fake.Options{Archive: again})
 	is.Equal(third.Revision(), first.Revision()-1)
-	is.True(strings.Contains(third.DataTorn(), "is cut off"))
+	is.True(strings.Contains(third.DataTorn(), "is incomplete"))
 	_, err = os.Stat(again + ".torn")
 	is.NoErr(err)
 

@@ -124,8 +124,7 @@ func (j *journal) rewrite(c *sim.Cluster) error {
 // keepUpEvery is the interval, in real time, at which the server checks its journal.
 const keepUpEvery = time.Second
 
-// keepUp compacts the journal each time that it has grown too much, until life is done. It closes lost when the journal
-// has an error.
+// keepUp compacts the journal whenever it has grown too much, until life is done. It closes lost if the journal has an error.
 func (j *journal) keepUp(life context.Context, c *sim.Cluster) {
 	ticker := time.NewTicker(keepUpEvery)
 	defer ticker.Stop()

@@ -32,7 +32,10 @@ func largeCluster(t *testing.T) []object.Object {
 	t.Helper()
 	objects, _ := realObjects(t)
 	copies, least := copies, 2000
-	if testing.Short() {
+	switch {
+	case os.Getenv("KUBESIM_CLUSTER") != "":
+		copies = 1
+	case testing.Short():
 		copies, least = 1, 300
 	}
 	kinds := map[string]bool{}

@@ -1,6 +1,9 @@
 package fake_test
 
 import (
+	"cmp"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -9,10 +12,10 @@ import (
 	"github.com/kubesim/kubesim/fake"
 )
 
-// Dumps of a real server with its controllers, recorded by TestRecordImport of fake/kubectl.
-const (
-	realCluster = "testdata/import/real/cluster.json.gz"
-	realEtcd    = "testdata/import/real/etcd.db.gz"
+// Dumps of a real server with its controllers, recorded by TestRecordImport of fake/kubectl, in the folder KUBESIM_CLUSTER or testdata.
+var (
+	realCluster = filepath.Join(cmp.Or(os.Getenv("KUBESIM_CLUSTER"), "testdata/import/real"), "cluster.json.gz")
+	realEtcd    = filepath.Join(filepath.Dir(realCluster), "etcd.db.gz")
 )
 
 // TestImportReal checks that a real cluster is imported completely and reads back as it was, to the byte.

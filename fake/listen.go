@@ -32,7 +32,7 @@ func (s *Server) Listen(o ListenOptions) (*Listener, error) {
 	pick := s.pick
 	if o.Replica != 0 {
 		if s.cluster.Replica(o.Replica) == nil {
-			return nil, fmt.Errorf("kubesim: there is no replica %d to listen for: there are %d", o.Replica, s.cluster.Replicas())
+			return nil, fmt.Errorf("kubesim: there is no replica %d to listen for: the number of replicas is %d", o.Replica, s.cluster.Replicas())
 		}
 		server := s.cluster.Server(o.Replica)
 		pick = func(*http.Request) *apiserver.Server { return server }

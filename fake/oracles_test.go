@@ -330,7 +330,7 @@ func TestOutcome(t *testing.T) {
 	}
 	same := &fake.Outcome{}
 	none := []fault.Fault{fault.On("list", "*").Conflict()}
-	is.True(strings.Contains(run(same, fake.Options{}, none, "a-", "b-"), "the first run has to be one without faults"))
+	is.True(strings.Contains(run(same, fake.Options{}, none, "a-", "b-"), "the first run must be without faults"))
 	is.Equal(run(same, fake.Options{}, nil, "a-", "b-"), "")
 	is.Equal(run(same, fake.Options{Seed: 7}, none, "a-", "b-"), "") // other names and other uids
 	text := run(same, fake.Options{}, none, "a-", "a-", "b-")

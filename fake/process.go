@@ -43,8 +43,8 @@ type life struct {
 
 var errDead = errors.New("kubesim: the process has crashed")
 
-// restartAfter is the pause before a process that has ended by itself is restarted, like a container that has ended
-// once.
+// restartAfter is the pause before a process whose function has returned is started again. It is the back-off of a kubelet after
+// the first end of a container.
 const restartAfter = 10 * time.Second
 
 // Process runs a client of the server in a goroutine, until the server's test ends. It must send its requests through

@@ -17,13 +17,14 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Recorded repeats in a test what others did in a recording (package record, kubesim proxy). The test runs the recorded
-// program, perhaps a changed one. kubesim scenario-from --go writes such a test.
+// Recorded is a recording of a program (package record, kubesim proxy), for a test that runs this program, or a changed
+// version of it. It repeats the writes of all other clients, and compares the objects that the program writes with the recorded ones.
+// kubesim scenario-from --go writes such a test.
 //
 //	rec := fake.ReadRecording(t, "testdata/run.recording")
-//	rec.Begin(t, srv)                  // the server has the objects that the program saw at first
+//	rec.Begin(t, srv)                  // stores the objects that the program read first
 //	srv.Process(rec.Program, operator)
-//	rec.Play(t, srv, 30*time.Minute)   // others write what they wrote; the program's objects become what they were
+//	rec.Play(t, srv, 30*time.Minute)   // repeats the writes of other clients, and compares the final state
 type Recorded struct {
 	*record.Story
 }
@@ -49,9 +50,9 @@ func ReadRecording(t TB, file string) *Recorded {
 	return &Recorded{story}
 }
 
-// Begin imports the objects that the program saw at first, as they were (Server.Import). Definitions that the server
-// already has stay, so that a test can load its own ones before. A manual clock that is behind the beginning of the
-// recording advances to it.
+// Begin imports the objects that existed when the recording began, unchanged (Server.Import). It does not replace
+// definitions that the server already has, so a test can load its own before. A manual clock that is behind the beginning of
+// the recording advances to it.
 func (r *Recorded) Begin(t TB, srv *Server) {
 	t.Helper()
 	var texts [][]byte
@@ -77,12 +78,12 @@ func (r *Recorded) Begin(t TB, srv *Server) {
 	}
 }
 
-// Play sends the writes of others at their times, counted from now. Uids in them are replaced by those of the same
-// objects in this run. A write of an object that does not exist yet, because the program creates it later than in the
-// recording, waits for it. A minute after the end of the recording, no faults occur any more (Server.Heal). Then the objects
-// that the program wrote must become what they were at the end of the recording within d, or else the test fails. Uids, revisions, times,
-// managed fields, the suffixes of generated names, and fields that others wrote last, are not compared: others do not
-// react to the program.
+// Play sends the recorded writes of other clients at their times, counted from now. Uids in them are replaced by those of
+// the same objects in this run. A write waits until its object exists, because the program may create it later than in the
+// recording. A minute after the end of the recording, Play ends all faults (Server.Heal). The test fails unless, within d after that,
+// the objects that the program writes have the same state as at the end of the recording. Play does not compare uids,
+// revisions, times, managed fields and the suffixes of generated names, nor fields that other clients wrote last, because these
+// clients do not react to the program.
 func (r *Recorded) Play(t TB, srv *Server, d time.Duration) {
 	t.Helper()
 	p := &playing{r, t, srv, nil, map[string]bool{}}
@@ -169,7 +170,7 @@ func (p *playing) send(w *record.Write) {
 // uid matches uids, which differ in each run.
 var uid = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
-// play sends a write of others.
+// play sends a recorded write of another client.
 func (r *Recorded) play(srv *Server, w *record.Write) (int, object.Object) {
 	if w.Body == nil {
 		return r.ask(srv, w.Method, w.Path, "", nil)
@@ -185,7 +186,8 @@ func (r *Recorded) play(srv *Server, w *record.Write) (int, object.Object) {
 	return r.ask(srv, w.Method, w.Path, w.ContentType, body)
 }
 
-// ask sends a request to which no faults of a plan apply, if the test itself calls it.
+// ask sends a request and returns the code and the object of the response. If the test itself calls it, the faults of a plan
+// do not apply to the request.
 func (r *Recorded) ask(srv *Server, method, path, contentType string, body []byte) (int, object.Object) {
 	q, err := http.NewRequestWithContext(context.Background(), method, srv.URL()+path, bytes.NewReader(body))
 	if err != nil {
@@ -211,8 +213,8 @@ func (r *Recorded) ask(srv *Server, method, path, contentType string, body []byt
 	return res.StatusCode, obj
 }
 
-// differences returns the lines in which the objects that the recorded program wrote differ from the recording, and those
-// of additional objects beside them.
+// differences returns the lines in which the objects that the program writes differ from the recording, and a line for each
+// additional object in the same collections.
 func (r *Recorded) differences(srv *Server) string {
 	var out strings.Builder
 	lists := map[string]map[string]object.Object{} // by the path of the collection and of the object
@@ -252,7 +254,7 @@ func (r *Recorded) differences(srv *Server) string {
 	return out.String()
 }
 
-// list returns the objects of a collection by their paths, without garbage.
+// list returns the objects of a collection by their paths, without the objects that a garbage collector would delete.
 func (r *Recorded) list(srv *Server, collection string) map[string]object.Object {
 	_, list := r.ask(srv, http.MethodGet, collection, "", nil)
 	all := map[string]object.Object{}

@@ -30,7 +30,7 @@ type Replica struct {
 func (s *Server) Replica(n int) *Replica {
 	r := s.cluster.Replica(n)
 	if r == nil {
-		s.fail("there is no replica %d: there are %d, counted from 1", n, s.cluster.Replicas())
+		s.fail("there is no replica %d: the number of replicas is %d", n, s.cluster.Replicas())
 		return nil
 	}
 	return &Replica{r, s, n}

@@ -26,7 +26,7 @@ func (s *Server) Save(path string) error {
 	return nil
 }
 
-// load starts a server from Options.Snapshot. It returns an error if the snapshot cannot be read, or see from.
+// load starts a server from Options.Snapshot. It returns an error if the snapshot cannot be read, or if from returns one.
 func (o setup) load() (*Server, error) {
 	a, err := archive.Read(bytes.NewReader(o.Snapshot))
 	if err != nil {
@@ -43,7 +43,7 @@ func (o setup) load() (*Server, error) {
 // the archive's time.
 func (o setup) from(a *archive.Archive) (*Server, error) {
 	if o.Clock != nil && o.Clock.Now().Before(a.Info().Time) {
-		return nil, fmt.Errorf("its time is %v, and the clock is at %v: time would go back", a.Info().Time, o.Clock.Now())
+		return nil, fmt.Errorf("its time is %v, but the clock is at %v: a clock must not be behind an archive", a.Info().Time, o.Clock.Now())
 	}
 	c, err := a.ClusterOn(o.Clock)
 	if err != nil {

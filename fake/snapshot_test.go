@@ -83,7 +83,7 @@ func TestServeSnapshot(t *testing.T) {
 	is.Equal(srv.Revision(), uint64(4006)) // the revision of b is used again
 	for body, want := range map[string]string{
 		"":                   "the body is empty",
-		saved[:len(saved)-9]: "is cut off",
+		saved[:len(saved)-9]: "is incomplete",
 		strings.Replace(saved, `"Format":3`, `"Format":9`, 1):                         "the file has format 9",
 		string(snapshotOf(t, fake.Options{Replicas: make([]fake.ReplicaOptions, 2)})): "2 replicas (v1.36.3, v1.36.3)",
 		string(snapshotOf(t, fake.Options{Auth: 1})):                                  "other rights",

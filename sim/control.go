@@ -16,8 +16,8 @@ const (
 	rest = 10 * time.Second
 	// settleMax is the maximum time that controllers may take to settle.
 	settleMax = 10 * time.Minute
-	// settleQuiet is the time after which controllers count as settled if they only try again what has no effect, such as to empty a
-	// namespace in which an object waits for a finalizer.
+	// settleQuiet is the time without writes after which controllers count as settled, although they still retry. For example, the
+	// namespace controller retries as long as an object in a deleted namespace has a finalizer.
 	settleQuiet = time.Minute
 )
 

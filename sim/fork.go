@@ -19,7 +19,7 @@ func (c *Cluster) Fork() (f *Cluster) {
 	var err error
 	c.do(func() { f, err = c.forkLocked(c.stateLocked()) })
 	if err != nil {
-		panic("sim: a fork of what there is: " + err.Error())
+		panic("sim: the current state cannot be forked: " + err.Error())
 	}
 	return f
 }
@@ -41,7 +41,8 @@ func (c *Cluster) ForkAt(rev uint64) (f *Cluster, err error) {
 	return f, err
 }
 
-// forkLocked loads a state of the Cluster, with all functions that its program has registered.
+// forkLocked returns a new Cluster in state s. It has the functions that are registered with c, such as handlers of webhooks. If c has a
+// manual clock, the new one has its own manual clock at the time of s; otherwise they share the clock.
 func (c *Cluster) forkLocked(s *State) (*Cluster, error) {
 	k := c.clock
 	if _, manual := k.(*clock.Manual); manual {

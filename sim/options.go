@@ -25,12 +25,12 @@ type ReplicaOptions = config.Server
 func check(o *Options) error {
 	for _, name := range o.Plugins {
 		if all := admission.Optional(); !slices.Contains(all, name) {
-			return fmt.Errorf("there is no admission plugin %q to add: there are %s", name, strings.Join(all, ", "))
+			return fmt.Errorf("there is no admission plugin %q: those that can be enabled are %s", name, strings.Join(all, ", "))
 		}
 	}
 	for _, name := range o.WithoutPlugins {
 		if all := admission.Names(); !slices.Contains(all, name) {
-			return fmt.Errorf("there is no admission plugin %q to leave out: there are %s", name, strings.Join(all, ", "))
+			return fmt.Errorf("there is no admission plugin %q: those that can be disabled are %s", name, strings.Join(all, ", "))
 		}
 	}
 	if _, err := manager.New(o.Controllers, manager.Flags{}); err != nil {

@@ -76,7 +76,7 @@ func (c *Cluster) Release(client string) { c.do(func() { c.servers.Release(clien
 // if there is no such replica.
 func (c *Cluster) Route(client string, n int) error {
 	if c.Replica(n) == nil {
-		return fmt.Errorf("there is no replica %d: there are %d, counted from 1", n, c.Replicas())
+		return fmt.Errorf("there is no replica %d: the number of replicas is %d", n, c.Replicas())
 	}
 	c.do(func() { c.servers.Route(client, n) })
 	return nil

@@ -70,8 +70,8 @@ func realRun(t *testing.T, o fake.ExploreOptions, of func(client.Client) reconci
 	})
 }
 
-// TestRealRun repeats the recording, like the test that kubesim scenario-from --go writes: others write what they wrote, and the objects
-// of the controller must become what they were over the real server.
+// TestRealRun repeats the recording, like the test that kubesim scenario-from --go writes: other clients repeat their writes, and the
+// objects of the controller must reach the same state as with the real server.
 func TestRealRun(t *testing.T) {
 	realRun(t, fake.ExploreOptions{Seeds: 20, Server: fake.Options{Bare: true}}, correct)
 }

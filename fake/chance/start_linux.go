@@ -34,7 +34,8 @@ func Start(cmd *exec.Cmd, seed uint64) error {
 	return nil // the process has ended, and Wait returns the reason
 }
 
-// exchange replaces the random bytes of a process, if it finds them.
+// exchange replaces the 16 random bytes that Linux has passed to a stopped process by bytes derived from seed. If it cannot find or
+// write them, they stay as they are.
 func exchange(pid int, seed uint64) {
 	vector, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/auxv") // empty without /proc
 	const entry = 16

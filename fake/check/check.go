@@ -18,10 +18,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/kubesim/kubesim/fake/dump"
 	"github.com/kubesim/kubesim/sim/kubectl/client"
@@ -105,6 +107,54 @@ func Run(s *Sources, o Options) (*Report, error) {
 		}
 	}
 	r.finish()
+	return r, nil
+}
+
+// Target is a server for tests on which RunOn creates objects.
+type Target struct {
+	URL       string
+	Transport http.RoundTripper
+	Token     string // bearer token of a cluster administrator
+	// Pause is the time until a definition, a policy or a role affects later requests: some seconds for a real server.
+	Pause time.Duration
+	// Keep keeps the objects on the server.
+	Keep bool
+}
+
+// Minor returns the server's minor version, such as "1.36".
+func (t Target) Minor() (string, error) {
+	version, err := (&Options{}).connect(t.URL, t.Transport, t.Token).admin.Get("/version", nil)
+	return version.String("major") + "." + version.String("minor"), err
+}
+
+// RunOn is like Run with one minor version, but creates the objects on a given server, for example to compare a real server with
+// simulated ones. At the end it deletes the objects unless t.Keep is set, but not the namespaces that it created for them. It returns an
+// error if the server cannot be reached.
+func RunOn(t Target, s *Sources, o Options) (*Report, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	minor, err := t.Minor()
+	if err != nil {
+		return nil, err
+	}
+	srv := o.connect(t.URL, t.Transport, t.Token)
+	srv.pause = t.Pause
+	list := ordered(s.Objects)
+	r := newReport(s, list, []string{minor})
+	if err := srv.run(list, minor, r); err != nil {
+		return nil, err
+	}
+	r.finish()
+	if t.Keep {
+		return r, nil
+	}
+	for _, a := range slices.Backward(r.Answers) {
+		if err := srv.remove(a.Verdicts[minor].stored); err != nil {
+			return nil, err
+		}
+	}
+	srv.admin.Conn.Sleep(t.Pause)
 	return r, nil
 }
 

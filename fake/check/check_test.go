@@ -14,7 +14,6 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // readCase returns the sources of a case and its options. The first line may be "# user: NAME GROUP …".
@@ -98,55 +97,24 @@ func TestCases(t *testing.T) {
 // TestRecord sends the cases to the real server at KUBESIM_TARGET, and records the responses that are missing. The server must be
 // new (make real).
 func TestRecord(t *testing.T) {
-	target := os.Getenv("KUBESIM_TARGET")
-	if target == "" {
+	target := Target{URL: os.Getenv("KUBESIM_TARGET"), Transport: http.DefaultTransport, Token: os.Getenv("KUBESIM_TOKEN"), Pause: 3 * time.Second}
+	if target.URL == "" {
 		t.Skip("KUBESIM_TARGET is not set")
 	}
+	is := is.New(t)
 	paths, err := filepath.Glob("testdata/cases/*.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	is.NoErr(err)
+	minor, err := target.Minor()
+	is.NoErr(err)
 	for _, path := range paths {
-		sources, o := readCase(t, path)
-		srv := o.connect(target, http.DefaultTransport, os.Getenv("KUBESIM_TOKEN"))
-		version, err := srv.admin.Get("/version", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		minor := version.String("major") + "." + version.String("minor")
 		if _, err := os.Stat(answersOf(path, minor)); err == nil {
 			continue
 		}
-		srv.pause = 3 * time.Second
-		list := ordered(sources.Objects)
-		r := newReport(sources, list, []string{minor})
-		if err := srv.run(list, minor, r); err != nil {
-			t.Fatal(path, err)
-		}
-		r.finish()
-		if err := os.WriteFile(answersOf(path, minor), []byte(transcript(t, r)), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		sources, o := readCase(t, path)
+		r, err := RunOn(target, sources, o)
+		is.NoErr(err)
+		is.NoErr(os.WriteFile(answersOf(path, minor), []byte(transcript(t, r)), 0o644))
 		t.Log(path, r.Summary())
-		for _, o := range slices.Backward(list) {
-			srv.remove(t, o)
-		}
-		srv.admin.Conn.Sleep(2 * time.Second)
-	}
-}
-
-// remove deletes an object of a case, if it exists.
-func (s *server) remove(t *testing.T, o *Object) {
-	m, err := s.admin.MappingFor(o.Object)
-	if err != nil || o.Name() == "" {
-		return
-	}
-	namespace := o.Namespace()
-	if namespace == "" {
-		namespace = "default"
-	}
-	if _, err := s.ask(s.admin.Request(wire.MethodDelete, m.Path(namespace, o.Name()), nil, "", nil)); err != nil {
-		t.Fatal(err)
 	}
 }
 

@@ -204,6 +204,18 @@ func (s *server) ensure(namespace string) (created string, err error) {
 	return namespace, nil
 }
 
+// remove deletes an object that create has stored. It does nothing if obj is nil.
+func (s *server) remove(obj object.Object) error {
+	if obj == nil {
+		return nil
+	}
+	m, err := s.admin.MappingFor(obj)
+	if err == nil {
+		_, err = s.ask(s.admin.Request(wire.MethodDelete, m.Path(obj.Namespace(), obj.Name()), nil, "", nil))
+	}
+	return err
+}
+
 func (o *Object) mediaType() string {
 	if o.doc != nil && o.item < 0 {
 		return "application/yaml"

@@ -11,8 +11,8 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// Upgrade reports what changes for a cluster when API servers of the minor version to replace those of the minor version from. The
-// objects are those of the sources and of o.Import:
+// Upgrade reports how a cluster is affected by an upgrade of its API servers from one minor version to another, such as from "1.36" to
+// "1.37". The objects are those of the sources and of o.Import:
 //
 //	sources ─ created on a server of each version ─▶ responses that differ, stored objects that differ
 //	imported and created by the old server ─ read by the new one, over the same store ─▶ kinds that it does not serve, fields that

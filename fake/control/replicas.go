@@ -56,7 +56,7 @@ func (p *Panel) serveReplica(w http.ResponseWriter, q *http.Request) {
 	n, _ := strconv.Atoi(q.PathValue("i")) // 0 is not a replica
 	r := p.cluster.Replica(n)
 	if r == nil {
-		http.Error(w, fmt.Sprintf("kubesim: there is no replica %s: there are %d, counted from 1", q.PathValue("i"), p.cluster.Replicas()), http.StatusNotFound)
+		http.Error(w, fmt.Sprintf("kubesim: there is no replica %s: the number of replicas is %d", q.PathValue("i"), p.cluster.Replicas()), http.StatusNotFound)
 		return
 	}
 	refuse(w, "replicas", applyTrouble(r, q))

@@ -4,7 +4,7 @@
 //
 //	Folder ─▶ etcd, kube-apiserver: one program with two names
 //
-//	envtest ─┬─▶ Etcd        /health; lends its --data-dir to one API server at a time
+//	envtest ─┬─▶ Etcd        /health; locks its --data-dir for one API server at a time
 //	         └─▶ APIServer   flags ─▶ Options ─▶ fake.New over that folder ─▶ HTTPS
 //	                           └ fake/flags: which flags are honoured, mapped and ignored; gates.txt, apis.txt: the feature gates and APIs
 //

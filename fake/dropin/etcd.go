@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// dataPath is the path at which an API server borrows etcd's folder. The folder is lent until the response ends.
+// dataPath is the path of the request with which an API server locks etcd's folder for itself. The lock ends with the response.
 const dataPath = "/kubesim/data"
 
 // etcdVersion is the version of etcd for Kubernetes 1.36.
@@ -119,12 +119,13 @@ func refuse(w http.ResponseWriter, r *http.Request) {
 	h.Set("Grpc-Message", refusal)
 }
 
-// loan is the response at dataPath.
+// loan is the response at dataPath, as JSON.
 type loan struct {
 	Dir string `json:"dir"`
 }
 
-// lend lends the folder until the borrower disconnects.
+// lend handles a request for dataPath: it locks the folder for the client until the client disconnects. If another client has locked the
+// folder, it responds with 409.
 func (e *etcd) lend(w http.ResponseWriter, r *http.Request) {
 	e.mu.Lock()
 	free := !e.lent
@@ -144,7 +145,7 @@ func (e *etcd) lend(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// lent is a folder that an etcd has lent. Gone is closed when that etcd ends.
+// lent is a folder that etcd has locked for this API server until Close. Gone is closed when that etcd ends.
 type lent struct {
 	Dir  string
 	Gone <-chan struct{}
@@ -161,8 +162,8 @@ const (
 	borrowPoll     = 5 * time.Millisecond
 )
 
-// borrow borrows etcd's folder. It waits for an etcd that is starting. If the server is not kubesim's etcd, the error is
-// errForeign.
+// borrow locks the folder of the etcd at a URL. It waits up to borrowPatience for an etcd that is starting, or for another API server that
+// is ending. If the server is not kubesim's etcd, the error is errForeign.
 func borrow(ctx context.Context, etcd string) (*lent, error) {
 	ctx, cancel := context.WithTimeout(ctx, borrowPatience)
 	defer cancel()

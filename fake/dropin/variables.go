@@ -119,7 +119,7 @@ func checkNames(environ []string) error {
 		if near := spelling.Nearest(name, known); near != "" {
 			hint = " (did you mean " + near + "?)"
 		}
-		return fmt.Errorf("the environment variable %s is not known%s: kubesim envtest --help lists those that are", name, hint)
+		return fmt.Errorf("the environment variable %s is not known%s: kubesim envtest --help lists the known ones", name, hint)
 	}
 	return nil
 }

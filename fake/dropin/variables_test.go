@@ -54,7 +54,7 @@ func TestVariables(t *testing.T) {
 // A variable that is not known, or has a wrong value, is an error.
 func TestWrongVariables(t *testing.T) {
 	for _, c := range []struct{ name, value, want string }{
-		{"KUBESIM_CONTROLERS", "all", "the environment variable KUBESIM_CONTROLERS is not known (did you mean KUBESIM_CONTROLLERS?): kubesim envtest --help lists those that are"},
+		{"KUBESIM_CONTROLERS", "all", "the environment variable KUBESIM_CONTROLERS is not known (did you mean KUBESIM_CONTROLLERS?): kubesim envtest --help lists the known ones"},
 		{"KUBESIM_SEED", "x", "KUBESIM_SEED=x: want a number"},
 		{"KUBESIM_NODES", "-1", "KUBESIM_NODES=-1: want a number"},
 		{"KUBESIM_FAIL_ON_WARNING", "maybe", "KUBESIM_FAIL_ON_WARNING=maybe: want true or false"},

@@ -71,7 +71,7 @@ func (d *Dump) add(o Object, obj object.Object) {
 	d.seen(obj.Newest())
 }
 
-// seen updates the newest time.
+// seen sets the newest time of the dump to t if t is later.
 func (d *Dump) seen(t time.Time) {
 	if t.After(d.newest) {
 		d.newest = t

@@ -132,7 +132,7 @@ func (o *Options) set(name, value string) (err error) {
 				return err
 			}
 			if _, err := os.Stat(file); err != nil {
-				return fmt.Errorf("%w; empty stands for no objects", err)
+				return fmt.Errorf("%w; to start without objects, use --cluster empty", err)
 			}
 			o.Cluster = append(o.Cluster, file)
 		}

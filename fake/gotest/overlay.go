@@ -44,7 +44,7 @@ func (o *overlay) patchGoroot(root, dir string) error {
 			text = string(read)
 		}
 		if n := strings.Count(text, e.before); n != 1 {
-			return fmt.Errorf("this version of Go cannot be given virtual time: its file %s has %d places like the one below, not one; %s works, and so does --real\n%s",
+			return fmt.Errorf("virtual time does not work with this version of Go: its file %s contains the text below %d times instead of once; use %s, or --real\n%s",
 				filepath.Join(root, "src", e.file), n, goVersions, e.before)
 		}
 		texts[e.file] = strings.Replace(text, e.before, e.after, 1)

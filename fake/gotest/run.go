@@ -127,7 +127,7 @@ func (r *run) inVirtualTime(ctx context.Context) error {
 	return r.finish(ctx, failed, list, real)
 }
 
-// instead returns the arguments with the user's packages replaced by those in list that are not in without.
+// instead returns the arguments with the packages of list, except those in without, in place of the user's packages.
 func (r *run) instead(list []aPackage, without []string) (args []string) {
 	for _, p := range list {
 		if !slices.Contains(without, p.ImportPath) {

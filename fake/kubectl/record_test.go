@@ -2,18 +2,23 @@ package kubectl_test
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/matryer/is"
 
 	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/fake/check"
 	"github.com/kubesim/kubesim/fake/dump"
 	"github.com/kubesim/kubesim/fake/kubectl"
 	"github.com/kubesim/kubesim/sim/codec"
@@ -22,15 +27,19 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// The files of TestRecordImport.
+// The files of TestRecordImport: its recipe, and in the folder with the results the objects and the database.
 const (
-	recipeFile  = "../testdata/import/real/cluster.yaml"
-	clusterFile = "../testdata/import/real/cluster.json.gz"
-	etcdFile    = "../testdata/import/real/etcd.db.gz"
+	recorded    = "../testdata/import/real"
+	recipeFile  = recorded + "/cluster.yaml"
+	clusterFile = "cluster.json.gz"
+	etcdFile    = "etcd.db.gz"
 )
 
-// TestRecordImport fills a fresh real server with its controllers (make real CONTROLLERS=1), and writes its objects to clusterFile and
-// its database, the file KUBESIM_ETCD (member/snap/db), to etcdFile. No kubelet and no scheduler run: the test does their work.
+// TestRecordImport fills a fresh real server with its controllers (make real CONTROLLERS=1), and writes its objects and its database,
+// the file KUBESIM_ETCD (member/snap/db), to files. No kubelet and no scheduler run: the test does their work.
+//
+// For a larger cluster (make import-real), KUBESIM_COPIES is the number of copies of the recipe's namespaces, KUBESIM_MANIFESTS
+// a list of files and folders with more objects, and KUBESIM_CLUSTER the folder for the results.
 func TestRecordImport(t *testing.T) {
 	if os.Getenv("KUBESIM_RECORD") == "" || os.Getenv("KUBESIM_ETCD") == "" {
 		t.Skip("KUBESIM_RECORD, KUBESIM_TARGET, KUBESIM_TOKEN and KUBESIM_ETCD name no real server to fill")
@@ -40,17 +49,59 @@ func TestRecordImport(t *testing.T) {
 	is.NoErr(err)
 	r := recorder{is, &client.Client{Conn: kubectl.Dial(context.Background(), target.Config.Server, target.Transport(), target.Token),
 		Warnings: os.Stderr, Discovery: &client.Discovery{}}}
+	r.fill(t)
+	d := &dump.Dump{}
+	is.NoErr(target.Export(context.Background(), kubectl.Exported{Secrets: true}, d))
+	kinds := map[string]bool{}
+	var items []json.RawMessage
+	for _, o := range d.Objects {
+		items = append(items, o.JSON)
+		obj, err := object.Parse(o.JSON)
+		is.NoErr(err)
+		kinds[obj.APIVersion()+" "+obj.Kind()] = true
+	}
+	t.Logf("%d objects of %d kinds", len(items), len(kinds))
+	list, err := json.Marshal(map[string]any{"kind": "List", "apiVersion": "v1", "items": items})
+	is.NoErr(err)
+	folder := cmp.Or(os.Getenv("KUBESIM_CLUSTER"), recorded)
+	r.write(filepath.Join(folder, clusterFile), list)
+	database, err := os.ReadFile(os.Getenv("KUBESIM_ETCD"))
+	is.NoErr(err)
+	r.write(filepath.Join(folder, etcdFile), database)
+}
+
+// fill creates the objects of the recipe and all other manifests, and lets the controllers work for half a minute.
+func (r recorder) fill(t *testing.T) {
 	recipe, err := os.ReadFile(recipeFile)
-	is.NoErr(err)
+	r.NoErr(err)
 	objects, err := codec.Manifest(recipe)
-	is.NoErr(err)
+	r.NoErr(err)
 	for i := range 3 {
 		r.addNode(fmt.Sprintf("node-%d", i+1))
 	}
 	for _, obj := range objects {
 		r.create(obj)
 	}
-	r.send(wire.MethodDelete, "/api/v1/namespaces/leaving", nil)
+	copies, _ := strconv.Atoi(os.Getenv("KUBESIM_COPIES"))
+	for n := 1; n < copies; n++ {
+		for _, obj := range objects {
+			if c := another(obj, fmt.Sprintf("-%d", n)); c != nil {
+				r.create(c)
+			}
+		}
+	}
+	for _, path := range filepath.SplitList(os.Getenv("KUBESIM_MANIFESTS")) {
+		sources, err := check.Read([]string{path}, nil)
+		r.NoErr(err)
+		report, err := check.RunOn(check.Target{URL: os.Getenv("KUBESIM_TARGET"), Transport: http.DefaultTransport, Token: os.Getenv("KUBESIM_TOKEN"),
+			Pause: 20 * time.Second, Keep: true}, sources, check.Options{})
+		r.NoErr(err)
+		t.Logf("%s: %s", path, report.Summary())
+	}
+	for n := range max(copies, 1) {
+		suffix := fmt.Sprintf("-%d", n)
+		r.send(wire.MethodDelete, "/api/v1/namespaces/leaving"+strings.TrimSuffix(suffix, "-0"), nil)
+	}
 	r.send(wire.MethodDelete, "/apis/cert-manager.io/v1/namespaces/shop/issuers/self", nil)
 	for range 6 {
 		clock.System{}.Sleep(5 * time.Second)
@@ -60,18 +111,21 @@ func TestRecordImport(t *testing.T) {
 		r.runPods()
 	}
 	clock.System{}.Sleep(5 * time.Second)
-	d := &dump.Dump{}
-	is.NoErr(target.Export(context.Background(), kubectl.Exported{Secrets: true}, d))
-	var items []json.RawMessage
-	for _, o := range d.Objects {
-		items = append(items, o.JSON)
+}
+
+// another returns a copy of an object in another copy of its namespace, which has the suffix. A volume is copied for the claim in
+// that namespace. Other objects have no copy: another returns nil.
+func another(obj object.Object, suffix string) object.Object {
+	c := obj.Copy()
+	switch {
+	case obj.Kind() == "Namespace", obj.Kind() == "PersistentVolume":
+		c.Set(obj.Name()+suffix, "metadata", "name")
+	case obj.Namespace() == "" || obj.Namespace() == "kube-system":
+		return nil
+	default:
+		c.Set(obj.Namespace()+suffix, "metadata", "namespace")
 	}
-	list, err := json.Marshal(map[string]any{"kind": "List", "apiVersion": "v1", "items": items})
-	is.NoErr(err)
-	r.write(clusterFile, list)
-	database, err := os.ReadFile(os.Getenv("KUBESIM_ETCD"))
-	is.NoErr(err)
-	r.write(etcdFile, database)
+	return c
 }
 
 // recorder sends requests to a real server.
@@ -174,6 +228,6 @@ func (r recorder) runPods() {
   hostIP: 172.18.0.11
   conditions: [{type: Initialized, status: "True", lastTransitionTime: *at}, {type: Ready, status: "True", lastTransitionTime: *at}, {type: ContainersReady, status: "True", lastTransitionTime: *at}, {type: PodScheduled, status: "True", lastTransitionTime: *at}]
   containerStatuses: [{name: %s, image: %q, imageID: "sha256:1", containerID: "containerd://%s-1", ready: true, started: true, restartCount: 7, state: {running: {startedAt: *at}}, lastState: {terminated: {exitCode: 1, reason: Error, startedAt: *at, finishedAt: *at, containerID: "containerd://%[6]s-0"}}}]`,
-			at, i%3, i+10, container.String("name"), container.String("image"), pod.UID()))
+			at, i/200, i%200+10, container.String("name"), container.String("image"), pod.UID()))
 	}
 }

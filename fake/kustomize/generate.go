@@ -42,9 +42,9 @@ func add(all []*item, it *item, behavior string) ([]*item, error) {
 	case behavior == "create" && i < 0:
 		return append(all, it), nil
 	case behavior == "create":
-		return nil, fmt.Errorf("one exists already: set behavior: merge or replace")
+		return nil, fmt.Errorf("the object already exists: set behavior: merge or replace")
 	case i < 0:
-		return nil, fmt.Errorf("behavior %s: there is none", behavior)
+		return nil, fmt.Errorf("behavior %s: the object does not exist", behavior)
 	}
 	for _, field := range []string{"data", "binaryData"} {
 		if behavior == "replace" {

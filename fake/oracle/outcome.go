@@ -33,7 +33,7 @@ func (o *Outcome) Compare(t TB, state, counts, trouble string) {
 	defer o.mu.Unlock()
 	if !o.known {
 		if trouble != "" {
-			Errorf(t)("kubesim: Outcome: the first run has to be one without faults, but it had\n%s", trouble)
+			Errorf(t)("kubesim: Outcome: the first run must be without faults, but it had\n%s", trouble)
 			return
 		}
 		o.state, o.counts, o.known = state, counts, true

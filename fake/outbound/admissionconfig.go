@@ -53,7 +53,7 @@ func (c *AdmissionConfig) read(plugin string, settings object.Object) (err error
 		"ValidatingAdmissionWebhook": {"WebhookAdmissionConfiguration", "WebhookAdmission"},
 		"PodSecurity":                {"PodSecurityConfiguration"}, "ResourceQuota": {"ResourceQuotaConfiguration", "Configuration"}}[plugin]
 	if kinds == nil {
-		return fmt.Errorf("kubesim does not read it: leave it out")
+		return fmt.Errorf("kubesim does not support this plugin: remove it")
 	}
 	if !slices.Contains(kinds, settings.Kind()) {
 		return fmt.Errorf("it is of kind %q, not %s", settings.Kind(), kinds[0])

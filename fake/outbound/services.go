@@ -152,8 +152,8 @@ func (s *Services) signer() *authority {
 	return s.own
 }
 
-// trusting returns a TLS configuration that trusts the authorities in bundle. If bundle is empty, it trusts those of the system and
-// own.
+// trusting returns a TLS configuration that trusts the authorities in bundle, which is PEM. If bundle is empty, it trusts the system's
+// authorities, and own unless that is nil.
 func trusting(bundle []byte, own *authority) (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	switch {

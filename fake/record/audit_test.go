@@ -49,9 +49,9 @@ func auditLog(t *testing.T, level string) string {
 	return log.String()
 }
 
-const wantAudit = `# The objects that the client saw at first.
+const wantAudit = `# The objects that the client read first.
 
-# The writes of the client, and of others.
+# The writes of the client and of other clients.
 ? request POST '/apis/apiextensions.k8s.io/v1/customresourcedefinitions' -f 1.yaml --as others
 ? request POST '/api/v1/namespaces' -f 2.yaml --as others
 ? request POST '/api/v1/namespaces/shop/secrets' -f 3.yaml --as others

@@ -8,7 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// creation returns the requests by which others create an object with its status.
+// creation returns the requests with which other clients create an object with its status.
 func (s *reader) creation(at time.Time, t target, obj object.Object) []Write {
 	path := t.path(obj.Namespace(), "")
 	writes := []Write{{At: at, Method: http.MethodPost, Path: path, As: "others", Body: map[string]any(stored(obj))}}
@@ -18,7 +18,7 @@ func (s *reader) creation(at time.Time, t target, obj object.Object) []Write {
 	return writes
 }
 
-// deletion returns the request by which others complete the deletion of an object in its last state.
+// deletion returns the request with which another client completes the deletion of an object. was is the last state of the object.
 func deletion(at time.Time, path string, was object.Object) Write {
 	if len(was.Strings("metadata", "finalizers")) > 0 {
 		return patch(at, path, map[string]any{"metadata": map[string]any{"finalizers": nil}})
@@ -29,7 +29,7 @@ func deletion(at time.Time, path string, was object.Object) Write {
 	return Write{At: at, Method: http.MethodDelete, Path: path, As: "others", mayFail: true}
 }
 
-// changes returns the requests by which others change an object and its status.
+// changes returns the requests with which other clients change an object and its status.
 func (s *reader) changes(at time.Time, t target, was, is object.Object) (writes []Write) {
 	path, change := t.path(is.Namespace(), is.Name()), difference(stored(was), stored(is))
 	if node := is.String("spec", "nodeName"); t.resource == "pods" && node != "" && was.String("spec", "nodeName") == "" {
@@ -49,7 +49,7 @@ func (s *reader) changes(at time.Time, t target, was, is object.Object) (writes 
 	return writes
 }
 
-// patch returns a merge patch by others.
+// patch returns a merge patch that another client sends.
 func patch(at time.Time, path string, body map[string]any) Write {
 	return Write{At: at, Method: http.MethodPatch, Path: path, As: "others", ContentType: mergePatch, Body: body, mayFail: true}
 }
@@ -126,14 +126,14 @@ func unmark(fields, patch map[string]any) {
 	}
 }
 
-// OfProgram returns an object with a path without the fields that others wrote last.
+// OfProgram returns a copy of obj without the fields that other clients wrote last. path is the path of obj.
 func (s *Story) OfProgram(path string, obj object.Object) object.Object {
 	obj = obj.Copy()
 	remove(obj, s.Others[path])
 	return obj
 }
 
-// remove removes a set of fields, and then objects that are empty.
+// remove removes a set of fields from an object, and the nested objects that become empty.
 func remove(obj, fields map[string]any) {
 	for name := range fields { // order does not matter
 		inner, isMap := obj[name].(map[string]any)

@@ -43,7 +43,7 @@ func Read(from io.Reader) (all []Entry, err error) {
 		}
 	}
 	if len(all) == 0 {
-		return nil, errors.New("there is no recording in it")
+		return nil, errors.New("the file contains no recording")
 	}
 	return all, nil
 }
@@ -92,7 +92,7 @@ type timed struct {
 // grace is the maximum time for which an event waits for the client's writes that precede it in the recording.
 const grace = 10 * time.Second
 
-// action is the maximum time that a client is assumed to need between an answer and what it does next.
+// action is the maximum time that a client is assumed to need between an answer and its next request.
 const action = 100 * time.Millisecond
 
 // Replay is a handler that serves a recording. Each request gets the recorded response to the next request with the same method,
@@ -168,8 +168,8 @@ func (r *Replay) setDue() {
 	}
 }
 
-// keyOf returns the parts of a request by which its recorded response is found. It omits timeoutSeconds, which client-go draws at
-// random.
+// keyOf returns the parts of a request by which its recorded response is found. It omits the duration of a watch, which
+// client-go draws at random: timeoutSeconds, and timeout, which typed clients send in addition.
 func keyOf(method, uri string) string {
 	u, err := url.ParseRequestURI(uri)
 	if err != nil {
@@ -177,6 +177,7 @@ func keyOf(method, uri string) string {
 	}
 	q := u.Query()
 	q.Del("timeoutSeconds")
+	q.Del("timeout")
 	return method + " " + u.Path + "?" + q.Encode()
 }
 
@@ -196,8 +197,9 @@ func (r *Replay) next(key string) *call {
 	return nil
 }
 
-// times matches times in bodies, which differ between runs.
-var times = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
+// stamps matches the parts of a body that depend on the time of a run: times, and the end of the name of an event, which is the time
+// in nanoseconds (record.EventRecorder of client-go).
+var stamps = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z|\.[0-9a-f]{15,16}"`)
 
 // ServeHTTP implements http.Handler.
 func (r *Replay) ServeHTTP(w http.ResponseWriter, q *http.Request) {
@@ -214,7 +216,7 @@ func (r *Replay) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	if x == nil {
 		r.diffs = append(r.diffs, "not in the recording: "+key)
 	} else if was, is := x.request.Body.JSON, (&redactor{}).body(body, q.Header.Get("Content-Type"), target{}).JSON; was != nil &&
-		targetOf(q.URL).resource != "secrets" && times.ReplaceAllString(string(was), "") != times.ReplaceAllString(string(is), "") {
+		targetOf(q.URL).resource != "secrets" && stamps.ReplaceAllString(string(was), "") != stamps.ReplaceAllString(string(is), "") {
 		r.diffs = append(r.diffs, fmt.Sprintf("another body: %s\n    recorded: %s\n    now:      %s", key, was, is))
 	}
 	if q.Method != http.MethodGet {

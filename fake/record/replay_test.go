@@ -64,3 +64,30 @@ func TestReplayAnswersInTime(t *testing.T) {
 		synctest.Wait()
 	})
 }
+
+// TestReplayIgnoresTimes checks that a request is the recorded one although the parts that client-go makes from the time or draws at
+// random differ: durations of watches, times, and names of events. Another name is a difference.
+func TestReplayIgnoresTimes(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	const recorded = `{"at":"2026-01-01T00:00:00Z","id":1,"request":{"method":"GET","url":"/api/v1/pods?timeout=5m1s&timeoutSeconds=301"}}
+{"at":"2026-01-01T00:00:00Z","id":1,"answer":{"code":200,"body":{"json":{}}}}
+{"at":"2026-01-01T00:00:00Z","id":2,"request":{"method":"POST","url":"/api/v1/namespaces/a/events","body":{"json":{"lastTimestamp":"2026-01-01T00:00:00Z","metadata":{"name":"b.18ec8009c22a417b"}}}}}
+{"at":"2026-01-01T00:00:00Z","id":2,"answer":{"code":201,"body":{"json":{}}}}
+{"at":"2026-01-01T00:00:00Z","id":3,"request":{"method":"POST","url":"/api/v1/namespaces/a/events","body":{"json":{"metadata":{"name":"c.18ec8009c22a417b"}}}}}
+{"at":"2026-01-01T00:00:00Z","id":3,"answer":{"code":201,"body":{"json":{}}}}
+`
+	entries, err := record.Read(strings.NewReader(recorded))
+	is.NoErr(err)
+	r := record.NewReplay(entries, clock.System{})
+	for _, request := range []*http.Request{
+		httptest.NewRequest("GET", "/api/v1/pods?timeout=8m25s&timeoutSeconds=505", nil),
+		httptest.NewRequest("POST", "/api/v1/namespaces/a/events", strings.NewReader(`{"lastTimestamp":"2000-01-01T00:00:05Z","metadata":{"name":"b.d234cd081609369"}}`)),
+		httptest.NewRequest("POST", "/api/v1/namespaces/a/events", strings.NewReader(`{"metadata":{"name":"d.d234cd081609369"}}`)),
+	} {
+		request.Header.Set("Content-Type", "application/json")
+		r.ServeHTTP(httptest.NewRecorder(), request)
+	}
+	is.Equal(len(r.Differences()), 1)
+	is.True(strings.HasPrefix(r.Differences()[0], "another body: POST /api/v1/namespaces/a/events?\n    recorded: {\"metadata\":{\"name\":\"c."))
+}

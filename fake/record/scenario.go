@@ -20,7 +20,7 @@ func Scenario(entries []Entry) (string, error) {
 		return "", err
 	}
 	w := &scenarioWriter{}
-	w.script.WriteString("# The story of a recording: a client, and the changes by others that it saw.\n\n# The objects that the client saw at first.\n")
+	w.script.WriteString("# A recording of a client: its writes, and the changes of other clients that it observed.\n\n# The objects that the client read first.\n")
 	for _, obj := range s.Objects {
 		if obj.Kind() == "Namespace" && slices.Contains(standard, obj.Name()) {
 			continue
@@ -33,7 +33,7 @@ func Scenario(entries []Entry) (string, error) {
 			w.add(x)
 		}
 	}
-	w.script.WriteString("\n# The writes of the client, and of others.\n")
+	w.script.WriteString("\n# The writes of the client and of other clients.\n")
 	now := s.Began
 	for _, x := range s.Writes {
 		if d := x.At.Sub(now).Truncate(time.Millisecond); d > 0 {

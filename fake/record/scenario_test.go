@@ -20,14 +20,14 @@ const widget = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDe
 "scope":"Namespaced","names":{"kind":"Widget","plural":"widgets"},"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{
 "type":"object","x-kubernetes-preserve-unknown-fields":true}}}]}}`
 
-const wantScript = `# The story of a recording: a client, and the changes by others that it saw.
+const wantScript = `# A recording of a client: its writes, and the changes of other clients that it observed.
 
-# The objects that the client saw at first.
+# The objects that the client read first.
 request POST '/apis/apiextensions.k8s.io/v1/customresourcedefinitions' -f 1.yaml --as others
 request POST '/api/v1/namespaces' -f 2.yaml --as others
 request POST '/apis/example.com/v1/namespaces/shop/widgets' -f 3.yaml --as others
 
-# The writes of the client, and of others.
+# The writes of the client and of other clients.
 ? request PATCH '/apis/example.com/v1/namespaces/shop/widgets/a?fieldManager=x' -H 'Content-Type: application/merge-patch+json' -f 4.json --as client
 tick 1m0s
 ? request PATCH '/apis/example.com/v1/namespaces/shop/widgets/a' -H 'Content-Type: application/merge-patch+json' -f 5.json --as others

@@ -12,10 +12,11 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// Story has the objects that existed when a recording began, and the writes of the program and of others after that.
+// Story is a recording as a sequence of changes: the objects that existed when it began, and the later writes of the program and of other
+// clients.
 //
 //	Entries ─ NewStory ─▶ Story ─┬─ Scenario ─▶ a scenario: everything
-//	                             └─ fake.Recorded ─▶ a test: the objects and the writes of others; the test runs the program
+//	                             └─ fake.Recorded ─▶ a test: the objects and the other clients' writes; the test runs the program
 type Story struct {
 	Began, Ended time.Time
 	Program      string // the recorded program, by its User-Agent
@@ -25,9 +26,9 @@ type Story struct {
 	Writes  []Write
 	// Last are the last states that the program saw of the objects that it wrote, by their paths. A deleted object is nil.
 	Last map[string]object.Object
-	// Others has the fields of these objects that others wrote last, in the form of merge patches.
+	// Others contains, by the same paths, merge patches with the fields that other clients wrote last.
 	Others map[string]map[string]any
-	// Paths are the paths of all objects by their uids.
+	// Paths maps the uids of all objects to their paths.
 	Paths map[string]string
 
 	targets map[string]target // of kinds, by apiVersion and kind
@@ -129,7 +130,7 @@ func (s *Story) PathOf(obj object.Object) string {
 	}
 }
 
-// Knows reports whether the recording contains an object with a path.
+// Knows reports whether the recording contains the object at path.
 func (s *Story) Knows(path string) bool {
 	_, ok := s.Others[path]
 	return ok
@@ -138,10 +139,10 @@ func (s *Story) Knows(path string) bool {
 // kindOf returns the apiVersion and the kind of an object.
 func kindOf(obj object.Object) string { return obj.APIVersion() + " " + obj.Kind() }
 
-// isTransient reports whether a program writes objects of a resource all the time.
+// isTransient reports whether a resource is omitted from stories because programs write its objects all the time: events and leases.
 func isTransient(t target) bool { return t.resource == "events" || t.resource == "leases" }
 
-// learn notes the requests, and the revisions that the program's writes made. An event may come before the answer to its write.
+// learn records the requests, and the revisions of the program's writes. An event may come before the answer to its write.
 // The answer to a write that changes nothing has the revision of an earlier one, which the program may have seen.
 func (s *reader) learn(n int, e Entry) error {
 	if event, err := object.Parse(e.Event); err == nil {
@@ -341,7 +342,7 @@ func (s *reader) saw(at time.Time, t target, change string, obj object.Object, f
 	}
 }
 
-// define notes the namespace of an object, and the definition of its kind.
+// define records the namespace of an object, and the definition of its kind.
 func (s *reader) define(t target, obj object.Object) {
 	ns := obj.Namespace()
 	if _, ok := s.namespaces[ns]; ns != "" && !ok {

@@ -144,7 +144,7 @@ type namedAmounts struct {
 	resource.Amounts
 }
 
-// edges returns a message for each amount that is beyond the bound at of a limit, which is min or max. The first side must have
+// edges returns a message for each amount that is beyond a bound of a limit. at is the bound, "min" or "max". The first side must have
 // these amounts; for the other sides they are optional.
 func edges(limit object.Object, at string, sides ...namedAmounts) (broken []string) {
 	word, beyond := "minimum", -1

@@ -234,7 +234,7 @@ type call struct {
 }
 
 // ErrNoCall is the error of Host.Call if the host cannot call webhooks.
-var ErrNoCall = errors.New("kubesim: nothing carries requests to admission webhooks: register a function, or set a transport")
+var ErrNoCall = errors.New("kubesim: the server cannot call admission webhooks: register a function, or set a transport")
 
 // newCall prepares a call to webhook h for a write that matches in version d. It returns an error if a conversion fails. If the
 // webhook cannot be called for another reason, it sets the call's err.

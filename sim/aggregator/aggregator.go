@@ -68,7 +68,7 @@ const (
 	serviceName    = "kubernetes.io/service-name"
 )
 
-var errNoProxy = errors.New("kubesim: nothing carries requests to aggregated API servers: use Server.Aggregate, or listen")
+var errNoProxy = errors.New("kubesim: the server cannot call aggregated API servers: use Server.Aggregate, or listen")
 
 // Lock is the Cluster's lock.
 type Lock interface {

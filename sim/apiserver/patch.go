@@ -153,9 +153,9 @@ func (p *patcher) text(printed []byte, item *resource.Item) (obj object.Object, 
 	return obj, string(doc), append(strict, more...), nil
 }
 
-// merge is text for a strategic merge patch, whose result is not decoded from JSON, so that its apiVersion and kind do not matter.
-// Fields of the object that the patch does not contain are not converted but taken from item, which saves a third of the time and
-// half of the memory of a patch of a pod's labels.
+// merge is like text, but applies a strategic merge patch. Because the result is not decoded from JSON, its apiVersion and kind do not
+// matter. merge takes the fields that the patch does not contain from item instead of converting them. For a patch of a pod's labels,
+// this saves a third of the time and half of the memory.
 func (p *patcher) merge(printed []byte, item *resource.Item) (obj object.Object, shown string, strict []string, s *status.Status) {
 	kind := p.e.kindOf()
 	t := p.e.s.Schema.Kind(kind)

@@ -1,6 +1,8 @@
 package apiserver
 
 import (
+	"cmp"
+
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/registry"
@@ -144,10 +146,15 @@ func (e *Exchange) decode(media codec.Media, level codec.Level, current *resourc
 	if s != nil && s.Code == wire.StatusBadRequest && e.isCustomScale() {
 		s = status.BadRequest("no kind is registered for the type %s.%s in scheme %q", e.kindOf().Version, e.kindOf().Kind, "pkg/runtime/scheme.go:111")
 	}
+	if s == nil {
+		e.setDefaults(obj)
+	}
+	if d := e.definition(); obj != nil && d.GVK == e.kindOf() {
+		s = cmp.Or(registry.Decoded(d, obj), s) // an object with unknown fields is converted before it is refused
+	}
 	if s != nil {
 		return nil, s
 	}
-	e.setDefaults(obj)
 	e.auditObject(obj)
 	return obj, nil
 }

@@ -180,7 +180,7 @@ func parse(data []byte) (*Archive, error) {
 	}
 	var torn error
 	if end < len(data) {
-		torn = fmt.Errorf("at byte %d of %d, the set of a key is cut off or is not one", end, len(data))
+		torn = fmt.Errorf("at byte %d of %d, an entry is incomplete or invalid", end, len(data))
 	}
 	return a, db.View(func(tx *buntdb.Tx) error {
 		_, err := tx.Get(logMark)
@@ -264,7 +264,7 @@ func (a *Archive) ClusterAtTime(t time.Time) (*sim.Cluster, error) {
 	rev, ok := c.RevisionAt(t)
 	if !ok || t.After(a.info.Time) {
 		first, _ := c.TimeOf(a.info.Oldest)
-		return nil, fmt.Errorf("archive: the state at %s is not in it: it has the time from %s to %s",
+		return nil, fmt.Errorf("archive: it does not contain the state at %s, only the time from %s to %s",
 			t.Format(time.RFC3339Nano), first.Format(time.RFC3339Nano), a.info.Time.Format(time.RFC3339Nano))
 	}
 	f, err := c.ForkAt(rev)

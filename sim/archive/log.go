@@ -148,7 +148,7 @@ func (e entry) commit(h *history.State) error {
 		}
 		h.Store.Put(c.key, pack.New([]byte(c.value)), nil)
 	} else if _, ok := h.Store.Delete(c.key); !ok {
-		return fmt.Errorf("%s is deleted, and was not there", c.key)
+		return fmt.Errorf("%s is deleted, but did not exist", c.key)
 	}
 	at := c.at.In(h.Now.Location())
 	if at.After(h.Now) {

@@ -211,7 +211,7 @@ func (r *reader) state() (*sim.State, error) {
 	}
 	for client, n := range d.Routes { // order does not matter: any invalid route is an error
 		if n < 1 || n > max(len(o.Replicas), 1) {
-			return nil, fmt.Errorf("the client %q is routed to replica %d, which is not there", client, n)
+			return nil, fmt.Errorf("the client %q is routed to replica %d, which does not exist", client, n)
 		}
 	}
 	if len(d.Servers) == 0 || len(d.Servers) > replicasMax {

@@ -25,7 +25,7 @@ const (
 	noClock = "T00:00:00"
 )
 
-// template contains the objects of a start without timestamps.
+// template contains the objects that servers create when they start. Their timestamps are filled in for each cluster.
 type template struct {
 	first   uint64 // revision before the first object
 	size    int    // total size of all objects in bytes

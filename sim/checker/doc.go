@@ -136,7 +136,7 @@ const (
 	Error    = "ERROR"
 )
 
-// Event is one event of a Stream.
+// Event is a watch event that a client has received in a Stream.
 type Event struct {
 	Type       string
 	Object     *Object // for ADDED, MODIFIED and DELETED

@@ -17,7 +17,7 @@ type CBORCodec interface {
 	Diagnose(data []byte) string
 }
 
-// openCBOR is open for CBOR.
+// openCBOR is like open, for a body in CBOR. It converts the body to JSON.
 func (b *body) openCBOR() error {
 	text, err := b.cbor.ToJSON(b.data, "v1.TypeMeta")
 	if err != nil {

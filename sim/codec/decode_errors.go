@@ -148,8 +148,8 @@ func (d *decoder) stop(err error) {
 // maxStrict is the maximum number of unknown and repeated fields that are reported.
 const maxStrict = 100
 
-// report records an unknown or repeated field at the path at. It returns false if the field was already recorded, or must not be
-// reported.
+// report records a problem of a field, unknown or repeated; at is its path. It returns false if the field was already recorded, or
+// must not be reported.
 func (d *decoder) report(problem, at string) bool {
 	if d.lenient > 0 || len(d.strict) >= maxStrict {
 		return false

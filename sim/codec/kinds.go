@@ -47,7 +47,7 @@ type body struct {
 // Object decodes a body of the media type, which is one that ContentType returns, for an endpoint of kind want. The default for a
 // missing kind or apiVersion is that of want, unless want is a custom resource, whose bodies must have both. gvk is the kind of the
 // body. Its version can differ from want's only if the endpoint accepts several versions (evictions). warnings are the values of
-// Warning headers.
+// Warning headers. If level is Strict and the body has unknown or repeated fields, Object returns the object and the error.
 func (d *Decoder) Object(data []byte, mediaType string, want schema.GVK, level Level) (obj object.Object, gvk schema.GVK, warnings []string, s *status.Status) {
 	return d.Changed(data, mediaType, want, level, nil)
 }
@@ -83,7 +83,7 @@ func (d *Decoder) Changed(data []byte, mediaType string, want schema.GVK, level 
 		if t == nil && !b.proto {
 			b.want.Kind = b.gvk.Kind // from here on, a custom resource has the kind of its body
 		}
-		return nil, b.gvk, nil, b.refused(errors.New(StrictError(strict)))
+		return obj, b.gvk, nil, b.refused(errors.New(StrictError(strict)))
 	}
 	if level == Warn {
 		warnings = Warnings(strict)

@@ -88,7 +88,7 @@ type endpoint struct {
 	cbor      bool // CBOR is offered
 }
 
-// allows reports whether the endpoint offers the target to in media type m. If to is nil, the target is the object itself.
+// allows reports whether the endpoint offers a target in media type m. If to is nil, the target is the object itself.
 func (e endpoint) allows(m Media, to *target) bool {
 	switch {
 	case e.discovery:

@@ -125,7 +125,7 @@ func (c Case) quiet() bool {
 	return false
 }
 
-// listRevisions adds the labels of the list revisions in a normalised response to the set into.
+// listRevisions adds the labels of the list revisions in a normalised response to a set.
 func listRevisions(v any, into map[string]bool) {
 	switch v := v.(type) {
 	case *Object:

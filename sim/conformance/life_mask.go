@@ -167,7 +167,8 @@ func (m *masker) name(entries []entry) {
 	m.text = m.replacer(func(name string) string { return m.label[name] })
 }
 
-// number numbers the names whose prefixes do not contain unnumbered names.
+// number assigns labels to the names that have none, except those with a prefix that contains another name without a label: they
+// get theirs in a later call.
 func (m *masker) number(texts []string) {
 	numbered := m.replacer(func(name string) string { return cmp.Or(m.label[name], "*") })
 	said := map[string]string{} // name -> the entries that contain it

@@ -62,7 +62,7 @@ func recordEach(dir string, workers int, record func(c Case, to string) error) (
 	return recorded, err
 }
 
-// record plays a case twice with run and writes its recording to the file to. It returns an error if the two runs differ.
+// record plays a case twice with run and writes its recording to a file. It returns an error if the two runs differ.
 func record(ctx context.Context, t Target, c Case, to string, run func(context.Context, Target, Case) []StepResult) error {
 	t.tidy = true
 	c.recorded = map[string]any{}

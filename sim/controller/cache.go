@@ -25,7 +25,7 @@ func (c *cache) of(resource string, newest *mvcc.View) *mvcc.View {
 	return newest
 }
 
-// lag makes the informers of the given resources lag from now on, at the view newest.
+// lag makes the informers of the given resources lag. Until resume, they show the view newest.
 func (c *cache) lag(resources []string, newest *mvcc.View) {
 	if c.lagging == nil {
 		c.lagging = map[string]*mvcc.View{}

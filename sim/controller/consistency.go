@@ -18,7 +18,8 @@ type newestWrite struct {
 	Rev      uint64
 }
 
-// unread is the error for a reconcile whose cache does not show the last write for the key (consistency.ConsistencyError).
+// unread is the error of a reconcile if the controller's cache does not contain its last write of the key yet
+// (consistency.ConsistencyError).
 var unread = status.Internal(errors.New("the cache is not as new as what was written last"))
 
 // wrote records a write of the current reconcile, unless the informers show it immediately.

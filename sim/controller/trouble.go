@@ -147,7 +147,7 @@ func (m *Manager) Resume(name string) error {
 	return nil
 }
 
-// replay notifies a controller of the commits to a resource since the view from.
+// replay notifies a controller of the commits to a resource that followed an earlier view.
 func (m *Manager) replay(l *loop, resource string, from *mvcc.View) error {
 	return m.log.Store.Events(from.Rev(), func(e *mvcc.Event) bool {
 		if commit.Storage(e.Key) == resource {

@@ -48,7 +48,7 @@ type Host interface {
 	// Seats returns, for each priority level, the number of requests that the server executes concurrently. If there are no levels,
 	// it returns nil.
 	Seats() map[string]int
-	// Metrics returns further metrics, or "".
+	// Metrics returns additional metrics in the Prometheus text format, or "".
 	Metrics() string
 	// Peers returns the Documents of all servers that share the store, including this one, sorted by server name. If there are no
 	// other servers, it returns nil. Aggregated discovery publishes the union of their resources, unless a client requests

@@ -108,7 +108,7 @@ func (a Action) check() error {
 	k := a.Kind.about()
 	switch {
 	case k.name == "":
-		return errors.New("the action is none of this package")
+		return errors.New("the action does not have a Kind of this package")
 	case k.form == withReason && !slices.Contains(reasons, a.Reason):
 		return fmt.Errorf("%s %q: the errors are %v", a.Kind, string(a.Reason), reasons)
 	case k.form == withStatus && (a.Code < 400 || a.Code > 599):
@@ -127,7 +127,7 @@ func (a Action) check() error {
 		return fmt.Errorf("%s %d: the number of bytes must not be negative", a.Kind, a.Bytes)
 	case k.trouble != nil && a.Controller != "":
 		if a.Replica != 0 || !k.trouble.OfControllers() || a.Wait < 0 {
-			return fmt.Errorf("%s %s: it cannot be done to a controller", a.Kind, a.Controller)
+			return fmt.Errorf("%s %s: the action does not apply to controllers", a.Kind, a.Controller)
 		}
 	case k.trouble != nil && !k.trouble.OfReplicas():
 		return fmt.Errorf("%s: the name of the controller is missing", a.Kind)

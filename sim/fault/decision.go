@@ -153,7 +153,7 @@ func Load(s State) (*Injector, error) {
 	for _, f := range s.Faults {
 		plan, err := Parse(f.Text)
 		if err != nil || len(plan) != 1 {
-			return nil, fmt.Errorf("fault: %q was saved as a fault, which it is not: %v", f.Text, err)
+			return nil, fmt.Errorf("fault: the saved fault %q is invalid: %v", f.Text, err)
 		}
 		l := in.add(plan[0], f.Added)
 		l.matched, l.arrived, l.fired = f.Matched, f.Arrived, f.Fired

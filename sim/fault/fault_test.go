@@ -124,11 +124,11 @@ func TestParseErrors(t *testing.T) {
 		{"on get pods do lag 0", "counted from 1"},
 		{"on get pods p=2 do compact", "between 0 and 1"},
 		{"on get pods p=NaN do compact", "between 0 and 1"},
-		{"on get pods where=a[b do compact", "no ]"},
+		{"on get pods where=a[b do compact", "after [, a name and a ] are required"},
 		{"on get pods where== do compact", "names no field"},
-		{`on get pods name="a do compact`, "without its end"},
+		{`on get pods name="a do compact`, "the quote is not closed"},
 		{`on get pods name="a"b do compact`, "behind a quote"},
-		{`on get pods na"me" do compact`, "middle of a word"},
+		{`on get pods na"me" do compact`, "must be at the beginning of a word"},
 	} {
 		is := is.New(t)
 		_, err := Parse("\n" + c[0])

@@ -167,7 +167,7 @@ func parseCondition(text string) (condition, error) {
 		case rest[0] == '[':
 			name, after, ok := strings.Cut(rest[1:], "]")
 			if !ok || name == "" {
-				return c, fmt.Errorf("condition %q: a [ has no name or no ]", text)
+				return c, fmt.Errorf("condition %q: after [, a name and a ] are required", text)
 			}
 			c.path, rest = append(c.path, name), after
 		case c.op == "" && rest[0] == '=':

@@ -145,11 +145,11 @@ func fields(line string) ([]string, error) {
 		line = line[end:]
 		if line[0] == '"' {
 			if w != "" && strings.IndexByte(w, '=') != len(w)-1 {
-				return nil, fmt.Errorf("%s: a quote in the middle of a word", w)
+				return nil, fmt.Errorf("%s: a quote must be at the beginning of a word, or after its first =", w)
 			}
 			quoted, err := strconv.QuotedPrefix(line)
 			if err != nil {
-				return nil, fmt.Errorf("%s%s: a quote without its end", w, line)
+				return nil, fmt.Errorf("%s%s: the quote is not closed", w, line)
 			}
 			value, err := strconv.Unquote(quoted)
 			if err != nil {

@@ -127,8 +127,8 @@ func (m *Marks) undo(last uint64) {
 	}
 }
 
-// changes lists the values that something had over time, with the revisions since which it had them. Elements are never changed, so
-// that copies may share them.
+// changes lists the successive values of a mark. Each has the revision from which it applies. Elements are never modified, so copies
+// may share them.
 type changes[T any] []change[T]
 
 type change[T any] struct {

@@ -49,8 +49,8 @@ func membersFrom[T Text](text T, i int) iter.Seq[Member[T]] {
 	}
 }
 
-// Find returns the position of the value at a path of keys, or -1. The text must be as for Members, and the keys must not need
-// escapes.
+// Find returns the position of the value at a path of keys, or -1 if there is none. It does not validate the text, like Members. The
+// keys must not contain characters that JSON escapes.
 func Find[T Text](text T, path ...string) int {
 	at := 0
 next:

@@ -309,8 +309,8 @@ func (w *worker) elapse(c *container) (changed bool) {
 	return true
 }
 
-// stop begins the termination of a container. If the container has not ended by the time until, it is killed. If message is empty,
-// stop uses the default message (kuberuntime.killContainer).
+// stop begins the termination of a container. until is the deadline at which the container is killed. If message is empty, stop uses
+// the default message (kuberuntime.killContainer).
 func (w *worker) stop(c *container, message string, until time.Time) {
 	if message == "" {
 		message = "Stopping container " + c.name

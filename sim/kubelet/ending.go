@@ -52,8 +52,8 @@ func (w *worker) end() {
 	}
 }
 
-// others reports whether a container is still running that must end before the sidecar than. These are all containers that are not
-// sidecars, and the later sidecars.
+// others reports whether another container that must end before the given sidecar is still running. These are all containers that
+// are not sidecars, and the later sidecars.
 func (w *worker) others(than *container) bool {
 	after := false
 	for _, c := range w.containers {

@@ -79,8 +79,8 @@ type Clients interface {
 	Client(name string) *controller.Client
 }
 
-// New returns the kubelets of a cluster. They also use their clients outside of reconciles. The timers of their sessions run on
-// schedule.
+// New returns the kubelets of a cluster. Because they use their clients outside of reconciles, too, they get them from clients. schedule
+// runs the timers of exec and log sessions.
 func New(o *config.Cluster, clients Clients, schedule *clock.Schedule) *Nodes {
 	n := &Nodes{named: map[string]*Kubelet{}, clients: clients, schedule: schedule, waiting: map[string]map[*Kubelet]bool{}}
 	for i := range o.Nodes {

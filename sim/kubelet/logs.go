@@ -69,7 +69,8 @@ func (t *target) attempt(previous bool) (started, ended time.Time, id string, s 
 	return started, ended, "", status.BadRequest("container %q in pod %q is waiting to start: %v", name, pod, why)
 }
 
-// tail passes a container's output after the time from to the given function, until the container ends, and then ends the session.
+// tail passes a container's output to a function, beginning with the first line after from, until the container ends. Then it ends the
+// session.
 func (t *target) tail(s *Session, id string, started, from time.Time, tell func([]printed)) {
 	told := from // output up to this time has been sent
 	pump := func() {

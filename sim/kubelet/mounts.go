@@ -73,7 +73,7 @@ func (w *worker) mountedFiles(c *container) (files map[string]*string) {
 	return files
 }
 
-// keep stores the files that a container has written to its volumes until the time at.
+// keep stores the files that a container has written to its volumes until the given time.
 func (w *worker) keep(c *container, at time.Time) {
 	var files map[string]*string
 	w.eachWritableMount(c, func(mount string, s fileLocation) {

@@ -127,13 +127,13 @@ func (k *Kubelet) Renew(api *controller.Client) (next time.Time, failed *status.
 	return next, failed
 }
 
-// report writes the status of the node as of the time at.
+// report writes the status of the node as of the given time.
 func (k *Kubelet) report(api *controller.Client, at time.Time) *status.Status {
 	s := api.Patch(nodes, "status", controller.Key{Name: k.node}, func(live object.Object) { k.setStatus(api, live, at) })
 	return s
 }
 
-// renew updates the node's lease as of the time at. It creates the lease if it does not exist.
+// renew updates the node's lease with the given renewal time. It creates the lease if it does not exist.
 func (k *Kubelet) renew(api *controller.Client, at time.Time) *status.Status {
 	renewed := at.UTC().Format(microTime)
 	if lease := api.Item(leases, leaseNamespace, k.node); lease != nil {

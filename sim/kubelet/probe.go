@@ -154,7 +154,7 @@ func (w *worker) after(c *container, p *probe, spec object.Object, last time.Tim
 	return next
 }
 
-// try runs a probe at the time at. text is the failure message. settled reports that the result stays the same until the
+// try runs a probe at the given time. text is the failure message. settled reports that the result stays the same until the
 // container's health changes.
 func (w *worker) try(c *container, spec object.Object, at time.Time) (ok bool, text string, settled bool) {
 	args := spec.Strings("exec", "command")

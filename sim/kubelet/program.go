@@ -120,8 +120,8 @@ func (p *program) ignoresSIGTERM(started, now time.Time) bool {
 	return !r.Handles && !r.Server
 }
 
-// handles returns the time at which a program ends if it gets SIGTERM at the time at, and its exit code. If it does not end, the
-// time is zero. If the program has no trap for SIGTERM, handles returns false.
+// handles returns the time at which a program ends, and its exit code, if it receives SIGTERM at the given time. If it does not end,
+// the returned time is zero. If the program has no trap for SIGTERM, handles returns false.
 func (p *program) handles(r *run, at time.Time) (done time.Time, code int, ok bool) {
 	if p.script == nil || p.Image.Stop != 0 {
 		return done, 0, false

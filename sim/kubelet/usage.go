@@ -93,7 +93,7 @@ func (n *Nodes) measure(it *resource.Item) object.Object {
 	return metrics
 }
 
-// measured returns a metrics object for the object of, with the fields that all kinds of metrics share.
+// measured returns a metrics object of the given kind for a node or a pod, with the fields that both kinds of metrics share.
 func (n *Nodes) measured(kind string, of object.Object) object.Object {
 	now := n.schedule.Now()
 	meta := map[string]any{"name": of.Name(), "creationTimestamp": object.Time(now)}

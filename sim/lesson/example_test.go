@@ -67,5 +67,5 @@ func ExampleTranslate() {
 	fmt.Println(err)
 	// Output:
 	// first true <nil>
-	// translation of first: title and about must be there
+	// translation of first: title and about are required
 }

@@ -36,7 +36,7 @@ func Translate(l *Lesson, words []byte) (*Lesson, error) {
 		return nil, fmt.Errorf("translation of %s: %w", l.ID, err)
 	}
 	if t.Title == "" || t.About == "" {
-		return nil, fmt.Errorf("translation of %s: title and about must be there", l.ID)
+		return nil, fmt.Errorf("translation of %s: title and about are required", l.ID)
 	}
 	out := *l
 	out.Title, out.About, out.Steps = t.Title, t.About, slices.Clone(l.Steps)
@@ -83,7 +83,7 @@ func (w stepWords) putQuestion(step *Step) error {
 		return nil
 	}
 	if w.Ask == "" || len(w.Options) != len(step.Predict.Options) {
-		return fmt.Errorf("ask and %d options must be there", len(step.Predict.Options))
+		return fmt.Errorf("ask and %d options are required", len(step.Predict.Options))
 	}
 	p := &Predict{Ask: w.Ask, Options: slices.Clone(step.Predict.Options)}
 	for i, o := range w.Options {

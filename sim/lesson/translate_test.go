@@ -132,11 +132,11 @@ func TestTranslate(t *testing.T) {
 	is.Equal(theirs.Steps[0].Predict.Options[1].If, "status 409") // its conditions are unchanged
 	is.Equal(l.Steps[0].Predict.Options[1].Say, "n")              // the English lesson is unchanged, too
 	for _, wrong := range []struct{ old, new, want string }{
-		{"title: 标题, ", "", "title and about must be there"},
+		{"title: 标题, ", "", "title and about are required"},
 		{"text: 创建, ", "", "step a: its text is missing"},
 		{"[一, 二]", "[一]", `the hint "two" is missing`},
 		{"[一, 二]", "[一, 二, 三]", `there is no hint for "三"`},
-		{", {say: 否}", "", "ask and 2 options must be there"},
+		{", {say: 否}", "", "ask and 2 options are required"},
 		{"{say: 否}", "{say: 否, why: 因}", "option 2 needs say, and why when"},
 		{"end: {text: 完}", "end: {text: 完, ask: 吗}", "it asks nothing"},
 		{"end: {text: 完}", "end: {text: 完}, more: {}", "there is no step more"},

@@ -80,8 +80,8 @@ func (h *head) show(v *View) {
 	}
 }
 
-// getAt returns the KV of a key in a view. It returns false if the view is no longer the newest one. Unlike show it does not make
-// the next write copy the index, because it keeps nothing of it.
+// getAt returns the KV of a key in a view. It returns false if the view is no longer the newest one. Unlike show, it does not keep a
+// reference to the index, so the next write need not copy the index.
 func (h *head) getAt(v *View, key string) (kv *KV, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -140,8 +140,7 @@ func (v *View) Count(prefix, from string) int { return v.index().count(prefix, f
 // listMax is the maximum length of a cached list, and listsMax the maximum number of cached lists.
 const listMax, listsMax = 100, 1000
 
-// List returns the current KVs of the keys that begin with the prefix of, in ascending byte order. The caller must not modify the
-// slice.
+// List returns the current KVs of the keys that begin with a prefix, in ascending byte order. The caller must not modify the slice.
 //
 // A short list of a prefix that ends in a slash is cached until a key with the prefix is written. Most lists that an API server
 // reads for each write (policies, webhooks, quotas, classes) are almost always empty and rarely change.
@@ -231,7 +230,7 @@ func (e *Event) check(rev uint64, now, prev *KV) error {
 	case e.KV != now || e.Prev != prev:
 		return fmt.Errorf("mvcc: the commit of revision %d does not fit to what %s was", rev, e.Key)
 	case e.KV == nil && e.Prev == nil:
-		return fmt.Errorf("mvcc: the commit of revision %d deletes %s, which is not there", rev, e.Key)
+		return fmt.Errorf("mvcc: the commit of revision %d deletes %s, which does not exist", rev, e.Key)
 	case e.KV != nil && (e.KV.ModRev != rev || e.KV.Key != e.Key || e.Prev != nil && e.KV.CreateRev != e.Prev.CreateRev):
 		return fmt.Errorf("mvcc: what the commit of revision %d puts at %s has other revisions or another key", rev, e.Key)
 	}

@@ -105,8 +105,8 @@ func decode(d *resource.Definition, obj object.Object) (object.Object, *status.S
 	}
 	hub, err := d.ToHub(obj)
 	switch {
-	case err != nil && d.Hub == d: // it does not fit the Go type
-		return nil, status.BadRequest("%s in version %q cannot be handled as a %s: %v", d.Kind, d.Version, d.Kind, err)
+	case err != nil && d.Hub == d:
+		return nil, misfit(d, err)
 	case err != nil:
 		return nil, status.Internal(err)
 	}
@@ -121,6 +121,19 @@ func Hold(d *resource.Definition, obj object.Object) error {
 	}
 	_, err := d.ToHub(obj)
 	return err
+}
+
+// Decoded calls Hold for the body of a request, and returns the error of a body that does not fit the Go type. The real server finds
+// it before it reads the stored object.
+func Decoded(d *resource.Definition, obj object.Object) *status.Status {
+	if err := Hold(d, obj); err != nil {
+		return misfit(d, err)
+	}
+	return nil
+}
+
+func misfit(d *resource.Definition, err error) *status.Status {
+	return status.BadRequest("%s in version %q cannot be handled as a %s: %v", d.Kind, d.Version, d.Kind, err)
 }
 
 // Convert converts an object of the hub version to the version of d and sets its defaults. It may change obj.

@@ -10,7 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/webhook"
 )
 
-var errNoCall = errors.New("kubesim: nothing carries requests to conversion webhooks: register a conversion function, or set a transport")
+var errNoCall = errors.New("kubesim: the server cannot call conversion webhooks: register a conversion function, or set a transport")
 
 // Conversions convert custom resources between versions.
 type Conversions struct {

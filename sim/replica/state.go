@@ -125,7 +125,7 @@ func (s *Set) read(hub func(storage string) *resource.Definition) {
 func (s *Set) Matches(other *Set) error {
 	for i, r := range other.list {
 		if len(other.list) != len(s.list) || r.profile.name != s.list[i].profile.name {
-			return fmt.Errorf("the state is of %s, not of the replicas there are", other)
+			return fmt.Errorf("the state belongs to %s, which differ from the existing replicas", other)
 		}
 	}
 	return nil

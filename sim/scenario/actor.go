@@ -86,7 +86,7 @@ func newInformer(w *World, op *Op) (actor.Actor, error) {
 
 func newPager(w *World, op *Op) (actor.Actor, error) {
 	if !op.has("limit") {
-		return nil, fmt.Errorf("a pager reads pages: --limit N says how long they are")
+		return nil, fmt.Errorf("a pager reads pages: set their size with --limit N")
 	}
 	return actor.NewPager(host{w}, w.sourceOf(op)), nil
 }
@@ -121,7 +121,7 @@ func checkRuleLine(line string) error {
 		return fmt.Errorf("do %s: %w", line, err)
 	}
 	if c := FindCommand(op.Name); c.Group != Requests || op.Name == "watch" || op.has("as") {
-		return fmt.Errorf("do %s: a rule sends requests of its own, so neither %s nor --as", line, op.Name)
+		return fmt.Errorf("do %s: a rule sends its requests itself: neither %s nor --as is allowed", line, op.Name)
 	}
 	return nil
 }
@@ -131,7 +131,7 @@ func checkRuleLine(line string) error {
 func engage(make func(w *World, op *Op) (actor.Actor, error)) func(*World, *Op) error {
 	return func(w *World, op *Op) error {
 		if name := op.Args[0]; w.actor(name) != nil {
-			return fmt.Errorf("%s exists already; start %s starts it again", name, name)
+			return fmt.Errorf("%s already exists; start %s starts it again", name, name)
 		}
 		a, err := make(w, op)
 		if err == nil {

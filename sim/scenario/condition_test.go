@@ -131,7 +131,7 @@ func TestRuleErrors(t *testing.T) {
 		"rules: []":                                    "there are no rules: give at least one, with for and do",
 		"rule: [a]":                                    `the rules has no "rule"; did you mean rules?`,
 		"rules: [{for: pods}]":                         "rule 1: a rule needs a resource in for, and requests in do",
-		"rules: [{for: pods, do: tick 5m}]":            "rule 1: do tick 5m: a rule sends requests of its own, so neither tick nor --as",
+		"rules: [{for: pods, do: tick 5m}]":            "rule 1: do tick 5m: a rule sends its requests itself: neither tick nor --as is allowed",
 		"rules: [{for: pods, do: [1]}]":                "rule 1: do is a list of texts; put quotes around values that YAML does not read as text",
 		"rules: [{for: p, when: '.a = 1', do: get p}]": "rule 1: when .a = 1: column 4: to compare, write ==",
 		"rules: [{for: p, do: 'get p {{count}}'}]":     "rule 1: {{count}}: column 6: name a resource here, as in count pods == 2",

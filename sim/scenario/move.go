@@ -17,7 +17,7 @@ func (w *World) reload(op *Op) error {
 	return w.move(op, func(c *sim.Cluster) (*sim.Cluster, error) { return sim.Load(c.State(), nil) })
 }
 
-// move replaces the World's cluster with the result of the function to, which must be a cluster in the same state.
+// move replaces the World's cluster with the result of to, a function that must return a cluster in the same state.
 func (w *World) move(op *Op, to func(*sim.Cluster) (*sim.Cluster, error)) error {
 	if len(w.actors) > 0 {
 		return fmt.Errorf("%s would lose the timers of %s: use it in a world without actors", op.Name, w.actors[0].State().Name)

@@ -57,10 +57,10 @@ metadata: {name: a}
 func TestPromptFails(t *testing.T) {
 	is := is.New(t)
 	for script, want := range map[string]string{ // order does not matter
-		"kubectl get pod nope": "kubectl has failed, with the exit code 1",
-		"! kubectl get pods":   "kubectl has worked; it should have failed",
-		"kubectl gte pods":     "kubectl has failed",
-		"request POST /api/v1/namespaces/default/configmaps -d '{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"a\",\"finalizers\":[\"x.io/y\"]}}'\nkubectl delete cm a": "kubectl has failed",
+		"kubectl get pod nope": "kubectl failed with exit code 1",
+		"! kubectl get pods":   "kubectl succeeded, but the ! before it requires a failure",
+		"kubectl gte pods":     "kubectl failed with exit code 1",
+		"request POST /api/v1/namespaces/default/configmaps -d '{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"a\",\"finalizers\":[\"x.io/y\"]}}'\nkubectl delete cm a": "kubectl failed with exit code 1",
 	} {
 		f, err := ParseFile([]byte(script + "\n"))
 		is.NoErr(err)

@@ -103,7 +103,7 @@ func (b *builder) watch() error {
 		c.watchName = b.w.freeName()
 	}
 	if b.w.watchNamed(c.watchName) != nil {
-		return fmt.Errorf("a watch %s exists already; choose another --name", c.watchName)
+		return fmt.Errorf("a watch %s already exists; choose another --name", c.watchName)
 	}
 	return nil
 }

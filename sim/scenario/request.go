@@ -115,7 +115,7 @@ func (b *builder) query() (url.Values, error) {
 	if v, ok := b.op.Flag("continue"); ok {
 		if v == "last" {
 			if v = b.client.token; v == "" {
-				return nil, fmt.Errorf("%s has not read a page with a next one; read one with --limit before", b.client.name)
+				return nil, fmt.Errorf("%s has not read a page that another one follows; read one with --limit first", b.client.name)
 			}
 		}
 		q.Set("continue", v)

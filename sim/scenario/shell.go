@@ -24,9 +24,9 @@ func (w *World) typed(op *Op) error {
 	switch {
 	case w.options.Lenient:
 	case op.Fails && !failed:
-		w.fail("%s has worked; it should have failed, as the ! says", op.Name)
+		w.fail("%s succeeded, but the ! before it requires a failure", op.Name)
 	case failed && !op.Fails && !op.May && w.options.Strict:
-		w.fail("%s has failed, with the exit code %d; put a ! before it if it should", op.Name, code)
+		w.fail("%s failed with exit code %d; put a ! before it if this is expected", op.Name, code)
 	}
 	return nil
 }

@@ -63,7 +63,7 @@ func applyTrouble(k *trouble.Kind) func(*World, *Op) error {
 func (w *World) replica(text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || w.cluster.Replica(n) == nil {
-		return 0, fmt.Errorf("there is no replica %s: there are %d, counted from 1", text, w.cluster.Replicas())
+		return 0, fmt.Errorf("there is no replica %s: the number of replicas is %d", text, w.cluster.Replicas())
 	}
 	return n, nil
 }

@@ -113,7 +113,7 @@ func (v view) Frames(of condition.Frames) (n int) {
 // Broken implements condition.World.
 func (v view) Broken() (string, error) {
 	if v.w.recording == nil {
-		return "", errors.New("promises can be judged when everything is on record: put the operation record before")
+		return "", errors.New("promises are checked only if requests are recorded: put the operation record before this one")
 	}
 	if broken := v.w.recording.broken(v.w.healed); len(broken) > 0 {
 		return broken[0], nil

@@ -99,10 +99,10 @@ func TestRefused(t *testing.T) {
 	for line, want := range map[string]string{ // the order does not matter: none changes anything
 		"seed 3":                       "seed configures the world: put it before all other lines",
 		"get cmm":                      `replica 1 serves no resource "cmm"; did you mean cm?`,
-		"get po --via 2":               "there is no replica 2: there are 1, counted from 1",
+		"get po --via 2":               "there is no replica 2: the number of replicas is 1",
 		"create -f x.yaml":             `there is no file "x.yaml", nor any other; a scenario has files after lines such as -- x.yaml --`,
-		"list cm --continue last":      "you has not read a page with a next one; read one with --limit before",
-		"watch cm --name w":            "a watch w exists already; choose another --name",
+		"list cm --continue last":      "you has not read a page that another one follows; read one with --limit first",
+		"watch cm --name w":            "a watch w already exists; choose another --name",
 		"stop v":                       `there is no watch "v"; there are w`,
 		"step op":                      `there is no actor "op", nor any other; begin with informer, pager or controller`,
 		"get cm $x":                    "$x is not set; set it before: let x = .metadata.resourceVersion",

@@ -197,5 +197,5 @@ func based(patch any, rv string) (any, error) {
 		object.Object(patch).Set(rv, "metadata", "resourceVersion")
 		return patch, nil
 	}
-	return nil, fmt.Errorf("--rv goes into a patch that is an object or a list of steps")
+	return nil, fmt.Errorf("--rv requires a patch that is an object or a list of steps")
 }

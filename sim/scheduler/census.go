@@ -137,7 +137,7 @@ func (x *census) count(p *pod, n *node, times int) {
 	}
 }
 
-// countFor adds times to the counts of pod p on node n in the groups that are indexed under the label at.
+// countFor adds times to the counts of pod p on node n, in all groups that the index has for a label and that select the pod.
 func (x *census) countFor(at pair, p *pod, n *node, times int) {
 	for _, g := range x.byLabel[at] {
 		if !g.selects(p) {

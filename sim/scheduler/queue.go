@@ -50,8 +50,8 @@ type queued struct {
 	at int // index in its heap
 }
 
-// ends returns the time at which the waiting time of a pod ends if no event occurs first: it is then tried again or, if it is being
-// bound, given up. A pod that waits for the first node of the cluster is never tried again: the result is never.
+// ends returns the time until which a pod waits if no event occurs first. Then it is tried again or, if it is being bound, given up. For a
+// pod that waits for the first node of the cluster, it returns the time never.
 func (x *queued) ends() time.Time {
 	switch {
 	case x.Place == binding:
@@ -170,7 +170,7 @@ func (q *queue) heapOf(p place) *order {
 	return nil
 }
 
-// move changes the state of a pod to the state to.
+// move changes the state of a pod.
 func (q *queue) move(x *queued, to place) {
 	if h := q.heapOf(x.Place); h != nil {
 		heap.Remove(h, x.at)

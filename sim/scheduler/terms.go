@@ -327,7 +327,8 @@ func (c *cycle) scoreOwn(scores []int64, among []*node, t *podTerm, sign int64) 
 	addScores(scores, among, t.topology, func(value string) int64 { return sign * t.weight * pods.in(domain{t.topology, value}) })
 }
 
-// addScores adds to the score of each node the result of of for the domain of that node. A node without the label gets none.
+// addScores calls of with the topology domain of each node, and adds the result to the node's score. It skips nodes without the
+// topology label.
 func addScores(scores []int64, among []*node, topology string, of func(value string) int64) {
 	for i, n := range among {
 		if value, ok := n.labels[topology]; ok {

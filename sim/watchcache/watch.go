@@ -289,7 +289,7 @@ func (w *Watch) sendState(kv *mvcc.KV) bool {
 	return !w.ended && !w.stalled
 }
 
-// Start connects w to c, and sends the events after the revision after: those in the ring at once, and later ones as they
+// Start connects w to c, and sends the events of the revisions greater than after: those in the ring at once, and later ones as they
 // occur. If the ring no longer has all of them, the watch fails with 410 Expired.
 func (c *Cache) Start(w *Watch, after uint64) {
 	if w.ended {
@@ -305,7 +305,7 @@ func (c *Cache) Start(w *Watch, after uint64) {
 	}
 }
 
-// join adds the watch to the cache. It will be notified of commits after the revision after.
+// join adds the watch to the cache. It will be notified of the commits with revisions greater than after.
 func (w *Watch) join(c *Cache, after uint64) {
 	w.after, w.cache, w.number = after, c, c.watches.joined
 	c.watches.add(w)

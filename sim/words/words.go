@@ -101,7 +101,7 @@ func (r Rules) word(w *Word, line string, i int) (end int, err error) {
 	return min(i, len(line)), nil
 }
 
-// Quoted writes the contents of the quotes at position at of a line, and returns the position after them. If the quote is not
+// Quoted writes the contents of the quotes that begin at line[at], and returns the position after them. If the quote is not
 // closed, it returns an *UnclosedError.
 func (r Rules) Quoted(to *strings.Builder, line string, at int) (end int, err error) {
 	quote := line[at]

@@ -26,7 +26,7 @@ func (e *Engine) attempt() *attempt {
 	return a
 }
 
-// take imports the answers in a link, if the lesson has such questions and options.
+// take imports answers from a link: option numbers by step number. It ignores those for which the lesson has no question or option.
 func (a *attempt) take(l *lesson.Lesson, answers map[int]int) {
 	for step, answer := range answers {
 		if step >= 0 && step < len(l.Steps) && l.Steps[step].Predict != nil && answer >= 0 && answer < len(l.Steps[step].Predict.Options) {

@@ -263,7 +263,7 @@ func (s *backend) trouble(words []string) error {
 		s.cluster.Control(func(m *controller.Manager) { err = t.Control(m) })
 		return err
 	case s.cluster.Replica(t.Replica) == nil:
-		return failed("there is no API server %d: there are %d, counted from 1", t.Replica, s.cluster.Replicas())
+		return failed("there is no API server %d: the number of API servers is %d", t.Replica, s.cluster.Replicas())
 	}
 	return t.Do(s.cluster.Replica(t.Replica))
 }

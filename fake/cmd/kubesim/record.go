@@ -23,21 +23,21 @@ them with their answers and watch events. Data of Secrets and tokens are replace
   --kubeconfig FILE   writes a kubeconfig for the program to record
 `
 
-const replayRecordingUsage = `kubesim replay-recording FILE [flags] serves the answers and watch events of a recording, at the times at which they came. When it
-is interrupted, it prints the requests that differ from the recording; the exit code is 1 if there are any. Flags:
+const replayRecordingUsage = `kubesim replay-recording FILE [flags] serves the answers and watch events of a recording, at the recorded times. When it is
+interrupted, it prints the requests that differ from the recording; the exit code is 1 if there are any. Flags:
 
   --listen ADDRESS    the address to listen on, on this machine (default 127.0.0.1:0)
   --kubeconfig FILE   writes a kubeconfig for a program
 `
 
-const scenarioFromUsage = `kubesim scenario-from FILE [flags] prints a scenario in which the same happens as in a recording (kubesim proxy) or in an audit log of
-level RequestResponse: the server has the objects that the client saw at first, others make the changes that it saw later, and the client
-sends its writes. Run it with kubesim run. Flags:
+const scenarioFromUsage = `kubesim scenario-from FILE [flags] prints a scenario that repeats a recording (kubesim proxy) or an audit log of level RequestResponse.
+The server begins with the objects that the program read first, other clients make the changes that it observed later, and the program
+sends its writes. Run the scenario with kubesim run. Flags:
 
-  --client NAME   the program, in an audit log: the beginning of its User-Agent or user name. Others make the changes of all other
-                  clients (default: every client sends its own writes)
-  --go FILE       writes a Go test in which others do the same, and your program runs in place of the recorded one. The recording,
-                  as far as it is needed, goes to testdata beside it
+  --client NAME   in an audit log, the program: the beginning of its User-Agent or user name. A client named others makes the changes of
+                  all other clients (default: every client sends its own writes)
+  --go FILE       writes a Go test that repeats the other clients' writes, and runs your program in place of the recorded one. The
+                  necessary part of the recording is written to testdata beside the test
 `
 
 // scenarioFrom implements kubesim scenario-from.

@@ -41,7 +41,7 @@ func TestServeReplicas(t *testing.T) {
 	fetch(t, client, "POST", urls[0]+"/sim/v1/replicas/1/resume")
 	fetch(t, client, "POST", urls[0]+"/sim/v1/replicas/2/restart")
 	is.True(strings.Contains(fetch(t, client, "POST", urls[0]+"/sim/v1/replicas/1/explode"), "the actions are lag, cut, resume, restart, unready, stall and close"))
-	is.True(strings.Contains(fetch(t, client, "POST", urls[0]+"/sim/v1/replicas/3/cut"), "there is no replica 3: there are 2, counted from 1"))
+	is.True(strings.Contains(fetch(t, client, "POST", urls[0]+"/sim/v1/replicas/3/cut"), "there is no replica 3: the number of replicas is 2"))
 	client.CloseIdleConnections()
 	cancel()
 	is.Equal(<-code, 0)

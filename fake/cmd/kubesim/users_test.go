@@ -161,7 +161,7 @@ func TestEnablePlugins(t *testing.T) {
 	code, text := s.do("POST", "/api/v1/namespaces/default/pods", `{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
 	is.Equal(code, http.StatusForbidden)
 	is.True(strings.Contains(text, `error looking up service account default/default: serviceaccount \"default\" not found`))
-	is.Equal(failing("--enable-admission-plugins", "Nope"), "kubesim: there is no admission plugin \"Nope\" to add: there are "+optional+"\n")
+	is.Equal(failing("--enable-admission-plugins", "Nope"), "kubesim: there is no admission plugin \"Nope\": those that can be enabled are "+optional+"\n")
 	is.True(strings.Contains(serveUsage, "off by default: "+optional+". With\n")) // help has the list of admission, too
 }
 

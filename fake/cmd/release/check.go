@@ -53,7 +53,7 @@ func (r *release) check(ctx context.Context) error {
 		}
 	}
 	if failed {
-		return fmt.Errorf("the release %s is not good: see the checks that fail above", r.version)
+		return fmt.Errorf("the release %s is invalid: see the failed checks above", r.version)
 	}
 	r.printTags(ctx)
 	return nil

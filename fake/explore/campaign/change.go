@@ -87,7 +87,7 @@ func (c *Change) String() string {
 	return fmt.Sprintf("change %d %s %s %s %s %s", c.Nth, c.Verb, c.Kind, c.Key, c.Was, c.Is)
 }
 
-// parseChanges parses changes with the word "or" between them.
+// parseChanges parses changes that are separated by the word "or".
 func parseChanges(text string) (list []Change, err error) {
 	for text != "" {
 		words := strings.SplitN(text, " ", 6)
@@ -106,7 +106,8 @@ func parseChanges(text string) (list []Change, err error) {
 	return list, nil
 }
 
-// parseFields sets Was and Is, with which a text begins. It returns the text after the word "or".
+// parseFields sets Was and Is from the two JSON values at the beginning of text. It returns the text after the word "or" that follows
+// them, or "" if nothing follows.
 func (c *Change) parseFields(text string) (rest string, err error) {
 	d := json.NewDecoder(strings.NewReader(text))
 	for _, to := range []*string{&c.Was, &c.Is} {
@@ -124,7 +125,7 @@ func (c *Change) parseFields(text string) (rest string, err error) {
 	}
 	after, found := strings.CutPrefix(rest, "or ")
 	if !found {
-		return "", fmt.Errorf("%q follows a change: use or", rest)
+		return "", fmt.Errorf("%q follows a change: separate changes with the word or", rest)
 	}
 	return after, nil
 }

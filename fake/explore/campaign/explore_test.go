@@ -41,11 +41,11 @@ func TestParse(t *testing.T) {
 	is.Equal(p.String(), plan)
 	for _, c := range []struct{ text, says string }{
 		{"seed x", `line 1: "x" is not a seed`},
-		{"seed 1\nat 1s do nothing", "line 2: do nothing: it is not one of crash"},
+		{"seed 1\nat 1s do nothing", "line 2: do nothing: the action must be crash"},
 		{"before operator do touch", "use at TIME"},
 		{"after operator 0 do touch", "counted from 1"},
 		{"at soon do touch", "is not a time"},
-		{"at 1s do crash operator", "it is not one of"},
+		{"at 1s do crash operator", "the action must be"},
 		{"touch", "WHEN do WHAT"},
 		{"on update pods do nothing", "line 1: "},
 	} {
@@ -297,7 +297,7 @@ func TestShard(t *testing.T) {
 		{"2/8", "0", "4", "2/8", ""},
 		{"", "3", "4", "4/4", ""},
 		{"", "3", "", "1/1", ""}, // an Indexed Job for another purpose
-		{"", "4", "4", "", "must be from 0 to"},
+		{"", "4", "4", "", "must be at least 0 and less than"},
 		{"0/4", "", "", "", "from 1 to N"},
 	} {
 		env := map[string]string{campaign.ShardVariable: c.shard, campaign.IndexVariable: c.index, campaign.ShardsVariable: c.shards}

@@ -53,7 +53,7 @@ func ShardOf(getenv func(string) string) (Shard, error) {
 	i, err1 := strconv.ParseUint(index, 10, 64)
 	n, err2 := strconv.ParseUint(shards, 10, 64)
 	if err1 != nil || err2 != nil || i >= n {
-		return Whole, fmt.Errorf("%s=%q must be from 0 to %s=%q minus 1", IndexVariable, index, ShardsVariable, shards)
+		return Whole, fmt.Errorf("%s=%q must be at least 0 and less than %s=%q", IndexVariable, index, ShardsVariable, shards)
 	}
 	return Shard{i + 1, n}, nil
 }

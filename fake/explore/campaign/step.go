@@ -16,12 +16,13 @@ type Step struct {
 	Do   Action
 }
 
-// When is the time of a step: a time since the beginning of the run, or before or after the n-th write of a client. If Then is true, it
-// is At after a change, and the plan waits for the change once its preceding step of this kind has run.
+// When is the time of a step: a time since the beginning of the run, or before or after the n-th write of a client. If Then is true, the
+// step runs At after one of Changes, and the plan waits for the change only after its preceding step with Then has run.
 type When struct {
 	At   time.Duration // used if Client is ""
 	Then bool
-	// Changes are the changes of which one starts the step. If there are none, the step begins to wait when the preceding one has run.
+	// Changes are alternatives: the first of them that occurs starts the wait of At. If Changes is empty, the wait starts when the
+	// preceding step with Then has run.
 	Changes []Change
 
 	Client string
@@ -274,7 +275,7 @@ func shorter(d time.Duration) time.Duration {
 	return max((d / 2).Truncate(time.Second), time.Second)
 }
 
-var errAction = fmt.Errorf("it is not one of crash, %s, %s, %s, %s, expire, touch, depose, edit, jump with its arguments",
+var errAction = fmt.Errorf("the action must be crash, %s, %s, %s, %s, expire, touch, depose, edit or jump, with its arguments",
 	trouble.Lag.Name, trouble.Cut.Name, trouble.Resume.Name, trouble.Restart.Name)
 
 // parseAction parses the text form of an Action.

@@ -70,7 +70,7 @@ func (w *Sent) body() ([]byte, bool) {
 	return data, err == nil
 }
 
-// linkMost is the maximum length of a link. Some programs truncate longer links.
+// linkMost is the maximum length of a link in bytes. Some browsers and chat programs truncate longer links.
 const linkMost = 8000
 
 // SiteVariable is the environment variable with the address of the page, for example https://example.com/kubesim/.

@@ -42,7 +42,7 @@ func defaultLimitRange(obj object.Object) {
 	}
 }
 
-// fillAmounts copies the amounts that the list to of an item lacks from the list from.
+// fillAmounts copies amounts from one field of an item to another, except for resources that the other field already has.
 func fillAmounts(item object.Object, to, from string) {
 	source := item.Map(from)
 	for _, name := range object.SortedKeys(source) {

@@ -10,8 +10,8 @@ import (
 	"github.com/kubesim/kubesim/sim/quantity"
 )
 
-// VolumeSource is a type of volume. If errors do not use the name of the field, Forbidden and Rule are the names that they use: the
-// server spells some names differently.
+// VolumeSource is a type of volume. Name is the name of its field. The real server spells some names differently in errors: Forbidden
+// is the name in the error about a second source, and Rule the name in errors of Check. If they are empty, errors use Name.
 type VolumeSource struct {
 	Name, Forbidden, Rule string
 	Check                 func(r *Rules, at field.Cursor)

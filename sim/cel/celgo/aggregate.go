@@ -22,7 +22,7 @@ type mapVal struct {
 	ofStruct bool
 }
 
-// converted implements ref.Val.ConvertToType for a list or a map v of type own. It returns v, its type, or an error.
+// converted implements ref.Val.ConvertToType for a list or a map v, whose type is own. It returns v, its type, or an error.
 func converted(v ref.Val, own *types.Type, to ref.Type) ref.Val {
 	switch to {
 	case own:

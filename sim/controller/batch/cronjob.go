@@ -192,8 +192,8 @@ func (j *cronJob) start(at time.Time) (again time.Duration, failed *status.Statu
 	return j.wait(), nil
 }
 
-// create creates the Job with the name for the scheduled time at, and returns it. If the Job already exists but is not in the
-// status, create returns the existing Job. It returns nil if the status need not change.
+// create creates the Job with the name for a scheduled time, and returns it. If the Job already exists but is not in the status,
+// create returns the existing Job. It returns nil if the status need not change.
 func (j *cronJob) create(name string, at time.Time) (object.Object, *status.Status) {
 	template := j.Object.At("spec", "jobTemplate").Copy()
 	meta := object.Object{"name": name, "namespace": j.Object.Namespace(), "ownerReferences": []any{j.Ref()}}

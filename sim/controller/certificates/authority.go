@@ -47,8 +47,8 @@ const (
 	lifeMax = 365 * 24 * time.Hour
 	lifeMin = 10 * time.Minute
 
-	// backdate is the time by which the validity of a certificate begins before it is signed. It is deducted from the lifetime,
-	// unless the lifetime is less than shortLife.
+	// backdate is the time between the beginning of a certificate's validity and its signing, which tolerates clocks that are behind. It
+	// is deducted from the lifetime, unless the lifetime is less than shortLife.
 	backdate  = 5 * time.Minute
 	shortLife = 8 * time.Hour
 )

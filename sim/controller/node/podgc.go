@@ -1,4 +1,3 @@
-// Package node contains the controllers of nodes, and of the pods that deleted nodes leave behind.
 package node
 
 import (

@@ -10,7 +10,7 @@ import (
 )
 
 // Await watches an object until done returns true. It returns an error if the object is deleted before that, if done returns an
-// error, or at the time until. It stores the newest state of the object in info.
+// error, or when the deadline until has passed. It stores the newest state of the object in info.
 func (c *Client) Await(info *Info, until time.Time, done func(obj object.Object) (bool, error)) error {
 	return c.watchUntil(info, until, func(items []object.Object, err error) (bool, error) {
 		switch {
@@ -34,7 +34,7 @@ func (c *Client) Await(info *Info, until time.Time, done func(obj object.Object)
 }
 
 // AwaitGone waits until the object with a UID is gone or another object has its name. If uid is "", it waits until no object has
-// the name. It returns an error at the time until.
+// the name. It returns an error when the deadline until has passed.
 func (c *Client) AwaitGone(info *Info, uid string, until time.Time) error {
 	return c.watchUntil(info, until, func(items []object.Object, err error) (bool, error) {
 		return err != nil || len(items) == 0 || uid != "" && items[0].UID() != uid, nil

@@ -101,8 +101,8 @@ func operands(args []string) (names []string, has func(flag string) bool) {
 	return names, func(flag string) bool { return strings.Contains(flags, flag) }
 }
 
-// into returns the path to which the file from is moved or copied. The target to is a directory if it ends in a slash, or if it is
-// /tmp or the current directory.
+// into returns the path to which the file at from is moved or copied. to is a directory if it ends in a slash, or if it is /tmp or the
+// current directory.
 func into(from, to string) string {
 	if strings.HasSuffix(to, "/") || to == "/tmp" || to == "." {
 		return path.Join(to, path.Base(from))

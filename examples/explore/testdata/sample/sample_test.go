@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"net/http"
 	"os"
@@ -29,26 +30,39 @@ import (
 func TestMain(m *testing.M) {
 	klog.SetLogger(logr.Discard())
 	utilruntime.ErrorHandlers = utilruntime.ErrorHandlers[:1] // the second one sleeps by the real time of the program's start
+	if flag.Parse(); *recordFrom != "" {
+		if err := recordRun(*recordFrom); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	os.Exit(m.Run())
 }
 
 // user is the user name of the controller; role.yaml has its permissions.
 const user = "sample"
 
-// sample does what the main of sample-controller does.
+// sample runs the controller as the user over a simulated server.
 func sample(srv *fake.Server) func(ctx context.Context, transport http.RoundTripper) error {
 	return func(ctx context.Context, transport http.RoundTripper) error {
-		config := &rest.Config{Host: srv.URL(), Transport: srv.As(user).Over(transport), QPS: -1}
-		kube, foos := kubernetes.NewForConfigOrDie(config), clientset.NewForConfigOrDie(config)
-		const resync = 30 * time.Second
-		kubeFactory, fooFactory := kubeinformers.NewSharedInformerFactory(kube, resync), informers.NewSharedInformerFactory(foos, resync)
-		c := NewController(ctx, kube, foos, kubeFactory.Apps().V1().Deployments(), fooFactory.Samplecontroller().V1alpha1().Foos())
-		kubeFactory.Start(ctx.Done())
-		fooFactory.Start(ctx.Done())
-		defer kubeFactory.Shutdown()
-		defer fooFactory.Shutdown()
-		return c.Run(ctx, 2)
+		return operate(ctx, &rest.Config{Host: srv.URL(), Transport: srv.As(user).Over(transport), QPS: -1}, resync)
 	}
+}
+
+// resync is the period after which the informers of sample-controller report all objects again.
+const resync = 30 * time.Second
+
+// operate does what the main of sample-controller does, until ctx ends.
+func operate(ctx context.Context, config *rest.Config, resync time.Duration) error {
+	kube, foos := kubernetes.NewForConfigOrDie(config), clientset.NewForConfigOrDie(config)
+	kubeFactory, fooFactory := kubeinformers.NewSharedInformerFactory(kube, resync), informers.NewSharedInformerFactory(foos, resync)
+	c := NewController(ctx, kube, foos, kubeFactory.Apps().V1().Deployments(), fooFactory.Samplecontroller().V1alpha1().Foos())
+	kubeFactory.Start(ctx.Done())
+	fooFactory.Start(ctx.Done())
+	defer kubeFactory.Shutdown()
+	defer fooFactory.Shutdown()
+	return c.Run(ctx, 2)
 }
 
 // oracles look at everything that kubesim can look at by itself.
