@@ -94,6 +94,10 @@ func (s search) measure() error {
 	if err != nil || known.find(s.name, s.column) != nil {
 		return err
 	}
+	if same := s.sameIn(known); same != nil {
+		same.Row = s.name
+		return same.add()
+	}
 	program, dir, err := s.build()
 	if err != nil {
 		return err
@@ -119,6 +123,18 @@ func (s search) measure() error {
 		m.Report = strings.ReplaceAll(m.Report, s.plan, filepath.Base(s.plan))
 	}
 	return m.add()
+}
+
+// sameIn returns the result of the same search for another bug of the operator, which was fixed in the same version, or nil.
+func (s search) sameIn(known measurements) *measurement {
+	for _, r := range rows {
+		if s.column == afterColumn && r.operator == s.operator && r.fixed == s.fixed {
+			if m := known.find(r.name, s.column); m != nil {
+				return m
+			}
+		}
+	}
+	return nil
 }
 
 // build builds the test binary of a copy of the operator's module, which requires the version. Modules that differ only in the

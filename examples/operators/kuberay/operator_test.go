@@ -40,7 +40,7 @@ func TestOperator(t *testing.T) {
 			srv.LoadModule("github.com/ray-project/kuberay/ray-operator", "config/crd/bases/ray.io_rayclusters.yaml")
 		},
 		// By design, a pod is created again if its creation is not answered, or if it is not seen for 30 seconds.
-		LegalOnly: true, Without: []string{"commit-then-fail", "hold", "stall"},
+		LegalOnly: true, Without: []string{"commit-then-fail", "hold", "lag", "stall"},
 	}, func(t fake.T, srv *fake.Server) {
 		srv.Never("more than a head and five workers", func(view fake.View) (err error) {
 			if n := len(view.List("pods", "default")); n > 6 {
