@@ -14,7 +14,7 @@ const collectPercent = 200
 
 // memoryLimit is the memory at which the garbage collector runs more often instead of letting the heap grow. The largest cluster that
 // Kubernetes supports, 5,000 nodes with 150,000 pods, then takes about 4 GB.
-const memoryLimit = 36 << 30 / 10 // 3.6 GiB
+const memoryLimit = 37 << 30 / 10 // 3.7 GiB
 
 // setCollector makes the garbage collector run less often up to the memory limit. The variables GOGC and GOMEMLIMIT take precedence.
 func setCollector() {
