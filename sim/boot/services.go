@@ -56,7 +56,7 @@ func (o Options) services(all []own) []own {
 		}
 		services = append(services, x)
 	}
-	slices.SortFunc(services, func(a, b own) int { return strings.Compare(a.obj.Name(), b.obj.Name()) })
+	slices.SortStableFunc(services, func(a, b own) int { return strings.Compare(a.obj.Name(), b.obj.Name()) })
 	return slices.Insert(all, at, services...)
 }
 

@@ -43,7 +43,7 @@ func Index(h *History) *Evidence {
 		e.log[c.Resource] = append(e.log[c.Resource], i)
 	}
 	for _, ids := range e.ids { // the order does not matter: each is sorted
-		slices.SortFunc(ids, func(a, b ID) int { return strings.Compare(a.Key(), b.Key()) })
+		slices.SortStableFunc(ids, func(a, b ID) int { return strings.Compare(a.Key(), b.Key()) })
 	}
 	for _, s := range h.Streams {
 		e.streams = append(e.streams, e.parseStream(s))

@@ -1,11 +1,8 @@
 package codec
 
 import (
-	"bytes"
-	"compress/gzip"
 	"io"
 	"strings"
-	"sync"
 
 	"github.com/kubesim/kubesim/sim/pack"
 )
@@ -178,24 +175,6 @@ func Compress(t Text, acceptEncoding string) (Text, bool) {
 		return t, false
 	}
 	return TextOf(Member(t)), true
-}
-
-// packers pools gzip.Writers, because each takes a megabyte and discovery compresses dozens of documents.
-var packers = sync.Pool{New: func() any {
-	z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // fails only for an invalid level
-	return z
-}}
-
-// Member returns t as a member of a gzip file (RFC 1952). A gzip file is a sequence of members: each can be decompressed before the
-// next one arrives.
-func Member(t Text) []byte {
-	var out bytes.Buffer
-	z := packers.Get().(*gzip.Writer)
-	defer packers.Put(z)
-	z.Reset(&out)
-	_, _ = t.WriteTo(z) // writing to a bytes.Buffer never fails
-	_ = z.Close()
-	return out.Bytes()
 }
 
 // TakesGzip reports whether an Accept-Encoding header contains gzip. It does not support weights: "gzip;q=1" does not match.

@@ -181,7 +181,7 @@ func (q *Queue) Failures() []Failure {
 	for i, n := range q.failures { // sorted below
 		all = append(all, Failure{i, n})
 	}
-	slices.SortFunc(all, func(a, b Failure) int { return compare(a.Item, b.Item) })
+	slices.SortStableFunc(all, func(a, b Failure) int { return compare(a.Item, b.Item) })
 	return all
 }
 

@@ -43,7 +43,7 @@ func subresources(def *resource.Definition) []resource.Subresource {
 		return def.Subresources
 	}
 	subs := slices.Clone(def.Subresources)
-	slices.SortFunc(subs, func(a, b resource.Subresource) int { return strings.Compare(b.Name, a.Name) })
+	slices.SortStableFunc(subs, func(a, b resource.Subresource) int { return strings.Compare(b.Name, a.Name) })
 	return subs
 }
 

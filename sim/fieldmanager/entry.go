@@ -185,7 +185,7 @@ func (l managed) list() []any {
 	if len(l) == 0 {
 		return nil
 	}
-	slices.SortFunc(l, less)
+	slices.SortStableFunc(l, less)
 	list := make([]any, len(l))
 	for i, e := range l {
 		list[i] = e.object()

@@ -175,7 +175,7 @@ func (b *builder) structure(t *schema.Type) *shape {
 		s.fields[i] = member{name: f.Name, path: "f:" + f.Name, text: appendField(nil, f.Name),
 			zero: zero(f), def: f.Default, show: f.PrintRule(), pointer: f.Pointer}
 	}
-	slices.SortFunc(s.fields, func(a, b member) int { return strings.Compare(a.name, b.name) })
+	slices.SortStableFunc(s.fields, func(a, b member) int { return strings.Compare(a.name, b.name) })
 	s.index = make(map[string]int, len(s.fields))
 	for i := range s.fields {
 		s.index[s.fields[i].name] = i

@@ -18,10 +18,11 @@ type call struct {
 	*flags.Set
 	*client.Builder
 	*shell.Process
-	config *Config
-	edit   func(editor, text string) (string, error)
-	verb   *verb
-	path   string // the full name of the command, such as "kubectl rollout status"
+	session *Session
+	config  *Config
+	edit    func(editor, text string) (string, error)
+	verb    *verb
+	path    string // the full name of the command, such as "kubectl rollout status"
 }
 
 // usage returns an error about invalid arguments (cmdutil.UsageErrorf).

@@ -176,6 +176,10 @@ func runRun(c *call) error {
 	if c.On("expose") && c.Text("port") == "" {
 		return c.usage("--port must be set when exposing a service")
 	}
+	attach, err := c.checkAttached()
+	if err != nil {
+		return err
+	}
 	pod, err := generate.Pod(c.Set, c.Args[0], restart, c.Args[1:])
 	if err != nil {
 		return err
@@ -185,7 +189,18 @@ func runRun(c *call) error {
 			return err
 		}
 	}
-	return c.createGenerated(pod, "", "created", "kubectl-run")
+	if !attach {
+		return c.createGenerated(pod, "", "created", "kubectl-run")
+	}
+	m, err := c.MappingFor(pod)
+	if err != nil {
+		return err
+	}
+	info := &client.Info{Mapping: m, Namespace: c.Namespace, Name: pod.Name(), Object: pod, Generated: true}
+	if err := c.helper("kubectl-run").Create(info); err != nil {
+		return err
+	}
+	return c.attachRun(info)
 }
 
 // runExpose creates a Service for the pods that an object selects (kubectl expose).

@@ -15,7 +15,7 @@ import (
 const curlFlags = "request|X header|H* data|d* data-binary* data-raw* json output|o user-agent|A user|u max-time|m cacert cert key " +
 	"silent|s? show-error|S? insecure|k? include|i? head|I? fail|f? verbose|v? location|L? no-buffer|N? write-out|w"
 
-// curl sends a request to the API server. It ignores the host of the URL.
+// curl sends a request to the API server, or through kubectl port-forward to a pod. It ignores any other host of the URL.
 func (s *Session) curl(p *shell.Process) int {
 	f := flags.NewSet(curlFlags)
 	if err := f.Parse(p.Argv); err != nil {
@@ -30,11 +30,8 @@ func (s *Session) curl(p *shell.Process) int {
 	if i := strings.Index(target, "://"); i >= 0 {
 		target = target[i+3:]
 	}
-	if i := strings.IndexByte(target, '/'); i >= 0 {
-		target = target[i:]
-	} else {
-		target = "/"
-	}
+	host, target, _ := strings.Cut(target, "/")
+	target = "/" + target
 	u, err := url.ParseRequestURI(target)
 	if err != nil {
 		fmt.Fprintln(p.Err, "curl: (3) URL rejected: Malformed input to a URL function")
@@ -48,7 +45,7 @@ func (s *Session) curl(p *shell.Process) int {
 	if u.Query().Get("watch") == "true" || u.Query().Get("watch") == "1" {
 		_, err = s.Conn.Follow(r, func(frame []byte) { p.Printf("%s\n", strings.TrimRight(string(frame), "\n")) })
 	} else {
-		err = s.show(f, p, r)
+		err = s.show(f, p, r, s.forwarded(host))
 	}
 	if code, ok := err.(exitCode); ok {
 		return int(code)
@@ -99,9 +96,13 @@ func curlRequest(f *flags.Set, p *shell.Process, u *url.URL) (*Request, error) {
 	return r, nil
 }
 
-// show sends the request and prints the response.
-func (s *Session) show(f *flags.Set, p *shell.Process, r *Request) error {
-	a, err := s.Conn.Do(r)
+// show sends the request, to a forwarded port unless to is nil, and prints the response.
+func (s *Session) show(f *flags.Set, p *shell.Process, r *Request, to *forward) error {
+	ask := s.Conn.Do
+	if to != nil {
+		ask = func(r *Request) (*Answer, error) { return s.askPod(to, r) }
+	}
+	a, err := ask(r)
 	if err != nil {
 		return err
 	}

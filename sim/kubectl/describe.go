@@ -22,10 +22,10 @@ func runDescribe(c *call) error {
 		return err
 	}
 	found, errs := c.Objects(list)
-	events := !c.Off("show-events")
+	events, prefixed := c.On("show-events"), false
 	if len(errs) > 0 && len(list) == 1 && list[0].Name != "" && client.IsNotFound(errs[0]) {
 		if found = c.withPrefix(list[0]); len(found) > 0 {
-			errs, events = nil, false
+			errs, prefixed = nil, true
 		}
 	}
 	if len(errs) > 0 {
@@ -34,6 +34,9 @@ func runDescribe(c *call) error {
 	if len(found) == 0 {
 		c.complainNone(list)
 		return nil
+	}
+	if !c.Given("show-events") {
+		events = len(list) == 1 && len(found) == 1 && !prefixed
 	}
 	for i, info := range found {
 		if i > 0 {

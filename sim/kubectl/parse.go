@@ -14,7 +14,7 @@ import (
 
 // parse finds the command of a command line and parses its flags.
 func (s *Session) parse(p *shell.Process) (*call, error) {
-	c := &call{Set: flags.NewSet(everywhere), Process: p, config: s.Config, edit: s.Edit, path: "kubectl"}
+	c := &call{Set: flags.NewSet(everywhere), Process: p, session: s, config: s.Config, edit: s.Edit, path: "kubectl"}
 	args, before := pickFirst(c.Set, p.Argv)
 	if len(args) == 0 || args[0] == "help" || args[0] == "--help" || args[0] == "-h" {
 		c.verb = &verb{run: help}

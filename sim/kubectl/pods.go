@@ -34,6 +34,9 @@ func (c *call) podNamed(text string) (*client.Info, error) {
 	if s == nil || len(items) == 0 {
 		return nil, fmt.Errorf("timed out waiting for the condition")
 	}
+	if c.verb.name == "logs" && len(items) > 1 {
+		c.Complain("Found %d pods, using pod/%s", len(items), items[0].Name())
+	}
 	m.Default(items[0])
 	return &client.Info{Mapping: m, Namespace: info.Namespace, Name: items[0].Name(), Object: items[0]}, nil
 }
@@ -192,13 +195,19 @@ func (c *call) stream(info *client.Info, how string, command []string) error {
 	if c.On("stdin") {
 		q.Set("stdin", "true")
 	}
-	a, err := c.Conn.Exec(c.Request(wire.MethodGet, info.Path()+"/"+how, q, "", nil), c.Stdin, func(isError bool, data []byte) {
+	return c.execute(info, how, q, c.Stdin, func(isError bool, data []byte) {
 		if isError {
 			c.Err.Write(data)
 		} else {
 			c.Out.Write(data)
 		}
 	})
+}
+
+// execute sends a request for a command in a container, with the query q, and calls out with the output. If the command fails, it
+// returns its exit code as an error.
+func (c *call) execute(info *client.Info, how string, q url.Values, stdin []byte, out func(isError bool, data []byte)) error {
+	a, err := c.Conn.Exec(c.Request(wire.MethodGet, info.Path()+"/"+how, q, "", nil), stdin, out)
 	if err != nil || a == nil {
 		return err
 	}

@@ -117,6 +117,8 @@ var varying = []struct {
 	{regexp.MustCompile(`\b(web|hello|shop|db)-[0-9a-f]{8,10}\b`), "$1-<hash>"},
 	{regexp.MustCompile(`pod-template-hash=[0-9a-f]{8,10}`), "pod-template-hash=<hash>"},
 	{regexp.MustCompile(`\b(\d+[dhm])?\d+[smhd]( \(x\d+ over \d+[sm]\))?( ago)?(\s|$)`), "<age>$4"},
+	{regexp.MustCompile(`exec "[0-9a-f]{64}"`), `exec "<id>"`},
+	{regexp.MustCompile(`debugger-[a-z0-9]{5}`), "debugger-<id>"},
 	{regexp.MustCompile(`in \d+(\.\d+)?(ms|s) \(\d+(\.\d+)?(ms|s) including waiting\)`), "in <duration>"},
 	{regexp.MustCompile(`NodePort( +)<unset>( +)\d+`), "NodePort$1<unset>$2<port>"},
 	{regexp.MustCompile(`(\s\d+):3\d{4}/TCP`), "$1:<port>/TCP"},

@@ -30,6 +30,7 @@ type Session struct {
 	Out, Err io.Writer // the output of Run
 
 	discovery client.Discovery
+	forwards  []forward // of kubectl port-forward
 }
 
 // Run runs one kubectl command and returns its exit code. The arguments do not include the word kubectl.

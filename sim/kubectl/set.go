@@ -180,7 +180,7 @@ func (c *call) envFrom(from string) (out []map[string]any, err error) {
 		}
 		name := strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(key))
 		if name != key {
-			c.Complain("Warning: key %s transferred to %s", key, c.Text("prefix")+name)
+			c.Complain("Warning: key %s transferred to %s", key, name)
 		}
 		out = append(out, map[string]any{"name": c.Text("prefix") + name,
 			"valueFrom": map[string]any{ref: map[string]any{"name": info.Name, "key": key}}})

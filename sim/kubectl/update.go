@@ -88,12 +88,14 @@ func runReplace(c *call) error {
 	if err != nil {
 		return err
 	}
+	if c.On("force") {
+		if err := c.deletion().all(list, true); err != nil {
+			return err
+		}
+	}
 	return each(list, func(info *client.Info) error {
 		h := c.helper("kubectl-replace")
 		if c.On("force") {
-			if err := c.deletion().all([]*client.Info{info}, true); err != nil {
-				return err
-			}
 			if err := h.Create(info); err != nil {
 				return err
 			}

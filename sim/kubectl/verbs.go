@@ -150,27 +150,3 @@ func errUnsimulated(why string) error { return fmt.Errorf("this is not simulated
 func unsimulated(why string) func(*call) error {
 	return func(*call) error { return errUnsimulated(why) }
 }
-
-func runCopy(c *call) error {
-	if len(c.Args) < 2 {
-		return fmt.Errorf("source and destination are required")
-	}
-	return errUnsimulated("containers have no file systems that could be copied from or to")
-}
-
-func runPortForward(c *call) error {
-	if len(c.Args) < 2 {
-		return c.usage("TYPE/NAME and list of ports are required for port-forward")
-	}
-	if _, err := c.podNamed(c.Args[0]); err != nil {
-		return err
-	}
-	return errUnsimulated("there is no port here to listen on")
-}
-
-func runDebug(c *call) error {
-	if !c.Given("image") && !c.Given("copy-to") {
-		return fmt.Errorf("you must specify --image when not using --copy-to.")
-	}
-	return errUnsimulated("no image runs in this cluster: look with kubectl describe, logs and exec")
-}

@@ -122,3 +122,29 @@ func (c *conn) Exec(r *kubectl.Request, stdin []byte, out func(isError bool, dat
 	}
 	return nil, nil
 }
+
+// Forward implements kubectl.Forwarder.
+func (c *conn) Forward(r *kubectl.Request, port int, request []byte) (response []byte, a *kubectl.Answer, err error) {
+	r.Header.Set("Connection", "Upgrade")
+	r.Header.Set("Upgrade", "websocket")
+	x := c.call(r)
+	x.talks = true
+	if a, err = c.send(x); err != nil || x.answer.Session == nil {
+		return nil, a, err
+	}
+	lock := c.w.cluster.Server(x.exchange.Replica).Lock
+	lock.Lock()
+	defer lock.Unlock()
+	defer x.answer.Session.End()
+	to, err := x.answer.Session.Connect(port)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer to.End()
+	to.Input(request)
+	said, _ := to.Take()
+	for _, o := range said {
+		response = append(response, o.Data...)
+	}
+	return response, nil, nil
+}

@@ -299,7 +299,7 @@ func (x *exchange) deliver(out [][]byte) (_ [][]byte, ended bool) {
 				headers = append(headers, [2]string{name, value})
 			}
 		}
-		slices.SortFunc(headers, func(a, b [2]string) int { return strings.Compare(a[0]+a[1], b[0]+b[1]) })
+		slices.SortStableFunc(headers, func(a, b [2]string) int { return strings.Compare(a[0]+a[1], b[0]+b[1]) })
 		out = append(out, x.message("response", fields{"code": a.Code, "headers": headers}))
 		if body := a.Sent().Bytes(); len(body) > 0 {
 			out = append(out, x.data(body))

@@ -125,7 +125,7 @@ export const first = {
     due: (things: number, when: string) => `${things === 1 ? 'One thing is' : `${things} things are`} due in ${when}. Time stands still:`,
     empty: 'Type a command, or choose one:',
     here: 'Your commands and their answers appear here.',
-    starters: ['create configmap a', 'get configmaps', 'watch configmaps --name w', 'help'],
+    starters: ['kubectl run web --image=nginx', 'kubectl get pods', 'create configmap a', 'watch configmaps --name w', 'help'],
     example: 'for example',
     undone: 'undone', earlier: (n: number) => (n === 1 ? 'Show one earlier line' : `Show ${n} earlier lines`), later: (n: number) => (n === 1 ? 'One later line is not shown.' : `${n} later lines are not shown.`),
     answer: 'Answer',
@@ -156,6 +156,7 @@ export const first = {
   states: {} as Record<string, string>,
   // The engine's own sentences: help, completions, errors and reasons.
   said: (sentence: string) => sentence,
+  framed: (sentence: string) => sentence,
 
   lessons: {
     title: 'Lessons', minutes: (n: number) => `${n} min`, steps: (n: number) => many(n, 'step'),

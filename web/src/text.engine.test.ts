@@ -69,3 +69,27 @@ test('what the engine puts together is taken apart', () => {
   exchange(english)
   expect(text.said('let time pass')).toBe('let time pass')
 })
+
+// The texts of frames that have English words of the engine: a piece of the format in its sources, an example, and what is left of it.
+const frames = [
+  ['replica %d knows revision %d', 'replica 1 knows revision 4005', '服务器 1 知道修订版本 4005'],
+  ['revisions before %d are forgotten', 'revisions before 4005 are forgotten', '修订版本 4005 之前的历史已被忘记'],
+  [' reads %s at %d,', 'default/web reads deployments.apps, pods at 4046, writes 2', 'default/web：读取位于 4046 的 deployments.apps, pods，写入 2 次'],
+  [' writes nothing', 'default/web reads pods at 4046, writes nothing', 'default/web：读取位于 4046 的 pods，没有写入'],
+  [' fails: ', 'default/web fails: not found', 'default/web 失败：not found'],
+  [', watch ', '200 OK, watch w', '200 OK，监视 w'],
+  ['%d items', '200 OK, 2 items: a b; rv 4005', '200 OK，2 个对象：a b; rv 4005'],
+  ['1 item', '200 OK, 1 item: a; rv 4005', '200 OK，1 个对象：a; rv 4005'],
+  ['; more to come', '200 OK, 1 item: a; rv 4005; more to come', '200 OK，1 个对象：a; rv 4005；后面还有 '],
+  ['; %d more to come', '200 OK, 1 item: a; rv 4005; 2 more to come', '200 OK，1 个对象：a; rv 4005；后面还有 2'],
+  [' (with a token to go on with)', '410 Expired: too old (with a token to go on with)', '410 Expired: too old（附有继续的令牌）'],
+  ['left behind', 'left behind', '被留下'], ['ended by the server', 'ended by the server', '被服务器结束'],
+  ['the connection broke', 'the connection broke', '连接断了'], ['stopped by its client', 'stopped by its client', '被客户端停止'],
+]
+
+test('the engine\'s words in the texts of frames are Chinese', () => {
+  for (const [format = '', english = '', chinese] of frames) {
+    expect(scenario).toContain(format)
+    expect(text.framed(english)).toBe(chinese)
+  }
+})

@@ -19,17 +19,8 @@ export const more = {
     more: (n: number) => `and ${many(n, 'other field')}`,
     lost: 'Lost update.', unread: (path: string, value: string, by: string) => `${by} had set ${path} to ${value}, and the writer of this change had not read that.`,
     based: (base: string, now: string) => `Based on revision ${base}. The object was at revision ${now}.`,
-    legend: 'Marks of the timeline',
-  },
-
-  servedSays: {
-    takes: (word: string) => `${word}: a served cluster accepts get, create, replace, apply, delete, request, compact, expire, tick, fault, `
-      + 'and the commands for servers and controllers',
-    noResource: (name: string) => `there is no resource ${name}`, noKind: (kind: string, version: string) => `there is no ${kind} in ${version}`,
-    noManifest: (verb: string) => `a manifest is missing here: ${verb} -f FILE`,
-    noWayBack: (word: string) => `${word}: a served cluster cannot go back; with kubesim serve --clock manual you control its time`,
-    noView: (view: string) => `${view}: the page does not have this view for a served cluster`,
-    yaml: 'a served cluster shows its objects as YAML', ended: 'the server has ended', items: (n: number) => many(n, 'item'),
+    legend: 'Marks of the timeline', mark: 'lost update',
+    by: (name: string) => `by ${name}`, sentTo: (server: string) => `sent to ${server}`, answeredBy: (server: string) => `answered by ${server}`,
   },
 
   shell: { inside: 'A shell in the container. Each line is a shell of its own: files stay, variables do not. exit leaves it.', outside: 'The shell has ended.' },

@@ -3,6 +3,7 @@ import { expect, test, vi } from 'vitest'
 import { exchange, stateWords, text } from './text'
 import { english } from './text.more.en'
 import { lessons, words as chinese } from './text.zh-CN'
+import { inBoth } from './served/texts'
 
 vi.stubGlobal('document', { documentElement: { dataset: {} } })
 vi.mock('./engine/engine', () => import('./state/fake-engine'))
@@ -27,6 +28,12 @@ const theirs = new Map(flat(chinese))
 // In English these are comments of the scenario with which the page opens, and words of the engine.
 const extra = (key: string) => /^(opener\.captions|states)\.|^said$/.test(key)
 
+test('what is said about a served cluster is there in both languages', () => {
+  const keys = (words: unknown) => flat(words).map(([key]) => key)
+  expect(keys(inBoth['zh-CN'])).toEqual(keys(inBoth.en))
+  for (const [, word] of flat(inBoth['zh-CN'])) expect(made(word, false)).toMatch(/\p{Script=Han}/u)
+})
+
 test('both languages have the same texts', () => {
   const keys = (words: unknown) => flat(words).map(([key]) => key).filter(key => !extra(key)).sort()
   expect(keys(chinese)).toEqual(keys(english))
@@ -36,7 +43,7 @@ const codes = (said: string) => (said.match(/`[^`]+`|--[a-z-]+|\b[1-5]\d\d\b|\b(
 const sentence = /[A-Za-z']+(?: [A-Za-z']+){3,}/
 const han = /\p{Script=Han}/u
 // Commands, and what has no other name in Chinese.
-const same = (key: string) => /^console\.(starters|placeholder)|formats|^objects\.wire|^title$|^actors\.addInformer|^timeline\.(watch|client)|^keys\.list\.\d+\.0/.test(key)
+const same = (key: string) => /^framed$|^console\.(starters|placeholder)|formats|^objects\.wire|^title$|^actors\.addInformer|^timeline\.(watch|client)|^keys\.list\.\d+\.0/.test(key)
 
 test('both speak of the same values and codes, and no English is left in Chinese', () => {
   const wrong: string[] = []

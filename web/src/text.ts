@@ -4,7 +4,7 @@ import { first } from './text.en'
 import type { more, Text } from './text.more.en'
 
 // Groups of texts that are fetched later are empty until then.
-const later: Record<keyof typeof more, object> = { http: {}, objects: {}, actors: {}, situations: {}, levels: {}, map: {}, builder: {}, keys: {}, story: {}, changed: {}, course: {}, shell: {}, servedSays: {}, sharing: {} }
+const later: Record<keyof typeof more, object> = { http: {}, objects: {}, actors: {}, situations: {}, levels: {}, map: {}, builder: {}, keys: {}, story: {}, changed: {}, course: {}, shell: {}, sharing: {} }
 
 export const text = copy({ ...later, ...first }) as Text
 

@@ -3,6 +3,15 @@ import type { Text } from './text.more.en'
 import { translator } from './text.shapes'
 import { said } from './text.zh-CN.engine'
 
+// The words of the engine in the texts of frames. Verbs, resources, reasons and what the server says stay as they are.
+const framed: [RegExp, string][] = [
+  [/^replica (\d+) knows revision (\d+)$/, '服务器 $1 知道修订版本 $2'], [/^revisions before (\d+) are forgotten$/, '修订版本 $1 之前的历史已被忘记'],
+  [/ reads (.+) at (\d+), /, '：读取位于 $2 的 $1，'], [/writes nothing$/, '没有写入'], [/writes (\d+)$/, '写入 $1 次'], [/fails: /, '失败：'],
+  [/^(\d\d\d [\w ]+), watch (\S+)$/, '$1，监视 $2'], [/, (\d+) items?: /, '，$1 个对象：'], [/, 0 items/, '，0 个对象'], [/, (\d+) bytes of /, '，$1 字节 '],
+  [/ \(with a token to go on with\)$/, '（附有继续的令牌）'], [/^an event of (\d+) bytes$/, '一个 $1 字节的事件'], [/; (\d*) ?more to come$/, '；后面还有 $1'],
+  [/^left behind$/, '被留下'], [/^ended by the server$/, '被服务器结束'], [/^the connection broke$/, '连接断了'], [/^stopped by its client$/, '被客户端停止'],
+]
+
 const files = import.meta.glob<string>('../../sim/lesson/data/*/lesson.zh-CN.yaml', { query: '?raw', import: 'default', eager: true })
 
 /** lessons are the texts of the lessons, by their ids. */
@@ -153,7 +162,7 @@ export const words: Text = {
     due: (things, when) => `${when} 后有 ${things} 件事要发生。时间停着：`,
     empty: '输入一条命令，或者从下面选一条：',
     here: '你运行的命令和它的结果会写在这里。',
-    starters: ['create configmap a', 'get configmaps', 'watch configmaps --name w', 'help'],
+    starters: ['kubectl run web --image=nginx', 'kubectl get pods', 'create configmap a', 'watch configmaps --name w', 'help'],
     example: '例如',
     undone: '已撤销', earlier: n => `再显示前面的 ${n} 行`, later: n => `后面有 ${n} 行没有显示。`,
     answer: '应答',
@@ -172,16 +181,8 @@ export const words: Text = {
     more: n => `还有 ${n} 个字段`,
     lost: '更新丢失。', unread: (path, value, by) => `${by} 把 ${path} 设成了 ${value}，而这次修改的写入者没有读到过它。`,
     based: (base, now) => `基于修订版本 ${base}。对象当时位于修订版本 ${now}。`,
-    legend: '时间线上的标记',
-  },
-
-  servedSays: {
-    takes: word => `${word}：所服务的集群接受 get、create、replace、apply、delete、request、compact、expire、tick、fault，以及关于服务器和控制器的词`,
-    noResource: name => `没有资源 ${name}`, noKind: (kind, version) => `${version} 里没有 ${kind}`,
-    noManifest: verb => `这里缺清单：${verb} -f FILE`,
-    noWayBack: word => `${word}：所服务的集群不能退回；用 kubesim serve --clock manual 可以拨动它的时间`,
-    noView: view => `${view}：网页不知道所服务集群的这一项`,
-    yaml: '所服务的集群以 YAML 显示对象', ended: '服务器结束了', items: n => `${n} 项`,
+    legend: '时间线上的标记', mark: '更新丢失',
+    by: name => `由 ${name}`, sentTo: server => `发往 ${server}`, answeredBy: server => `由 ${server} 应答`,
   },
 
   shell: { inside: '容器里的 shell。每一行都是单独的 shell：文件会留下，变量不会。用 exit 离开。', outside: 'shell 已经结束。' },
@@ -276,6 +277,7 @@ export const words: Text = {
   },
 
   said: translator(said, '：'),
+  framed: sentence => framed.reduce((said, [shape, words]) => said.replace(shape, words), sentence),
 
   states: {
     cut: '已切断', lagging: '滞后', held: '被拦住', closed: '已关闭',

@@ -147,3 +147,38 @@ test('a link with something that is no lesson is refused with words', async () =
   assert.deepEqual(faults, [])
   await context.close()
 })
+
+test('the editor completes conditions and lines at the cursor, and has a reference whose conditions the engine reads', async () => {
+  const { context, page, faults } = await openBuilder()
+  await write(page, lesson.replace('check: [configmaps/a exists]', 'check: [configmaps/a ex'))
+  await page.keyboard.press('Control+Home')
+  for (let i = 0; i < 6; i++) await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('End')
+  await page.keyboard.insertText('i')
+  await page.locator('.suggestions button', { hasText: /^exists$/ }).click()
+  await page.keyboard.insertText(']')
+  await page.locator('.verdict', { hasText: 'It can be solved' }).waitFor()
+  await page.locator('.reference summary').click()
+  const forms = await page.locator('.reference li button').allInnerTexts()
+  assert.ok(forms.length >= 12)
+  await write(page, lesson.replace('  check:', `  needs:\n${forms.map(form => `  - ${form}\n`).join('')}  check:`))
+  await page.locator('.verdict .bad', { hasText: /watch|informer|status/ }).waitFor() // they are read; not all of them hold
+  assert.doesNotMatch(await page.locator('.verdict').innerText(), /column|unknown|yaml/)
+  await write(page, lesson.replace('check: [configmaps/a exists]', 'check: []'))
+  await page.locator('.verdict .bad').waitFor()
+  assert.deepEqual(faults, [])
+  await context.close()
+})
+
+test('every template of the editor can be solved', async () => {
+  const { context, page, faults } = await openBuilder()
+  const names = await page.locator('.builder ~ .split select option:not([disabled])').allInnerTexts()
+  assert.equal(names.length, 3)
+  for (const [i, title] of ['My first lesson', 'Two writers', 'A Deployment heals'].entries()) {
+    await page.locator('.builder ~ .split select').selectOption(String(i))
+    await page.locator('.builder h3, .builder h2, .builder b', { hasText: title }).first().waitFor()
+    await page.locator('.verdict', { hasText: 'It can be solved' }).waitFor()
+  }
+  assert.deepEqual(faults, [])
+  await context.close()
+})

@@ -1,7 +1,7 @@
 // The picture names things: the object of a commit, one colour for each object, the version of a server; and situations as cards.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { freePlay, ready, type } from './browser.mjs'
+import { freePlay, onlyChromium, ready, type } from './browser.mjs'
 import { hosted } from './hosted.mjs'
 
 const it = hosted()
@@ -78,6 +78,65 @@ test('the list of keys has a legend of the marks', async () => {
   await page.keyboard.press('?')
   await page.locator('dialog .legend li', { hasText: 'bookmark' }).waitFor()
   assert.equal(await page.locator('dialog .legend .shape, dialog .legend .plate').count() >= 10, true)
+  assert.deepEqual(faults, [])
+  await context.close()
+})
+
+test('a mark has a card: under the pointer, with the focus, and under a finger', async () => {
+  const { context, page, faults } = await it.open()
+  await ready(page)
+  await type(page, 'create configmap paint --from-literal color=red --as alice')
+  await type(page, `patch configmap paint -p '{"data":{"color":"blue"}}' --as alice`)
+  const mark = (kind, about) => page.locator(`.mark[data-kind="${kind}"][aria-label*="${about}"]`).last()
+  const over = async one => {
+    const { x, y } = await one.evaluate(mark => {
+      const { left, top, width, height } = mark.getBoundingClientRect()
+      return { x: left + width / 2, y: top + height / 2 }
+    })
+    await page.mouse.move(x, y)
+  }
+  await mark('http.res', '200 OK configmaps/paint').waitFor()
+  await over(mark('store.commit', 'MODIFIED configmaps default/paint'))
+  await page.locator('.card', { hasText: 'by alice' }).filter({ hasText: 'data.color: red → blue' }).waitFor()
+  await over(mark('http.res', '200 OK configmaps/paint'))
+  await page.locator('.card', { hasText: 'answered by server 1 v1.36' }).waitFor()
+  await page.keyboard.press('Escape')
+  await page.locator('.card').waitFor({ state: 'detached' })
+  await mark('http.req', 'PATCH').focus()
+  await page.locator('.card', { hasText: 'sent to server 1 v1.36' }).waitFor()
+  const inside = await page.locator('.card').evaluate(card => {
+    const { left, top, right, bottom } = card.getBoundingClientRect()
+    return left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight
+  })
+  assert.ok(inside)
+  assert.deepEqual(faults, [])
+  await context.close()
+})
+
+test('a finger on a mark opens its card, and a finger beside it closes it', { skip: onlyChromium('fingers are simulated by playwright in Chromium only') }, async () => {
+  const { context, page, faults } = await it.open({ hasTouch: true, viewport: { width: 390, height: 844 } })
+  await ready(page)
+  await type(page, 'create configmap paint --from-literal color=red --as alice')
+  await page.locator('.mark[data-kind="store.commit"]').last().tap()
+  await page.locator('.card', { hasText: 'by alice' }).waitFor()
+  await page.locator('.labels .axis').tap({ position: { x: 4, y: 24 } })
+  await page.locator('.card').waitFor({ state: 'detached' })
+  assert.deepEqual(faults, [])
+  await context.close()
+})
+
+test('a commit that takes away what its writer has not read is marked as a lost update, and an undo removes the mark', async () => {
+  const { context, page, faults } = await it.open()
+  await freePlay(page)
+  await type(page, 'create configmap paint --from-literal color=red --as alice')
+  await type(page, `patch configmap paint -p '{"data":{"color":"blue"}}' --as alice`)
+  await type(page, `patch configmap paint -p '{"data":{"size":"4"}}' --as bob`) // takes nothing away
+  await type(page, `patch configmap paint -p '{"data":{"size":"5"}}' --as alice`)
+  await page.locator('.mark.lost').waitFor()
+  await page.locator('.named.bad', { hasText: 'lost update' }).waitFor()
+  assert.equal(await page.locator('.mark.lost').count(), 1)
+  await page.locator('button[aria-label^="Undo"]').click()
+  await page.waitForFunction(() => document.querySelectorAll('.mark.lost').length === 0)
   assert.deepEqual(faults, [])
   await context.close()
 })

@@ -170,7 +170,7 @@ func AggregatedRules(role object.Object, all []object.Object) (rules []any, chan
 		return nil, false
 	}
 	all = slices.Clone(all)
-	slices.SortFunc(all, func(a, b object.Object) int { return strings.Compare(a.Name(), b.Name()) })
+	slices.SortStableFunc(all, func(a, b object.Object) int { return strings.Compare(a.Name(), b.Name()) })
 	rules = []any{}
 	for _, s := range selectors {
 		matching, _ := selector.FromLabelSelector(s) // cannot fail: the selector has been validated

@@ -36,7 +36,7 @@ func historyOf(w *workload.Workload, candidates []*resource.Item) (history, *sta
 	for _, it := range mine {
 		h = append(h, it.Object())
 	}
-	slices.SortFunc(h, func(a, b object.Object) int {
+	slices.SortStableFunc(h, func(a, b object.Object) int {
 		return cmp.Or(cmp.Compare(a.Int64("revision"), b.Int64("revision")),
 			workload.TimeOf(a.String("metadata", "creationTimestamp")).Compare(workload.TimeOf(b.String("metadata", "creationTimestamp"))),
 			cmp.Compare(a.Name(), b.Name()))

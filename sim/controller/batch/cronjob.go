@@ -100,7 +100,7 @@ func reconcileCronJob(api *controller.Client, key controller.Key) (again time.Du
 			j.children = append(j.children, child)
 		}
 	}
-	slices.SortFunc(j.children, func(a, b object.Object) int { return strings.Compare(a.Name(), b.Name()) })
+	slices.SortStableFunc(j.children, func(a, b object.Object) int { return strings.Compare(a.Name(), b.Name()) })
 	j.cleanUp()
 	again, failed = j.sync()
 	if j.dirty {

@@ -52,7 +52,7 @@ func migrationsOf(api *controller.Client, of object.Object) (list []object.Objec
 			list = append(list, m)
 		}
 	}
-	slices.SortFunc(list, func(a, b object.Object) int {
+	slices.SortStableFunc(list, func(a, b object.Object) int {
 		return cmp.Or(cmp.Compare(created(a), created(b)), cmp.Compare(a.Name(), b.Name()))
 	})
 	return list

@@ -66,5 +66,5 @@ func (p port) slicePort() string {
 
 // sortSlicePorts sorts ports in the order of EndpointSlices.
 func sortSlicePorts(ports []port) {
-	slices.SortFunc(ports, func(a, b port) int { return strings.Compare(hashed(a.slicePort()), hashed(b.slicePort())) })
+	slices.SortStableFunc(ports, func(a, b port) int { return strings.Compare(hashed(a.slicePort()), hashed(b.slicePort())) })
 }

@@ -69,7 +69,7 @@ func subsets(all []address) []subset {
 	for i := range list {
 		list[i].sort()
 	}
-	slices.SortFunc(list, func(a, b subset) int { return strings.Compare(a.hash, b.hash) })
+	slices.SortStableFunc(list, func(a, b subset) int { return strings.Compare(a.hash, b.hash) })
 	return list
 }
 
@@ -92,9 +92,9 @@ func (s *subset) sort() {
 	byAddress := func(a, b object.Object) int {
 		return cmp.Or(strings.Compare(a.String("ip"), b.String("ip")), strings.Compare(a.String("targetRef", "uid"), b.String("targetRef", "uid")))
 	}
-	slices.SortFunc(s.ready, byAddress)
-	slices.SortFunc(s.unready, byAddress)
-	slices.SortFunc(s.ports, func(a, b port) int {
+	slices.SortStableFunc(s.ready, byAddress)
+	slices.SortStableFunc(s.unready, byAddress)
+	slices.SortStableFunc(s.ports, func(a, b port) int {
 		return strings.Compare(hashed("(v1.EndpointPort)"+a.endpointPort()), hashed("(v1.EndpointPort)"+b.endpointPort()))
 	})
 	s.hash = hashed(s.dump())

@@ -97,7 +97,7 @@ func (s *Source) versionOperations(p Part) []operation {
 		}
 	}
 	for i := range b.ops {
-		slices.SortFunc(b.ops[i].params, func(a, b param) int { return strings.Compare(a.name+" "+a.in, b.name+" "+b.in) })
+		slices.SortStableFunc(b.ops[i].params, func(a, b param) int { return strings.Compare(a.name+" "+a.in, b.name+" "+b.in) })
 	}
 	if s.CBOR && !p.Custom {
 		for i := range b.ops {

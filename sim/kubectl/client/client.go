@@ -56,6 +56,13 @@ type Conn interface {
 	Sleep(d time.Duration)
 }
 
+// Forwarder is a Conn that can connect to a pod's ports.
+type Forwarder interface {
+	// Forward sends a request for port forwarding, and then an HTTP request to a port of the pod. It returns the HTTP response as it
+	// was received. If the first request fails, the Answer is the error response.
+	Forward(r *Request, port int, request []byte) (response []byte, a *Answer, err error)
+}
+
 // Reader reads objects. *Client implements it.
 type Reader interface {
 	// Find returns the resource that a word names.
@@ -187,6 +194,10 @@ type Helper struct {
 
 // Create creates the object in info and replaces it by the object in the response.
 func (h *Helper) Create(info *Info) error {
+	if info.Object.ResourceVersion() != "" { // of a file that was written by kubectl get -o yaml
+		info.Object = info.Object.Copy()
+		delete(info.Object.At("metadata"), "resourceVersion")
+	}
 	obj, err := h.write(wire.MethodPost, info.Mapping.Path(info.Namespace, ""), "application/json", info.Object, nil)
 	if err == nil {
 		info.Object, info.Name = obj, obj.Name()

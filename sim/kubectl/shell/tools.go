@@ -13,7 +13,7 @@ import (
 
 // tools maps the names of the commands that every Shell has to their implementations.
 var tools = map[string]Command{"cat": cat, "echo": echo, "grep": grep, "head": head, "tail": tail, "wc": count, "sort": sorted,
-	"ls": list, "base64": base64Text, "jq": noJQ,
+	"ls": list, "base64": base64Text, "jq": noJQ, "cut": cut, "uniq": unique, "tr": translate, "awk": awk,
 	"true":  func(*Process) int { return 0 },
 	"false": func(*Process) int { return 1 },
 }
@@ -183,8 +183,24 @@ func lineCount(args []string) (n int, rest []string) {
 	return n, rest
 }
 
-// head prints the first lines of its input.
+// byteCount returns the number of bytes that -c of head or tail sets: -c 5 or -c5.
+func byteCount(args []string) (n int, rest []string, ok bool) {
+	flags, rest := options(args, "nc")
+	v := flags['c']
+	if len(v) == 0 {
+		return 0, nil, false
+	}
+	n, err := strconv.Atoi(v[len(v)-1])
+	return max(n, 0), rest, err == nil
+}
+
+// head prints the first lines of its input, or the first bytes with -c.
 func head(p *Process) int {
+	if n, files, ok := byteCount(p.Argv); ok {
+		text, code := p.inputs("head", files)
+		p.Printf("%s", text[:min(n, len(text))])
+		return code
+	}
 	n, files := lineCount(p.Argv)
 	text, code := p.inputs("head", files)
 	i := 0
@@ -198,6 +214,11 @@ func head(p *Process) int {
 }
 
 func tail(p *Process) int {
+	if n, files, ok := byteCount(p.Argv); ok {
+		text, code := p.inputs("tail", files)
+		p.Printf("%s", text[max(len(text)-n, 0):])
+		return code
+	}
 	n, files := lineCount(p.Argv)
 	text, code := p.inputs("tail", files)
 	lines := slices.Collect(strings.Lines(text))

@@ -7,12 +7,11 @@ import { dialog } from '../state/page'
 import { live, moment, revisionInView } from '../state/player'
 import { head, query, ready, run } from '../state/session'
 import { stateWords, text } from '../text'
-import { later } from '../ui/later'
 import { AddReplica } from './AddReplica'
+import { Controllers } from './Controllers'
 import { Faults } from './Faults'
 
 const words = text.actors
-const Controllers = later(() => import('./Controllers'))
 const replicas = signal<Replica[]>([])
 const clients = signal<Client[]>([])
 

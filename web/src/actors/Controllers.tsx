@@ -16,7 +16,7 @@ interface Plane {
 const words = text.actors
 const plane = signal<Plane>({ controllers: [], stepped: false })
 
-export default function Controllers() {
+export function Controllers() {
   useEffect(() => {
     if (!ready.value) return
     query<Plane>('controllers', moment.value).then(view => { plane.value = view }, () => {})

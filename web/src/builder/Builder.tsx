@@ -1,15 +1,19 @@
 // Builder is where somebody writes a lesson: its YAML at one side, and at the other what a learner sees, or what is wrong. The engine
 // reads it and takes it with its own solutions whenever typing pauses. A chunk of its own.
 import { useEffect, useState } from 'preact/hooks'
+import type { Editor } from '../editor/editor'
 import { TextEditor } from '../editor/TextEditor'
 import { draftToEdit, keepDraft, myDraft } from '../lessons/draft'
 import { lessonLink } from '../share/link'
-import { query, ready } from '../state/session'
+import { query, ready, resources } from '../state/session'
 import { enter } from '../state/worlds'
 import { text } from '../text'
+import { language } from '../language'
+import { askedAt, wordsAt } from './ask'
 import { example } from './example'
 import { problemsOf, type Rehearsal } from './problems'
 import { Preview } from './Preview'
+import { conditions, inWords, templates } from './reference'
 
 const words = text.builder
 const pause = 300 // ms without a key after which the engine reads the lesson
@@ -27,8 +31,9 @@ export default function Builder() {
     setLink('')
     if (mine) keepDraft(next)
   }
-  const begin = () => {
-    change(example)
+  const [editor, setEditor] = useState<Editor | null>(null)
+  const begin = (lesson = example) => {
+    change(lesson)
     setRound(round + 1)
   }
   const take = () => {
@@ -47,8 +52,11 @@ export default function Builder() {
       <p>{words.about} <a href={`${__SOURCE__}/blob/main/sim/lesson/README.md`}>{words.guide}</a></p>
       <div class="builder">
         <div class="editing">
-          <TextEditor key={round} value={content} label={words.manifest} problems={problems} onChange={change} onSubmit={take} />
+          <TextEditor key={round} value={content} label={words.manifest} problems={problems} onChange={change} onSubmit={take}
+            onEditor={setEditor} />
+          <Suggestions content={content} editor={editor} />
           <p class="hint small">{text.objects.escape}</p>
+          <Reference editor={editor} />
         </div>
         <section aria-label={words.preview}>
           <div role="status" class="verdict">
@@ -61,7 +69,8 @@ export default function Builder() {
       <p class="split">
         <button class="primary" aria-disabled={!usable} onClick={() => { if (usable) take() }}>{words.take}</button>
         <button aria-disabled={!usable} onClick={() => { if (usable) void share() }}>{words.copy}</button>
-        <button class="quiet" onClick={begin}>{words.example}</button>
+        <Templates onChoose={begin} />
+        <button class="quiet" onClick={() => begin()}>{words.example}</button>
       </p>
       {link && (
         <p class="split" role="status">
@@ -89,4 +98,73 @@ function useRehearsal(own: string): Rehearsal | null {
     }
   }, [own, ready.value])
   return told
+}
+
+const chinese = () => language.value === 'zh-CN'
+
+// Templates is the choice of a lesson to begin with.
+function Templates({ onChoose }: { onChoose(lesson: string): void }) {
+  return (
+    <select aria-label={inWords[language.value].templates} value="" onChange={event => {
+      onChoose(templates[Number(event.currentTarget.value)]?.[2] ?? example)
+      event.currentTarget.value = ''
+    }}>
+      <option value="" disabled>{inWords[language.value].templates}</option>
+      {templates.map(([name, named], i) => <option key={name} value={String(i)}>{chinese() ? named : name}</option>)}
+    </select>
+  )
+}
+
+interface Suggested { text: string; detail: string; instead: number }
+const most = 8 // suggestions
+
+// Suggestions are what can be put at the cursor: the next word of a condition, or the rest of a line.
+function Suggestions({ content, editor }: { content: string; editor: Editor | null }) {
+  const [told, setTold] = useState<Suggested[]>([])
+  useEffect(() => {
+    let current = true
+    const timer = setTimeout(() => {
+      void suggested(editor?.before() ?? '').catch(() => []).then(items => { if (current) setTold(items) })
+    }, pause)
+    return () => {
+      current = false
+      clearTimeout(timer)
+    }
+  }, [content, editor])
+  return (
+    <p class="chips suggestions" role="group" aria-label={inWords[language.value].suggestions}>
+      {told.slice(0, most).map(item => (
+        <button key={item.text} class="mono" title={text.said(item.detail)} onClick={() => editor?.put(item.text, item.instead)}>{item.text}</button>
+      ))}
+    </p>
+  )
+}
+
+async function suggested(before: string): Promise<Suggested[]> {
+  const asked = askedAt(before)
+  if (!asked) return []
+  const { typed, condition } = asked
+  if (condition) {
+    const instead = typed.length - typed.lastIndexOf(' ') - 1
+    return wordsAt(typed, resources.value.map(one => (one.group ? `${one.resource}.${one.group}` : one.resource))).map(word => ({ text: word, detail: '', instead }))
+  }
+  if (!ready.value) return []
+  const { from, items } = await query<{ from: number; items: { text: string; detail: string }[] }>('complete', { line: typed })
+  return (items ?? []).map(item => ({ ...item, instead: typed.length - from }))
+}
+
+// Reference lists conditions; a click puts one at the cursor.
+function Reference({ editor }: { editor: Editor | null }) {
+  const said = inWords[language.value]
+  return (
+    <details class="reference">
+      <summary>{said.conditions}</summary>
+      <p class="hint small">{said.insert}</p>
+      <ul class="plain">
+        {conditions.map(([form, english, named]) => (
+          <li key={form}><button class="mono quiet" onClick={() => editor?.put(form, 0)}>{form}</button> <span class="hint">{chinese() ? named : english}</span></li>
+        ))}
+      </ul>
+    </details>
+  )
 }

@@ -21,7 +21,7 @@ const most = 8
 const gathered = signal<string[]>([])
 
 // What the page itself answers: special.ts.
-const special = /^(?:(?:help|\?)(?:\s+\S+)?|clear|(?:kubectl|k)\s+(?:edit\s.*|exec\s.*sh))$/
+const special = /^(?:(?:help|\?)(?:\s+\S+)?|clear|(?:kubectl|k)\s+(?:edit\s.*|exec\s.*sh|(?:run|debug)\s.*-(?:it|ti|t|-tty)\b.*))$/
 
 /** submit runs a line, from wherever it came. */
 export async function submit(command: string): Promise<void> {

@@ -1,4 +1,5 @@
-// Lines that the page answers by itself: help, clear, kubectl edit, which opens the page's editor, and the shell of kubectl exec -it.
+// Lines that the page answers by itself: help, clear, kubectl edit, which opens the page's editor, and the shells of kubectl
+// exec, run and debug with -it.
 import { inside, mode, object, resource, tab } from '../state/page'
 import { head, note, query, resources, run, transcript } from '../state/session'
 import { text } from '../text'
@@ -29,15 +30,39 @@ export async function answer(line: string): Promise<boolean> {
   return edit(line) || enter(line)
 }
 
+// interactive matches a line that asks for a terminal in a container: kubectl exec, run or debug with -it, and a shell or no command.
+const interactive = /^(\S+)\s+(exec|run|debug)\s+(?=.*-(?:it|ti|i\s+-?-t)\b)(.*?)(\s+--\s+(?:\/bin\/)?(?:ba|a)?sh)?$/
+let leaving = '' // the line that exit runs
+
 // enter begins a shell in a container, if a line asks for one and the container can execute something.
 async function enter(line: string): Promise<boolean> {
-  const [, exec, pod] = /^(\S+\s+exec\s+(?=.*-(?:it|ti|i\s+-?-t)\b)(.*?))\s+--\s+(?:\/bin\/)?(?:ba|a)?sh$/.exec(line) ?? []
-  if (!exec || !pod) return false
-  const tried = await run(`${exec} -- true`)
+  const [, kubectl = '', verb, rest = '', shell] = interactive.exec(line) ?? []
+  if (!verb || / -- /.test(rest) || (verb === 'exec' && !shell)) return false
+  const namespace = /\s(?:-n|--namespace)[\s=]\S+/.exec(line)?.[0] ?? ''
+  const remove = / --rm\b/.test(line)
+  const into = verb === 'exec' ? `${kubectl} exec ${rest}` : await started(kubectl, verb, rest.replace(/\s*--rm\b(=true)?/, ''), namespace)
+  if (!into) return true
+  const tried = await run(`${into} -- true`)
   if (!tried || tried.lines.some(said => /error/i.test(said))) return true
-  inside.value = exec
-  note({ op: head.value.n, line, help: [[pod, text.shell.inside]] })
+  leaving = remove ? into.replace(' exec ', ' delete pod ') : ''
+  inside.value = into
+  note({ op: head.value.n, line, help: [[into.replace(/^.* exec /, ''), text.shell.inside]] })
   return true
+}
+
+// started creates a pod, or a container in a pod, and returns the kubectl exec that leads into it, or ''.
+async function started(kubectl: string, verb: string, rest: string, namespace: string): Promise<string> {
+  const made = await run(`${kubectl} ${verb} ${rest} --attach=false`)
+  const said = made?.lines.join('\n') ?? ''
+  if (verb === 'run') {
+    const pod = /pod\/(\S+) created/.exec(said)?.[1]
+    return pod && (await run(`${kubectl} wait --for=condition=Ready pod/${pod}${namespace}`)) ? `${kubectl} exec ${pod}${namespace}` : ''
+  }
+  const container = /container name to (\S+)\./.exec(said)?.[1] ?? /(?:-c|--container)[\s=](\S+)/.exec(rest)?.[1]
+  const pod = rest.split(/\s+/).find(word => !word.startsWith('-'))
+  if (/error/i.test(said) || !container || !pod) return ''
+  await run(`${kubectl} wait pod/${pod.replace(/^pods?\//, '')}${namespace} --for=jsonpath='{.status.ephemeralContainerStatuses[?(@.name=="${container}")].state.running}'`)
+  return `${kubectl} exec ${pod} -c ${container}${namespace}`
 }
 
 // typed runs a line in the shell of a container. Each line is a shell of its own: files stay, variables do not.
@@ -45,6 +70,8 @@ async function typed(line: string): Promise<void> {
   if (/^(exit|logout)$/.test(line)) {
     note({ op: head.value.n, line, help: [[line, text.shell.outside]] })
     inside.value = ''
+    if (leaving) await run(leaving)
+    leaving = ''
   } else await run(`${inside.value} -- sh -c '${line.replaceAll("'", `'\\''`)}'`)
 }
 

@@ -10,9 +10,11 @@ interface Props {
   problems: Complaint[]
   onChange(content: string): void
   onSubmit(): void
+  /** onEditor receives the editor when it is there. */
+  onEditor?(editor: Editor): void
 }
 
-export function TextEditor({ value, label, problems, onChange, onSubmit }: Props) {
+export function TextEditor({ value, label, problems, onChange, onSubmit, onEditor }: Props) {
   const host = useRef<HTMLDivElement>(null)
   const editor = useRef<Editor | null>(null)
   const content = useRef(value)
@@ -29,6 +31,7 @@ export function TextEditor({ value, label, problems, onChange, onSubmit }: Props
     void import('./editor').then(({ mount }) => {
       if (gone || !host.current) return
       editor.current = mount(host.current, { value: content.current, label, onChange: change, onSubmit: () => tell.current.onSubmit() })
+      onEditor?.(editor.current)
       setLoaded(true)
     })
     return () => {

@@ -11,6 +11,10 @@ import type { Complaint } from './locate'
 
 export interface Editor {
   complain(problems: Complaint[]): void
+  /** before is the text before the cursor. */
+  before(): string
+  /** put replaces so many characters before the cursor by a text, and gives the editor the focus. */
+  put(text: string, instead: number): void
   destroy(): void
 }
 
@@ -80,7 +84,13 @@ export function mount(host: HTMLElement, options: Options): Editor {
       ],
     }),
   })
-  return { complain: problems => complain(view, problems), destroy: () => view.destroy() }
+  const put = (text: string, instead: number) => {
+    const { head } = view.state.selection.main
+    view.dispatch({ changes: { from: Math.max(0, head - instead), to: head, insert: text }, selection: { anchor: Math.max(0, head - instead) + text.length } })
+    view.focus()
+  }
+  const before = () => view.state.sliceDoc(0, view.state.selection.main.head)
+  return { complain: problems => complain(view, problems), before, put, destroy: () => view.destroy() }
 }
 
 // overSelection types over a selection. Left to the browser, that makes spans with inline styles, which the page's policy

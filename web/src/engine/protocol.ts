@@ -36,6 +36,8 @@ export interface Frame {
   verb?: string
   code?: number
   reason?: string
+  /** replica is the number of the API server that handles a request. */
+  replica?: number
 }
 
 /** Head says where the engine's world stands: after op n of total of a branch. */

@@ -1,6 +1,6 @@
 // Lines to a cluster that is served: those that have a request behind them, to its API server or below /sim/v1/.
 import type { Resource } from '../engine/protocol'
-import { text as texts } from '../text'
+import { says } from './texts'
 
 export interface Sent {
   method: string
@@ -39,7 +39,7 @@ export function requestOf(line: string, files: Record<string, string>, resources
     case 'create': case 'replace': case 'apply': return write(verb, text, namespace, resources)
   }
   if (troubles.includes(verb) && what) return trouble(verb, what, more)
-  throw new Error(texts.servedSays.takes(verb))
+  throw new Error(says().takes(verb))
 }
 
 const troubles = ['lag', 'cut', 'resume', 'restart', 'unready', 'stall', 'close', 'stop', 'start', 'crash', 'slow', 'step']
@@ -59,7 +59,7 @@ function find(name: string, resources: readonly Resource[]): Resource {
   const [plural = '', ...group] = name.split('.')
   const found = resources.find(of => (of.resource === plural || of.kind.toLowerCase() === plural.toLowerCase() || of.short?.includes(plural))
     && (group.length === 0 || of.group === group.join('.')))
-  if (!found) throw new Error(texts.servedSays.noResource(name))
+  if (!found) throw new Error(says().noResource(name))
   return found
 }
 
@@ -70,11 +70,11 @@ function pathOf({ group, version, resource, namespaced }: Resource, namespace: s
 
 // write sends a manifest to where its kind is.
 function write(verb: string, text: string | undefined, namespace: string, resources: readonly Resource[]): Sent {
-  if (text === undefined) throw new Error(texts.servedSays.noManifest(verb))
+  if (text === undefined) throw new Error(says().noManifest(verb))
   const field = (name: string) => new RegExp(`^\\s*"?${name}"?:\\s*"?([^"\\s,]+)`, 'm').exec(text)?.[1] ?? ''
   const [group, version] = field('apiVersion').includes('/') ? field('apiVersion').split('/') as [string, string] : ['', field('apiVersion')]
   const kind = resources.find(of => of.kind === field('kind') && of.group === group && !of.resource.includes('/'))
-  if (!kind) throw new Error(texts.servedSays.noKind(field('kind'), field('apiVersion')))
+  if (!kind) throw new Error(says().noKind(field('kind'), field('apiVersion')))
   const path = pathOf({ ...kind, version }, namespace, verb === 'create' ? undefined : field('name'))
   if (verb === 'apply') return { method: 'PATCH', path: `${path}?fieldManager=kubesim`, body: text, type: 'application/apply-patch+yaml' }
   return { method: verb === 'create' ? 'POST' : 'PUT', path, body: text, type: 'application/yaml' }

@@ -2,7 +2,7 @@
 // server, and lines become requests to it or below /sim/v1/. It is nobody's own world: there is no undo, and no log.
 import type { FramesMessage } from '../engine/engine'
 import type { Controller, Head, Resource, Table } from '../engine/protocol'
-import { text as texts } from '../text'
+import { says } from './texts'
 import { requestOf } from './lines'
 import { Tracer, type Entry } from './frames'
 import { token, user, wanted } from './token'
@@ -35,7 +35,7 @@ export class Served {
       case 'boot': return await this.boot() as T
       case 'do': return await this.carryOut(body['op'] as { line: string; files?: Record<string, string> }) as T
       case 'query': return { data: await this.view(String(body['view']), body) } as T
-      default: throw new Error(texts.servedSays.noWayBack(kind))
+      default: throw new Error(says().noWayBack(kind))
     }
   }
 
@@ -67,7 +67,7 @@ export class Served {
     let rest = ''
     for (;;) {
       const { done, value } = await reader.read()
-      if (done) throw new Error(texts.servedSays.ended)
+      if (done) throw new Error(says().ended)
       const lines = (rest + value).split('\n')
       rest = lines.pop() ?? ''
       for (const line of lines) if (line) this.waiting.push(JSON.parse(line) as Entry)
@@ -151,7 +151,7 @@ export class Served {
       case 'lessons': return { lessons: [] }
       case 'complete': return { from: 0, to: 0, items: [] }
       case 'log': return { log: [], seed: '1', replicas: [] }
-      default: throw new Error(texts.servedSays.noView(view))
+      default: throw new Error(says().noView(view))
     }
   }
 
@@ -200,7 +200,7 @@ export class Served {
   }
 
   private async object(q: Record<string, unknown>): Promise<object> {
-    if (q['format'] !== 'yaml') throw new Error(texts.servedSays.yaml)
+    if (q['format'] !== 'yaml') throw new Error(says().yaml)
     const ns = q['ns'] ? ` -n ${q['ns']}` : ''
     const { path } = requestOf(`get ${q['resource']} ${q['name']}${ns}`, {}, this.resources)
     const text = await this.get(path, 'application/yaml')
@@ -237,7 +237,7 @@ function messageOf(text: string): string {
 function summary(text: string): string {
   try {
     const { kind, metadata, items } = JSON.parse(text) as { kind: string; metadata?: { name?: string; resourceVersion?: string }; items?: unknown[] }
-    return items ? texts.servedSays.items(items.length) : [kind, metadata?.name, metadata?.resourceVersion && `rv ${metadata.resourceVersion}`].filter(Boolean).join(' ')
+    return items ? says().items(items.length) : [kind, metadata?.name, metadata?.resourceVersion && `rv ${metadata.resourceVersion}`].filter(Boolean).join(' ')
   } catch {
     return ''
   }

@@ -11,6 +11,8 @@ export const tab = signal<Tab>('console')
 export const dialog = signal<Dialog>('')
 export const notice = signal('')
 export const line = signal('')
+/** openedLane is the id of the lane of the timeline whose commands are shown, or ''. */
+export const openedLane = signal('')
 /** inside is the kubectl exec of the shell in a container whose lines are typed, or ''. */
 export const inside = signal('')
 export const theme = signal<Theme>((recall('theme') as Theme) || 'auto')

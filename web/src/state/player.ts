@@ -13,6 +13,9 @@ export const speed = signal(1)
 export const selected = signal(0) // the frame whose details are open; 0: none
 export const hovered = signal(0) // the frame whose causes are lit; 0: none
 
+/** lost are the commits that took away a value which their writer had not read. */
+export const lost = signal<ReadonlySet<number>>(new Set())
+
 /** rehearsing reports whether the opening story is playing. */
 export const rehearsing = signal(false)
 

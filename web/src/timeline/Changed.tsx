@@ -9,7 +9,7 @@ import { changes, unread, writerOf, type Change } from './changes'
 const most = 12 // fields
 const words = text.changed
 
-export default function Changed({ frame, exchange }: { frame: Frame; exchange?: Exchange }) {
+export function Changed({ frame, exchange }: { frame: Frame; exchange?: Exchange | undefined }) {
   return exchange ? <Based frame={frame} exchange={exchange} /> : <Fields frame={frame} />
 }
 
@@ -44,12 +44,14 @@ function Fields({ frame }: { frame: Frame }) {
   )
 }
 
-function commitBefore(frame: Frame): Frame | undefined {
+/** commitBefore is the commit of the same object before a commit, or undefined. */
+export function commitBefore(frame: Frame): Frame | undefined {
   return frames.value.slice(0, frame.n - 1).findLast(({ kind, ref }) => kind === 'store.commit' && ref === frame.ref)
 }
 
-// compare asks for the object at the frame's revision, at the one before, and at the one before that.
-async function compare(frame: Frame): Promise<{ now: Change[]; lost: Change[] } | null> {
+/** compare returns what a commit changed, and what it took away unread. It asks for the object at the frame's revision and at the two
+ * before it. */
+export async function compare(frame: Frame): Promise<{ now: Change[]; lost: Change[] } | null> {
   const [resource = '', key = ''] = (frame.ref ?? '').split(' ')
   const slash = key.indexOf('/')
   const of = { resource, ns: slash < 0 ? '' : key.slice(0, slash), name: key.slice(slash + 1), format: 'json' }

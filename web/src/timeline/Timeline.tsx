@@ -3,21 +3,26 @@ import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { TimelineView, TokenSpan } from '../engine/protocol'
 import { due } from '../state/clock'
+import { openedLane } from '../state/page'
 import { paced } from '../state/pace'
 import { arrived, known, picture, selected, unfolded, view } from '../state/player'
 import { frames, head, query, ready } from '../state/session'
 import { stateWords, text } from '../text'
+import { later } from '../ui/later'
 import { Controls, Past } from './Controls'
 import type { Lane } from './fold'
 import type { Axis } from './layout'
-import { LaneWords, opened, openLane } from './LaneWords'
 import { describe, laneName } from './marks'
 import { Track } from './Track'
+
+const LaneWords = later(() => import('./LaneWords'))
+const Card = later(() => import('./Card'))
 
 export const axis = signal<Axis>('revision')
 const tokens = signal<TokenSpan[]>([])
 const states = signal<Map<string, string>>(new Map())
-const versions = signal<Map<string, string>>(new Map()) // of the servers
+/** versions are the versions of the API servers by their lanes. */
+export const versions = signal<Map<string, string>>(new Map()) // of the servers
 
 /** learn takes over what the engine (or a recording of it) says of lanes and tokens at the newest moment. */
 export function learn(view: TimelineView): void {
@@ -34,7 +39,7 @@ export function Timeline() {
     <section class="timeline" aria-label={text.timeline.title}>
       <Controls />
       <Past />
-      <LaneWords lanes={shown.lanes} states={states.value} />
+      {openedLane.value && <LaneWords lanes={shown.lanes} states={states.value} />}
       {shown.lanes.length === 0 ? <p class="nothing">{text.timeline.empty}</p> : (
         <div class="lanes">
           <ul class="labels">
@@ -51,6 +56,7 @@ export function Timeline() {
       <Quiet lanes={shown.quiet ?? []} />
       <Twin />
       <Asking />
+      {ready.value && <Card />}
     </section>
   )
 }
@@ -74,7 +80,7 @@ function Label({ lane, head }: { lane: Lane; head: number }) {
   return (
     <li class={lane.expired ? 'expired' : lane.closed ? 'closed' : ''}>
       <button class="name" data-lane={lane.id} title={laneName(lane.id)} aria-label={words.words(laneName(lane.id))}
-        aria-expanded={opened.value === lane.id} onClick={() => openLane(lane)}><LaneName lane={lane} /></button>
+        aria-expanded={openedLane.value === lane.id} onClick={() => { openedLane.value = openedLane.value === lane.id ? '' : lane.id }}><LaneName lane={lane} /></button>
       <span class="knows">{state || note}</span>
     </li>
   )

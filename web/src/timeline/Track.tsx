@@ -3,7 +3,7 @@
 import { signal, useSignal } from '@preact/signals'
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import type { Frame, TokenSpan } from '../engine/protocol'
-import { hovered, live, picture, selected, view } from '../state/player'
+import { hovered, live, lost, picture, selected, view } from '../state/player'
 import { frames, own } from '../state/session'
 import { text } from '../text'
 import { afterDrawing } from '../ui/draw'
@@ -70,7 +70,7 @@ export function Track({ axis, tokens }: { axis: Axis; tokens: TokenSpan[] }) {
       <div class="room" style={{ width: `${width}px` }} />
       <svg width={room.value} height={height} viewBox={`${left.current} 0 ${room.value} ${height}`} role="group"
         aria-label={text.timeline.summary(shown.lanes.length, shown.last, String(shown.head))}
-        onKeyDown={event => move(event, shown)} onPointerLeave={() => { hovered.value = 0 }}>
+        onKeyDown={event => move(event, shown)} onPointerLeave={event => { if (event.pointerType !== 'touch') hovered.value = 0 }}>
         <Grid plan={plan} height={height} from={from} to={to} />
         {shown.lanes.map((lane, row) => <Horizon key={lane.id} lane={lane} row={row} plan={plan} from={from} to={to} />)}
         <Curtain shown={shown} plan={plan} height={height} />
@@ -172,7 +172,9 @@ function Marks({ shown, plan, from, to, show }: { shown: Picture; plan: Layout; 
             {inSight.map(frame => <Mark key={frame.n} frame={frame} x={plan.x(frame.n)} y={rowY(row)} show={show} stop={frame.n === stop} lit={lit?.has(frame.n) ?? false}
               gone={Number(frame.rv) <= shown.compacted && lane.kind !== 'client' && !/\b410\b/.test(frame.text)} />)}
             {lane.kind === 'store' && inSight.map(frame => plan.space(frame.n) >= least && (
-              <text key={frame.n} class="named" aria-hidden="true" x={plan.x(frame.n)} y={rowY(row) + 18}>{shortened(objectOf(frame))}</text>
+              <text key={frame.n} class={lost.value.has(frame.n) ? 'named bad' : 'named'} aria-hidden="true" x={plan.x(frame.n)} y={rowY(row) + 18}>
+                {lost.value.has(frame.n) ? text.changed.mark : shortened(objectOf(frame))}
+              </text>
             ))}
           </g>
         )
@@ -188,7 +190,7 @@ const shortened = (name: string) => (name.length > longest ? `${name.slice(0, lo
 function Mark({ frame, x, y, show, stop, lit, gone }: {
   frame: Frame; x: number; y: number; show(x: number): void; stop: boolean; lit: boolean; gone: boolean
 }) {
-  const names = ['mark', hueOf(frame), lit && 'on', frame.n === selected.value && 'chosen', gone && 'gone']
+  const names = ['mark', hueOf(frame), lit && 'on', frame.n === selected.value && 'chosen', gone && 'gone', lost.value.has(frame.n) && 'lost']
   const focus = () => {
     hovered.value = frame.n
     show(x)
@@ -199,7 +201,6 @@ function Mark({ frame, x, y, show, stop, lit, gone }: {
     <g id={`f${frame.n}`} class={names.filter(Boolean).join(' ')} role="button" tabindex={stop ? 0 : -1} aria-label={describe(frame)}
       data-kind={frame.kind} transform={`translate(${x} ${y})`} onPointerEnter={() => { hovered.value = frame.n }} onFocus={focus}
       onBlur={() => { hovered.value = 0 }} onClick={() => { selected.value = frame.n }}>
-      <title>{describe(frame)}</title>
       <circle class="hit" r="12" />
       <Shape frame={frame} />
     </g>

@@ -37,11 +37,16 @@ export function writerOf(frames: readonly Frame[], commit: Frame | undefined): s
 /** unread are the values that a commit took away although its writer had not read the version that has them. before is the commit of
  * the object before it, which made the changes earlier. */
 export function unread(frames: readonly Frame[], commit: Frame, before: Frame, earlier: readonly Change[], now: readonly Change[]): Change[] {
+  if (!overwrites(frames, commit, before)) return []
+  return now.filter(({ path, from }) => earlier.some(one => one.path === path && one.to === from && from !== undefined))
+}
+
+/** overwrites reports whether a commit replaces the version that another client wrote, and that its writer has not read. */
+export function overwrites(frames: readonly Frame[], commit: Frame, before: Frame): boolean {
   const [writer, other] = [writerOf(frames, commit), writerOf(frames, before)]
-  if (!writer || !other || writer === other) return []
+  if (!writer || !other || writer === other) return false
   const resource = commit.ref?.split(/[ .]/)[0] ?? ''
   const asked = commit.cause ?? 0
-  const has = frames.slice(before.n, asked - 1).some(({ kind, lane, cause, code }) =>
+  return !frames.slice(before.n, asked - 1).some(({ kind, lane, cause, code }) =>
     (kind === 'http.res' && lane === writer && (code ?? 0) < 400 && frames[(cause ?? 0) - 1]?.text.includes(`/${resource}`)))
-  return has ? [] : now.filter(({ path, from }) => earlier.some(one => one.path === path && one.to === from && from !== undefined))
 }

@@ -14,7 +14,7 @@ export function letter(frame: Frame): string {
 export function describe(frame: Frame): string {
   const kind = text.kinds[frame.kind] ?? frame.kind
   const rv = frame.rv && frame.rv !== '0' && !new RegExp(`\\b(?:rv|revision) ${frame.rv}\\b`).test(frame.text) ? `, revision ${frame.rv}` : ''
-  const said = frame.kind.startsWith('check.') ? text.said(frame.text) : frame.text
+  const said = frame.kind.startsWith('check.') ? text.said(frame.text) : text.framed(frame.text)
   return `${laneName(frame.lane)}: ${kind}, ${said}${rv}`
 }
 

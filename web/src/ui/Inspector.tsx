@@ -10,7 +10,7 @@ import { describe } from '../timeline/marks'
 import { Icon } from './Icon'
 import { later } from './later'
 
-const Changed = later(() => import('../timeline/Changed'))
+const Changed = later(async () => ({ default: (await import('../timeline/Card')).Changed }))
 const words = text.inspector
 const mostEffects = 12
 

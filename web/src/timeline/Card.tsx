@@ -1,0 +1,120 @@
+// Card is a short description of the mark under the pointer, under a finger, or with the focus: what it is, who did it, which server
+// answered, and what it changed. It also looks for lost updates in new commits, which the timeline then marks.
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import type { Exchange, Frame } from '../engine/protocol'
+import { hovered, lost, view } from '../state/player'
+import { frames, query, ready } from '../state/session'
+import { text } from '../text'
+import { Changed, commitBefore, compare } from './Changed'
+import { overwrites, writerOf } from './changes'
+import { describe, laneName } from './marks'
+import { versions } from './Timeline'
+
+export { Changed } // the inspector uses the same chunk
+
+const wait = 180 // ms that the pointer rests on a mark
+const margin = 8 // px between a card and its mark, and the edges of the window
+
+export default function Card() {
+  const n = useRested(hovered.value)
+  useLostUpdates()
+  const frame = n && n <= view.value ? frames.value[n - 1] : undefined
+  return frame ? <Shown key={n} frame={frame} /> : null
+}
+
+// useRested returns the mark on which the pointer has rested, or 0.
+function useRested(n: number): number {
+  const [rested, setRested] = useState(0)
+  useEffect(() => {
+    setRested(0)
+    if (!n) return
+    const timer = setTimeout(() => setRested(n), wait)
+    const leave = (event: Event) => {
+      if (event instanceof KeyboardEvent ? event.key === 'Escape' : !(event.target as Element).closest('.mark')) hovered.value = 0
+    }
+    for (const name of leaving) addEventListener(name, leave, true)
+    return () => {
+      clearTimeout(timer)
+      for (const name of leaving) removeEventListener(name, leave, true)
+    }
+  }, [n])
+  return rested
+}
+
+const leaving = ['keydown', 'pointerdown', 'wheel']
+
+function Shown({ frame }: { frame: Frame }) {
+  const card = useRef<HTMLDivElement>(null)
+  const [exchange, setExchange] = useState<Exchange | undefined>()
+  useEffect(() => {
+    if (frame.code === 409 && ready.value) query<Exchange>('exchange', { frame: frame.n }).then(setExchange, () => {})
+  }, [frame])
+  useLayoutEffect(() => {
+    const box = card.current
+    const place = () => { if (box) beside(box, frame.n) }
+    place()
+    const observer = new ResizeObserver(place) // what it compares comes later
+    if (box) observer.observe(box)
+    return () => observer.disconnect()
+  }, [frame])
+  const details = [actor(frame), server(frame)].filter(Boolean).join(', ')
+  return (
+    <div class="card" role="tooltip" ref={card}>
+      <p><b>{text.kinds[frame.kind] ?? frame.kind}</b> <span class="num">{frame.n}</span></p>
+      <p>{describe(frame)}</p>
+      {details && <p class="hint">{details}</p>}
+      {(frame.kind === 'store.commit' || exchange) && <Changed frame={frame} exchange={exchange} />}
+    </div>
+  )
+}
+
+// beside puts a card below a mark, or above it where there is no room below, within the window.
+function beside(card: HTMLElement, n: number): void {
+  const mark = document.getElementById(`f${n}`)?.getBoundingClientRect()
+  if (!mark) return
+  const { offsetWidth: width, offsetHeight: height } = card
+  const left = Math.max(margin, Math.min(mark.left + mark.width / 2 - width / 2, innerWidth - width - margin))
+  const below = mark.bottom + margin
+  const top = below + height + margin > innerHeight ? Math.max(margin, mark.top - height - margin) : below
+  card.style.left = `${left}px`
+  card.style.top = `${top}px`
+}
+
+// actor is the client or controller whose request or reconcile caused a commit, or ''.
+function actor(frame: Frame): string {
+  const cause = frame.kind === 'store.commit' ? frames.value[(frame.cause ?? 0) - 1] : undefined
+  return cause && /^(client|controller)\//.test(cause.lane) ? text.changed.by(laneName(cause.lane)) : ''
+}
+
+// server is the API server that handles a request, with its version, or ''.
+function server({ kind, replica }: Frame): string {
+  if (!replica || !kind.startsWith('http.')) return ''
+  const version = versions.value.get(`replica/${replica}`)
+  const name = [laneName(`replica/${replica}`), version].filter(Boolean).join(' ')
+  return kind === 'http.req' ? text.changed.sentTo(name) : text.changed.answeredBy(name)
+}
+
+// useLostUpdates compares those new commits that overwrite an object which their writer has not read.
+function useLostUpdates(): void {
+  const compared = useRef<{ n: number; last: Frame | undefined }>({ n: 0, last: undefined })
+  useEffect(() => {
+    const all = frames.value
+    const { n, last } = compared.current
+    const goesOn = all[n - 1] === last
+    if (!goesOn && lost.value.size > 0) lost.value = new Set() // another world, or another past
+    if (!ready.value) return
+    for (const frame of all.slice(goesOn ? n : 0)) if (suspect(all, frame)) void find(frame)
+    compared.current = { n: all.length, last: all.at(-1) }
+  }, [frames.value, ready.value])
+}
+
+function suspect(all: readonly Frame[], frame: Frame): boolean {
+  if (frame.kind !== 'store.commit' || frame.verb !== 'MODIFIED' || !writerOf(all, frame)) return false
+  const before = commitBefore(frame)
+  return before !== undefined && overwrites(all, frame, before)
+}
+
+async function find(frame: Frame): Promise<void> {
+  const told = await compare(frame).catch(() => null) // compacted: nothing can be compared
+  if (told && told.lost.length > 0 && frames.value[frame.n - 1] === frame) lost.value = new Set([...lost.value, frame.n])
+}
