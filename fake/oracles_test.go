@@ -340,43 +340,6 @@ func TestOutcome(t *testing.T) {
 	is.True(strings.Contains(run(same, fake.Options{}, none, "b-", "a-"), "± namespaces default\n      metadata.annotations.last: \"b-\" → \"a-\"\n"))
 }
 
-// TestOutcomeCounts checks that Counts finds an object that was deleted and created again.
-func TestOutcomeCounts(t *testing.T) {
-	t.Parallel()
-	is := is.New(t)
-	same := &fake.Outcome{Counts: true}
-	run := func(again bool) string {
-		bad, srv, c := watched(t, fake.Options{Trace: 1000})
-		c.do("POST", mapsPath, ownedMap("a", "", "0000"))
-		c.do("POST", mapsPath, ownedMap("", "g-", "0000"))
-		if again {
-			c.do("DELETE", mapsPath+"/a", "")
-			c.do("POST", mapsPath, ownedMap("a", "", "0000"))
-		}
-		same.Compare(bad, srv, "configmaps")
-		return bad.log.String()
-	}
-	is.Equal(run(false), "")
-	is.Equal(run(false), "")
-	is.True(strings.Contains(run(true), "(-):\n- configmaps default/a: created 1 times, deleted 0 times\n+ configmaps default/a: created 2 times, deleted 1 times\n"))
-}
-
-// TestOutcomeOfConditions checks that a different order of conditions is not a difference. Their order depends only on
-// when they first occurred.
-func TestOutcomeOfConditions(t *testing.T) {
-	t.Parallel()
-	is := is.New(t)
-	state := func(conditions string) string {
-		_, srv, c := watched(t)
-		c.do("POST", podsPath, `{"metadata":{"name":"a"},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
-		c.mergePatch(podsPath+"/a/status", `{"status":{"conditions":[`+conditions+`]}}`)
-		return srv.State("pods")
-	}
-	const ready, started, late = `{"type":"Ready","status":"True"}`, `{"type":"Initialized","status":"True"}`, `{"type":"Ready","status":"False"}`
-	is.Equal(state(ready+","+started), state(started+","+ready))
-	is.True(state(ready+","+started) != state(started+","+late))
-}
-
 // TestConfig checks that Config sets the fields of rest.Config.
 func TestConfig(t *testing.T) {
 	t.Parallel()

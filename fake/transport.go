@@ -120,9 +120,19 @@ type Trial interface {
 // RunTrial starts a server for one run of a test, and passes it to Trial.Begin. The trial must close it. If begin is not nil, the
 // server starts with the objects of that state (Prepare). RunTrial returns an error if the server cannot be started.
 func RunTrial(t TB, o Options, trial Trial, begin *sim.State) error {
+	for _, f := range trialsBegin {
+		f()
+	}
 	_, err := (&setup{Options: o, trial: trial, begin: begin}).startFor(t)
 	return err
 }
+
+// trialsBegin are the functions that OnTrial has registered.
+var trialsBegin []func()
+
+// OnTrial registers a function that is called in the bubble of each run of Explore, before its server starts. A process runs one bubble
+// at a time, so the function may set global variables of client libraries. Call OnTrial during initialization.
+func OnTrial(f func()) { trialsBegin = append(trialsBegin, f) }
 
 // Prepare starts a server, calls f with it, and returns the server's state, from which RunTrial can start any number of servers.
 // The server's clock is manual. Prepare returns an error if the server cannot be started.

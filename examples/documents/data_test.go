@@ -21,8 +21,6 @@ var shown = []struct{ document, kind, begins, reason string }{
 	{"examples/migrate/README.md", "diff", "", "TestGuide of examples/migrate compares them with its files"},
 	{"fake/guide/check.md", "text", "deploy/old.yaml:1:13", "TestGuide of fake/check compares it with the output"},
 	{"fake/guide/check.md", "yaml", "files:", "TestGuide of fake/check runs the tests"},
-	{"examples/operators/README.md", "text", "a known plan fails", "make operators writes the reports"},
-	{"examples/operators/README.md", "text", "seed ", "make operators writes the reports"},
 	{"fake/guide/gotest.md", "text", "kubesim gotest: example.com/operator/internal/controller", "TestRecord of fake/gotest prints it"},
 	{"fake/guide/gotest.md", "text", "kubesim gotest: example.com/operator/e2e failed", "its package and program are examples; run.finish of fake/gotest prints it"},
 	{"fake/guide/gotest.md", "text", "3 of 100 seeds", "TestRepeat of fake/gotest finds such lines"},

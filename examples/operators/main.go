@@ -59,16 +59,31 @@ type search struct {
 	plan            string // the file of the only plan to run, or empty
 }
 
-// searches returns the searches of a row: one of the bad version, one with a plan if there is a plan file, and one of the fixed
-// version if there is one.
+// The searches of a row are columns of the table.
+const (
+	blindColumn    = "blind"
+	directedColumn = "directed"
+	afterColumn    = "after" // in the version without the bug
+)
+
+// columns are the columns in the order of the table.
+var columns = []string{directedColumn, directedColumn + " " + afterColumn, blindColumn, afterColumn}
+
+// searches returns the searches of a row: a blind one in the bad version and in the fixed one, and in both the plan, if there is a plan
+// file.
 func (r row) searches() (list []search) {
-	list = append(list, search{row: r, column: "blind", version: r.bad})
+	list = append(list, search{row: r, column: blindColumn, version: r.bad})
 	plan, err := filepath.Abs(filepath.Join(r.operator, r.name+".plan"))
-	if _, missing := os.Stat(plan); err == nil && missing == nil {
-		list = append(list, search{row: r, column: "directed", version: r.bad, plan: plan})
+	_, missing := os.Stat(plan)
+	planned := err == nil && missing == nil
+	if planned {
+		list = append(list, search{row: r, column: directedColumn, version: r.bad, plan: plan})
+	}
+	if planned && r.fixed != "" {
+		list = append(list, search{row: r, column: directedColumn + " " + afterColumn, version: r.fixed, plan: plan})
 	}
 	if r.fixed != "" {
-		list = append(list, search{row: r, column: "after", version: r.fixed})
+		list = append(list, search{row: r, column: afterColumn, version: r.fixed})
 	}
 	return list
 }
@@ -78,6 +93,10 @@ func (s search) measure() error {
 	known, err := measured()
 	if err != nil || known.find(s.name, s.column) != nil {
 		return err
+	}
+	if same := s.sameIn(known); same != nil {
+		same.Row = s.name
+		return same.add()
 	}
 	program, dir, err := s.build()
 	if err != nil {
@@ -106,6 +125,18 @@ func (s search) measure() error {
 	return m.add()
 }
 
+// sameIn returns the result of the same search for another bug of the operator, which was fixed in the same version, or nil.
+func (s search) sameIn(known measurements) *measurement {
+	for _, r := range rows {
+		if s.column == afterColumn && r.operator == s.operator && r.fixed == s.fixed {
+			if m := known.find(r.name, s.column); m != nil {
+				return m
+			}
+		}
+	}
+	return nil
+}
+
 // build builds the test binary of a copy of the operator's module, which requires the version. Modules that differ only in the
 // operator's version have separate copies.
 func (s search) build() (program, dir string, err error) {
@@ -123,7 +154,7 @@ func (s search) build() (program, dir string, err error) {
 	if s.version == s.fixed {
 		tags = s.tags
 	}
-	if err := s.copyFile(dir); err != nil {
+	if err := s.copyFiles(dir); err != nil {
 		return "", "", err
 	}
 	for _, args := range [][]string{
@@ -141,9 +172,10 @@ func (s search) build() (program, dir string, err error) {
 	return program, dir, nil
 }
 
-// copyFile copies the row's file of the operator's module into dir, if there is one.
-func (s search) copyFile(dir string) error {
-	if s.file == "" {
+// copyFiles copies the row's file of the operator's module into dir, or the Go files of the row's folder without its tests. It does
+// nothing if the row has neither.
+func (s search) copyFiles(dir string) error {
+	if s.files == "" {
 		return nil
 	}
 	cmd := exec.Command("go", "mod", "download", "-json", s.module+"@"+s.version)
@@ -156,11 +188,25 @@ func (s search) copyFile(dir string) error {
 	if err := json.Unmarshal(out, &module); err != nil {
 		return err
 	}
-	data, err := os.ReadFile(filepath.Join(module.Dir, s.file))
-	if err != nil {
-		return err
+	files := []string{filepath.Join(module.Dir, s.files)}
+	if filepath.Ext(s.files) != ".go" {
+		if files, err = filepath.Glob(filepath.Join(module.Dir, s.files, "*.go")); err != nil {
+			return err
+		}
 	}
-	return os.WriteFile(filepath.Join(dir, s.file), data, 0o644)
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		data, err := os.ReadFile(file)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, filepath.Base(file)), data, 0o644)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // report returns the report of a failed search from the output of a test, without its indentation, or "".

@@ -90,7 +90,10 @@ func (m measurement) add() error {
 // tableMark precedes the part of README.md that writeReadme writes.
 const tableMark = "<!-- make operators writes from here -->\n"
 
-// writeReadme writes the table and the reports.
+// reportsDir is the folder for the reports of failed searches.
+const reportsDir = "reports"
+
+// writeReadme writes the table, and the reports to files of their own.
 func writeReadme() error {
 	list, err := measured()
 	if err != nil {
@@ -104,49 +107,67 @@ func writeReadme() error {
 	if !found {
 		return fmt.Errorf("README.md does not have the line %s", strings.TrimSpace(tableMark))
 	}
-	var table, reports strings.Builder
-	table.WriteString("| row | operator | bug | kind | directed | blind | seeds | CPU s | after the fix | lines |\n|---|---|---|---|---|---|---:|---:|---|---:|\n")
+	if err := errors.Join(os.RemoveAll(reportsDir), os.MkdirAll(reportsDir, 0o755)); err != nil {
+		return err
+	}
+	var table strings.Builder
+	table.WriteString("| row | operator | bug | kind | directed | after the fix | blind | seeds | CPU s | after the fix | lines |\n" +
+		"|---|---|---|---|---|---|---|---:|---:|---|---:|\n")
 	for _, r := range rows {
-		if err := r.write(&table, &reports, list); err != nil {
+		if err := r.write(&table, list); err != nil {
 			return err
 		}
 	}
-	return os.WriteFile("README.md", []byte(text+tableMark+"\n"+table.String()+reports.String()), 0o644)
+	return os.WriteFile("README.md", []byte(text+tableMark+"\n"+table.String()), 0o644)
 }
 
-// write writes the row's line of the table, and its report.
-func (r row) write(table, reports *strings.Builder, list measurements) error {
+// write writes the row's line of the table, and its reports.
+func (r row) write(table *strings.Builder, list measurements) error {
 	user, err := os.ReadFile(r.operator + "/operator_test.go")
 	if err != nil {
 		return err
 	}
 	seedsRun, cpu := "", ""
-	blind := list.find(r.name, "blind")
-	if blind != nil {
+	if blind := list.find(r.name, blindColumn); blind != nil {
 		seedsRun, cpu = fmt.Sprint(blind.Runs), fmt.Sprintf("%.0f", blind.CPU)
 	}
-	after := list.find(r.name, "after")
-	passes := after.result()
-	if after != nil && after.Failure == "" {
-		passes = fmt.Sprintf("none in %d seeds (%s)", after.Runs, r.fixed)
-	}
-	fmt.Fprintf(table, "| `%s` | %s %s | %s (%s) | %s | %s | %s | %s | %s | %s | %d |\n", r.name, r.operator, r.bad, r.bug, r.issue, r.kind,
-		list.find(r.name, "directed").result(), blind.result(), seedsRun, cpu, passes, bytes.Count(user, []byte("\n")))
-	for _, m := range []*measurement{blind, list.find(r.name, "directed")} {
-		if m != nil && m.Report != "" {
-			fmt.Fprintf(reports, "\n## %s, %s\n\n```text\n%s\n```\n", r.name, m.Column, m.Report)
+	var cells []any
+	for _, column := range columns {
+		cell, err := list.find(r.name, column).cell(r.instead[column])
+		if err != nil {
+			return err
 		}
+		cells = append(cells, cell)
 	}
+	version := r.bad
+	if r.fixed != "" {
+		version += ", fixed in " + r.fixed
+	}
+	fmt.Fprintf(table, "| `%s` | %s %s | %s (%s) | %s | %s | %s | %s | %s | %s | %s | %d |\n", r.name, r.operator, version, r.bug, r.issue, r.kind,
+		cells[0], cells[1], cells[2], seedsRun, cpu, cells[3], bytes.Count(user, []byte("\n")))
 	return nil
 }
 
-// result returns the word in the table for the result of a search.
-func (m *measurement) result() string {
+// cell returns the cell of the table for the result of a search, which may have found something else instead. If there is a report, the
+// cell links to its file, which cell writes.
+func (m *measurement) cell(instead string) (string, error) {
+	result := "not found"
 	switch {
 	case m == nil:
-		return "—"
-	case m.Failure == "":
-		return "not found"
+		return "—", nil
+	case m.Failure == "" && strings.HasSuffix(m.Column, afterColumn):
+		result = "passes"
+		if m.Runs > 0 {
+			result = fmt.Sprintf("none in %d seeds", m.Runs)
+		}
+	case m.Failure != "" && instead != "":
+		result = "found instead: " + instead
+	case m.Failure != "":
+		result = "found"
 	}
-	return "found"
+	if m.Report == "" {
+		return result, nil
+	}
+	file := fmt.Sprintf("%s/%s-%s.txt", reportsDir, m.Row, strings.ReplaceAll(m.Column, " ", "-"))
+	return fmt.Sprintf("[%s](%s)", result, file), os.WriteFile(file, []byte(m.Report+"\n"), 0o644)
 }

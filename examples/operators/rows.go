@@ -10,8 +10,12 @@ type row struct {
 	issue    string
 	kind     string
 	bug      string // one sentence
-	tags     string // build tags for the version fixed, whose functions have other parameters; or empty
-	file     string // a file of the operator's module to copy beside the test, because its package cannot be imported; or empty
+	// instead is what searches have found instead of the bug, by column, as their reports show.
+	instead map[string]string
+	tags    string // build tags for the version fixed, whose functions have other parameters; or empty
+	// files is a file of the operator's module, or the folder of a package, to copy beside the test. It is empty if the test can
+	// import the package and needs only exported names.
+	files string
 }
 
 var rows = []row{
@@ -21,10 +25,45 @@ var rows = []row{
 		bug: "the error of a failed status update is dropped unless it is a conflict: a JobSet whose last update fails never finishes",
 	},
 	{
-		name: "lws", operator: "lws", module: "sigs.k8s.io/lws", bad: "v0.7.0", issue: "—", kind: "—", bug: "none is known",
+		name: "kuberay-pods", operator: "kuberay", module: "github.com/ray-project/kuberay/ray-operator", bad: "v1.2.2", fixed: "v1.3.0",
+		issue: "ray-project/kuberay#715", kind: "stale cache",
+		bug: "the number of pods to create is computed from a cache that lacks the last ones: too many pods start, and some of them are deleted again",
+	},
+	{
+		name: "lws-revision", operator: "lws", module: "sigs.k8s.io/lws", bad: "v0.7.0", issue: "not reported", kind: "crash between two writes",
+		bug: "after a crash between the creation of a ControllerRevision and that of the StatefulSet, a second revision is created",
+	},
+	{
+		name: "mpi", operator: "mpi", module: "github.com/kubeflow/mpi-operator", bad: "v0.6.0", issue: "—", kind: "—", bug: "none is known",
+	},
+	{
+		name: "provisioner", operator: "provisioner", module: "sigs.k8s.io/sig-storage-lib-external-provisioner/v10", bad: "v10.0.1",
+		issue: "—", kind: "—", bug: "none is known",
+	},
+	{
+		name: "rabbitmq-crash", operator: "rabbitmq", module: "github.com/rabbitmq/cluster-operator", bad: "v1.8.0", fixed: "v1.10.0",
+		issue: "rabbitmq/cluster-operator#782, found by Sieve", kind: "crash between two writes",
+		bug: "whether a disk has to grow is read from the StatefulSet, which is deleted first: after a crash the claim keeps its size",
+	},
+	{
+		name: "rabbitmq-shrink", operator: "rabbitmq", module: "github.com/rabbitmq/cluster-operator", bad: "v1.6.0", fixed: "v1.10.0",
+		issue: "rabbitmq/cluster-operator#653, found by Sieve", kind: "stale cache", instead: map[string]string{blindColumn: "rabbitmq-crash"},
+		bug: "a stale RabbitmqCluster with a smaller disk makes the operator delete the StatefulSet, although disks cannot shrink",
+	},
+	{
+		name: "sealedsecrets-status", operator: "sealedsecrets", module: "github.com/bitnami-labs/sealed-secrets", bad: "v0.24.0", fixed: "v0.25.0",
+		issue: "bitnami-labs/sealed-secrets#853", kind: "lost answer", files: "pkg/controller",
+		instead: map[string]string{afterColumn: "a dropped error"},
+		bug:     "the condition Synced of a SealedSecret stays false after a second try has created its Secret, because the status is written once per generation",
+	},
+	{
+		name: "sealedsecrets-tombstone", operator: "sealedsecrets", module: "github.com/bitnami-labs/sealed-secrets", bad: "v0.25.0",
+		issue: "not reported, also in v0.40.0", kind: "unobserved event", files: "pkg/controller",
+		instead: map[string]string{blindColumn: "a dropped error"},
+		bug:     "the program panics if its informer learns from a list that a Secret is gone, because the handler expects a Secret and gets a tombstone",
 	},
 	{
 		name: "sample", operator: "sample", module: "k8s.io/sample-controller", bad: "v0.36.3", issue: "—", kind: "—", bug: "none is known",
-		file: "controller.go",
+		files: "controller.go",
 	},
 }

@@ -12,6 +12,6 @@
 //	test ─ Client ─▶ srv ◀── watches, writes ── manager ◀─ Setup
 //	                  └── AdmissionReview, ConversionReview ─▶ its webhooks, without a socket
 //
-// It is a separate module, so that only its users depend on controller-runtime, v0.20 or later. Its version is that of the kubesim
+// It is a separate module, so that only its users depend on controller-runtime, v0.19 or later. Its version is that of the kubesim
 // to which it belongs.
 package ctrl

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -131,11 +132,11 @@ func (m *Manager) live(ctx context.Context, transport http.RoundTripper) error {
 	o := manager.Options{
 		Scheme: m.options.Scheme, WebhookServer: hooks,
 		Metrics: metricsserver.Options{BindAddress: "0"}, // no sockets in a bubble
-		// SkipNameValidation allows tests to use controllers with the same name. UsePriorityQueue is off because
-		// controller-runtime's own queue may leave a goroutine behind when it stops, which fails a bubble.
-		Controller:     config.Controller{SkipNameValidation: new(true), UsePriorityQueue: new(false)},
+		// SkipNameValidation allows tests to use controllers with the same name.
+		Controller:     config.Controller{SkipNameValidation: new(true)},
 		MapperProvider: func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return &mapper{srv: m.srv}, nil },
 	}
+	useClientGoQueue(&o.Controller)
 	if m.options.Manager != nil {
 		m.options.Manager(&o)
 	}
@@ -166,6 +167,14 @@ func (m *Manager) live(ctx context.Context, transport http.RoundTripper) error {
 		time.Sleep(queuesEnd)
 	}
 	return err
+}
+
+// useClientGoQueue turns controller-runtime's own queue off, because it may leave a goroutine behind when it stops, which fails a
+// bubble. Controller-runtime v0.19 does not have it.
+func useClientGoQueue(c *config.Controller) {
+	if use := reflect.ValueOf(c).Elem().FieldByName("UsePriorityQueue"); use.IsValid() {
+		use.Set(reflect.ValueOf(new(false)))
+	}
 }
 
 // queuesEnd is the time after which the goroutines of stopped work queues have ended: those of client-go before v0.36 look twice

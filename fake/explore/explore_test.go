@@ -308,6 +308,40 @@ func TestExploreOutcome(t *testing.T) {
 
 const widgetPath = "/apis/example.com/v1/namespaces/default/widgets/w"
 
+// TestExploreAfterOneFailure checks that a failure without faults that does not occur again does not end the search.
+func TestExploreAfterOneFailure(t *testing.T) {
+	const variable = "KUBESIM_TEST_FAILS_ONCE" // the file that makes one run fail; workers inherit its name
+	if os.Getenv(variable) == "" {
+		file := filepath.Join(t.TempDir(), "once")
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv(variable, file)
+	}
+	is := is.New(t)
+	found := testUnderPlan(t, fake.ExploreOptions{Repeat: 2, Workers: 1}, func(t fake.T, srv *fake.Server) {
+		if os.Remove(os.Getenv(variable)) == nil {
+			t.Errorf("once")
+		}
+		srv.Process("client", func(ctx context.Context, transport http.RoundTripper) error {
+			r, err := http.NewRequestWithContext(ctx, http.MethodPost, srv.URL()+"/api/v1/namespaces/default/configmaps",
+				strings.NewReader(`{"metadata":{"name":"a"}}`))
+			if err != nil {
+				return err
+			}
+			res, err := transport.RoundTrip(r)
+			if err == nil && res.StatusCode >= http.StatusInternalServerError {
+				t.Errorf("a fault")
+			}
+			<-ctx.Done()
+			return nil
+		})
+		time.Sleep(time.Minute)
+	})
+	is.True(found != nil && len(found.Plan.Items) > 0) // a plan with faults
+	is.True(strings.Contains(found.String(), "a fault"))
+}
+
 // TestExploreEnds checks that the next run starts regardless of how a run ends, and that the report contains the cause.
 func TestExploreEnds(t *testing.T) {
 	t.Parallel()

@@ -51,11 +51,12 @@ func (x *testUnderPlan) run(p campaign.Plan, full bool) (out campaign.Outcome) {
 }
 
 // bubble runs the test in a bubble and fills in the outcome. Goroutines that are still running at the end are a
-// failure, unless the plan crashes a process: the goroutines of a real process would end with it.
+// failure, unless the test has processes (fake.Server.Process): the goroutines of a real process end with it.
 func (x *testUnderPlan) bubble(p campaign.Plan, full bool, out *campaign.Outcome) {
 	defer watched.Store(nil)
+	processes := 0
 	defer func() {
-		if broken := recover(); broken != nil && !crashes(p) && len(out.Failures) == 0 {
+		if broken := recover(); broken != nil && processes == 0 && len(out.Failures) == 0 {
 			out.Failures = append(out.Failures, campaign.Failure{Site: campaign.SiteLeak,
 				Text: fmt.Sprintf("%v: goroutines that the test has started do not end with it", broken)})
 		}
@@ -88,6 +89,7 @@ func (x *testUnderPlan) bubble(p campaign.Plan, full bool, out *campaign.Outcome
 		tr.collect(x, r, out)
 		close(tr.ended)
 		r.clean(itself)
+		processes = len(s.Processes())
 		tr.recordOutcome(r, full, out)
 		out.Disturbed = tr.draws.disturbed.Load()
 		s.Close()
@@ -126,11 +128,6 @@ func (x *testUnderPlan) prepare() []campaign.Failure {
 	})
 	r.clean(func() {})
 	return r.failures
-}
-
-// crashes reports whether a plan crashes processes.
-func crashes(p campaign.Plan) bool {
-	return slices.ContainsFunc(p.Steps(), func(s campaign.Step) bool { _, ok := s.Do.(campaign.Crash); return ok })
 }
 
 // capture is a file that receives the standard output and standard error of tests. If nil, they are not redirected.

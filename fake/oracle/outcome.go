@@ -19,13 +19,15 @@ import (
 //	state, faults ─▶ Compare ─┬─ the first run, without faults: the state that all other runs must reach
 //	                          └─ any other run: one line for each object that differs
 type Outcome struct {
-	mu    sync.Mutex
-	state string
-	known bool
+	mu            sync.Mutex
+	state, counts string
+	known         bool
 }
 
-// Compare fails the test if the state of a run differs from that of the first run, which must be a run without faults.
-func (o *Outcome) Compare(t TB, state, trouble string) {
+// Compare fails the test if the state of a run differs from that of the first run, which must be a run without faults, or if an object
+// was created or deleted more often (Oracles.Counts). Fewer times are no failure: a client that learns late of several changes may skip
+// some of its work.
+func (o *Outcome) Compare(t TB, state, counts, trouble string) {
 	t.Helper()
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -34,12 +36,40 @@ func (o *Outcome) Compare(t TB, state, trouble string) {
 			Errorf(t)("kubesim: Outcome: the first run must be without faults, but it had\n%s", trouble)
 			return
 		}
-		o.state, o.known = state, true
+		o.state, o.counts, o.known = state, counts, true
 		return
 	}
-	if lines := lineDiff(o.state, state); lines != "" {
+	if lines := lineDiff(o.state, state) + moreOften(o.counts, counts); lines != "" {
 		Errorf(t)("kubesim: the outcome differs from the one without faults (-):\n%s", lines)
 	}
+}
+
+// countFormat is the format of a line of Counts after the name.
+const countFormat = "created %d times, deleted %d times"
+
+// moreOften returns the lines of counts with a larger number than before, marked with +, and the lines of before that they replace,
+// marked with -.
+func moreOften(before, counts string) string {
+	old := map[string]string{}
+	for line := range strings.Lines(before) {
+		name, text, _ := strings.Cut(line, ": ")
+		old[name] = text
+	}
+	var out strings.Builder
+	for line := range strings.Lines(counts) {
+		name, text, _ := strings.Cut(line, ": ")
+		var created, deleted, createdBefore, deletedBefore int
+		fmt.Sscanf(text, countFormat, &created, &deleted)
+		fmt.Sscanf(old[name], countFormat, &createdBefore, &deletedBefore) // without a line both are 0
+		if created <= createdBefore && deleted <= deletedBefore {
+			continue
+		}
+		if old[name] != "" {
+			out.WriteString("- " + name + ": " + old[name])
+		}
+		out.WriteString("+ " + line)
+	}
+	return out.String()
 }
 
 // lineDiff returns the lines that occur in only one of two sorted texts, marked with - and +. If both texts have a line for an
@@ -89,11 +119,14 @@ func stateIn(line string) (name string, state object.Object) {
 // given, it returns all objects written since the server began to observe, except events and leases. It omits fields
 // that may differ between two runs with the same outcome: uids, revisions, times, generations, managed fields, nodes and
 // addresses. It sorts conditions by type, and replaces the suffix of a generated name with an asterisk.
-func (o *Oracles) State(resources ...string) string {
+func (o *Oracles) State(resources ...string) string { return o.StateWithout(nil, resources...) }
+
+// StateWithout returns the state like State, without the fields with the given names.
+func (o *Oracles) StateWithout(fields []string, resources ...string) string {
 	w := o.observer.begun()
 	var lines []string
 	_ = w.Inspect(func(view View) error { // the function does not return an error
-		lines = view.lines(func(resource string, obj Object) bool {
+		lines = view.lines(fields, func(resource string, obj Object) bool {
 			if len(resources) > 0 {
 				return slices.ContainsFunc(resources, func(r string) bool { return r == resource || bareOf(view, r) == resource })
 			}
@@ -105,7 +138,8 @@ func (o *Oracles) State(resources ...string) string {
 }
 
 // Counts returns how often objects of the given resources were created and deleted according to the records of a trace,
-// one line per object, sorted. The objects that were created with the same generateName share a line. If no resources
+// one line per object, sorted. The objects that were created with the same generateName share a line, as do objects
+// whose names differ only in uids. If no resources
 // are given, it counts all objects since the server began to observe, except events and leases.
 func (o *Oracles) Counts(records []trace.Record, resources ...string) string {
 	since := o.observer.begun().since
@@ -129,6 +163,7 @@ func (o *Oracles) Counts(records []trace.Record, resources ...string) string {
 		if base := obj.GenerateName(); base != "" {
 			line = strings.TrimSuffix(line, obj.Name()) + base + "*"
 		}
+		line = uid.ReplaceAllString(line, "UID")
 		if counts[line] == nil {
 			counts[line] = &count{}
 		}
@@ -140,13 +175,13 @@ func (o *Oracles) Counts(records []trace.Record, resources ...string) string {
 	}
 	var b strings.Builder
 	for _, line := range object.SortedKeys(counts) {
-		fmt.Fprintf(&b, "%s: created %d times, deleted %d times\n", line, counts[line].created, counts[line].deleted)
+		fmt.Fprintf(&b, "%s: "+countFormat+"\n", line, counts[line].created, counts[line].deleted)
 	}
 	return b.String()
 }
 
-// lines formats the objects that the given function selects, so that the result does not differ between runs.
-func (v View) lines(which func(resource string, obj Object) bool) []string {
+// lines formats the objects that the given function selects, without some fields, so that the result does not differ between runs.
+func (v View) lines(without []string, which func(resource string, obj Object) bool) []string {
 	type entry struct {
 		resource string
 		obj      Object
@@ -165,7 +200,7 @@ func (v View) lines(which func(resource string, obj Object) bool) []string {
 	})
 	var lines []string
 	for _, e := range all {
-		settled, _ := settle(map[string]any(e.obj), same).(map[string]any)
+		settled, _ := settler{same, without}.settle(map[string]any(e.obj)).(map[string]any)
 		lines = append(lines, e.resource+" "+string(object.JSON(settled))+"\n")
 	}
 	slices.Sort(lines)
@@ -187,17 +222,23 @@ const TouchedAnnotation = "kubesim.io/touched"
 var fleeting = []string{"resourceVersion", "managedFields", "generation", "observedGeneration", "uid", "containerID", "nodeName",
 	"hostIP", "hostIPs", "podIP", "podIPs", "clusterIP", "clusterIPs"}
 
+// settler removes from states what differs between two runs with the same outcome.
+type settler struct {
+	same    map[string]string // replacements of uids and generated names
+	without []string          // names of other fields to remove
+}
+
 // settle returns a value without the fields that differ between two runs with the same outcome, and without a plan's
 // annotation.
-func settle(v any, same map[string]string) any {
+func (s settler) settle(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for name, x := range v { // the order does not matter: the result is a map
-			if slices.Contains(fleeting, name) || name == TouchedAnnotation {
+			if slices.Contains(fleeting, name) || slices.Contains(s.without, name) || name == TouchedAnnotation {
 				continue
 			}
-			out[name] = settle(x, same)
+			out[name] = s.settle(x)
 			if list, ok := out[name].([]any); ok && name == "conditions" {
 				slices.SortStableFunc(list, byType) // their order depends on when they first occurred
 			}
@@ -209,15 +250,18 @@ func settle(v any, same map[string]string) any {
 	case []any:
 		out := make([]any, len(v))
 		for i, x := range v {
-			out[i] = settle(x, same)
+			out[i] = s.settle(x)
 		}
 		return out
 	case string:
-		if stands, ok := same[v]; ok {
+		if stands, ok := s.same[v]; ok {
 			return stands
 		}
 		if _, err := time.Parse(time.RFC3339, v); err == nil {
 			return "TIME"
+		}
+		if len(v) >= len("00000000-0000-0000-0000-000000000000") {
+			return uid.ReplaceAllString(v, "UID") // part of a name, such as that of a PersistentVolume
 		}
 	}
 	return v
@@ -242,7 +286,7 @@ func Differ(was, is Object) string {
 		if err != nil {
 			return err.Error() + "\n"
 		}
-		text, err := codec.JSONToYAML(object.JSON(settle(parsed, same)))
+		text, err := codec.JSONToYAML(object.JSON(settler{same: same}.settle(parsed)))
 		if err != nil {
 			return err.Error() + "\n"
 		}

@@ -66,6 +66,9 @@ func (c *Campaign) Learn(p Plan, o *Outcome) {
 
 // Plan draws a plan from a seed. The result depends only on the seed and on the outcomes of earlier plans.
 func (c *Campaign) Plan(seed uint64) Plan {
+	if items := c.travel(seed); len(items) > 0 {
+		return Plan{seed, items}
+	}
 	r := rand.New(rand.NewPCG(seed, 0x6578706c6f7265))
 	if len(c.kept) > 0 && !c.limits.NoFeedback && r.IntN(2) == 0 {
 		return c.changed(r, seed)
@@ -89,6 +92,34 @@ func (c *Campaign) items(r *rand.Rand, seed uint64, n int) (list []Item) {
 		return c.allowed(list)
 	}
 	return c.allowed(append(list, c.others(r, seed, max(n-len(list), 0))...))
+}
+
+// travel draws for a tenth of the seeds a plan under which a process sees the past again: an API server lags from one of its writes on,
+// and after a later write the process crashes and restarts with that server. Independent steps rarely combine in this way. For the
+// other seeds it returns nil.
+func (c *Campaign) travel(seed uint64) []Item {
+	r := rand.New(rand.NewPCG(seed, 0x74726176656c))
+	processes := slices.DeleteFunc(slices.Clone(c.seen.Clients), func(x Client) bool { return !x.Process || x.Writes < 2 })
+	if r.IntN(10) > 0 || len(processes) == 0 || c.seen.Replicas < 2 || c.limits.Level < fault.Degraded {
+		return nil
+	}
+	p := processes[r.IntN(len(processes))]
+	from, to := 1+r.IntN(p.Writes), 1+r.IntN(p.Writes)
+	if own := of(p.Name, c.classes); len(own) > 0 && r.IntN(2) == 0 {
+		from, to = drawWrite(r, own), drawWrite(r, own)
+	}
+	from, to = min(from, to), max(from, to)
+	n := 2 + r.IntN(c.seen.Replicas-1)
+	return c.allowed([]Item{
+		{Step: Step{When{Client: p.Name, Nth: from, Before: r.IntN(2) == 0}, Replica{trouble.Lag, n, max(c.seen.Took, time.Minute), ""}}},
+		{Step: Step{When{Client: p.Name, Nth: to}, Crash{p.Name, seconds(r, 5), n, seconds(r, 60)}}},
+	})
+}
+
+// drawWrite draws the number of a write of a client's classes.
+func drawWrite(r *rand.Rand, own []class) int {
+	k := &own[r.IntN(len(own))]
+	return k.writes[k.draw(r)].nth
 }
 
 // burstsMax is the maximum number of classes, or of objects, whose writes fail in a plan.
@@ -157,8 +188,7 @@ func (c *Campaign) clientSteps() (all []maker) {
 		own := of(client.Name, c.classes)
 		around := func(r *rand.Rand) When {
 			if len(own) > 0 && r.IntN(2) == 0 {
-				k := &own[r.IntN(len(own))]
-				return When{Client: client.Name, Nth: k.writes[k.draw(r)].nth, Before: r.IntN(2) == 0}
+				return When{Client: client.Name, Nth: drawWrite(r, own), Before: r.IntN(2) == 0}
 			}
 			return When{Client: client.Name, Nth: 1 + r.IntN(client.Writes+1), Before: r.IntN(2) == 0}
 		}
