@@ -17,7 +17,7 @@ async function openCourses(page) {
 // make makes a course of two lessons and returns its link. Its title and its lessons are given before the page draws again.
 async function make(page) {
   await openCourses(page)
-  await page.locator('#course-add').waitFor()
+  await page.locator('#course-add option[value="names"]').waitFor({ state: 'attached' }) // the lessons come with the catalogue
   await page.evaluate(() => {
     for (const [id, value, event] of [['course-title', 'Monday', 'input'], ['course-add', 'edit', 'change'], ['course-add', 'names', 'change']]) {
       document.getElementById(id).value = value
