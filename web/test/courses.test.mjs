@@ -55,8 +55,10 @@ test('a course is made, taken in its order, and its code is checked in the page'
   await ready(learner.page)
   await openCourses(learner.page)
   await learner.page.locator('dialog .course', { hasText: '2 of 2 lessons done' }).waitFor()
-  await learner.page.locator('dialog .course label', { hasText: 'Your name' }).locator('input').fill('Ada')
   await learner.page.waitForFunction(() => document.querySelector('#code')?.value.includes('#v1.'))
+  const nameless = await learner.page.locator('#code').inputValue()
+  await learner.page.locator('dialog .course label', { hasText: 'Your name' }).locator('input').fill('Ada')
+  await learner.page.waitForFunction(was => document.querySelector('#code').value !== was, nameless) // it is made after the next drawing
   const before = await learner.page.locator('#code').inputValue()
   assert.deepEqual(learner.faults, [])
   await learner.context.close()
