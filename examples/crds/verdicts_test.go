@@ -1,6 +1,7 @@
 package crds
 
 import (
+	"flag"
 	"fmt"
 	"net/http"
 	"os"
@@ -66,9 +67,17 @@ func answers(project, minor string) string {
 	return filepath.Join("testdata", "verdicts", project+"."+minor+".txt")
 }
 
-// TestVerdicts checks that kubesim check gives the verdicts of real servers, to the letter, for public manifests of ten projects.
-// TestRecordVerdicts has recorded them.
+// recordFrom is the address of a new real API server (make real). If it is given, TestVerdicts records the verdicts that are missing:
+//
+//	KUBESIM_TOKEN=admintoken go test -timeout 1h -run TestVerdicts ./crds -record http://127.0.0.1:6480
+var recordFrom = flag.String("record", "", "record the verdicts of the real API server at this address")
+
+// TestVerdicts checks that kubesim check gives the recorded verdicts of real servers, to the letter, for public manifests of ten
+// projects.
 func TestVerdicts(t *testing.T) {
+	if *recordFrom != "" {
+		recordVerdicts(t, *recordFrom)
+	}
 	t.Parallel()
 	for _, p := range manifests {
 		t.Run(p.name, func(t *testing.T) {
@@ -86,17 +95,12 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// TestRecordVerdicts creates the manifests on the real server at KUBESIM_TARGET, and records the responses that are missing. The
-// server must be new (make real).
-func TestRecordVerdicts(t *testing.T) {
-	target := check.Target{URL: os.Getenv("KUBESIM_TARGET"), Transport: http.DefaultTransport, Token: os.Getenv("KUBESIM_TOKEN"), Pause: 20 * time.Second}
-	if target.URL == "" {
-		t.Skip("KUBESIM_TARGET is not set")
-	}
+// recordVerdicts creates the manifests on the real server at url, and records the responses that are missing.
+func recordVerdicts(t *testing.T, url string) {
 	is := is.New(t)
+	target := check.Target{URL: url, Transport: http.DefaultTransport, Token: os.Getenv("KUBESIM_TOKEN"), Pause: 20 * time.Second}
 	minor, err := target.Minor()
 	is.NoErr(err)
-	is.NoErr(os.MkdirAll(filepath.Dir(answers("", minor)), 0o755))
 	for _, p := range manifests {
 		file := answers(p.name, minor)
 		if _, err := os.Stat(file); err == nil {

@@ -10,7 +10,7 @@ type row struct {
 	issue    string
 	kind     string
 	bug      string // one sentence
-	// instead is what searches have found instead of the bug, by column, as their reports show.
+	// instead names, by column, the other bug that a search reported first.
 	instead map[string]string
 	tags    string // build tags for the version fixed, whose functions have other parameters; or empty
 	// files is a file of the operator's module, or the folder of a package, to copy beside the test. It is empty if the test can

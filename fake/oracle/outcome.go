@@ -138,9 +138,9 @@ func (o *Oracles) StateWithout(fields []string, resources ...string) string {
 }
 
 // Counts returns how often objects of the given resources were created and deleted according to the records of a trace,
-// one line per object, sorted. The objects that were created with the same generateName share a line, as do objects
-// whose names differ only in uids. If no resources
-// are given, it counts all objects since the server began to observe, except events and leases.
+// one line per object, sorted. Objects that were created with the same generateName share a line, as do objects with names
+// that differ only in uids. If no resources are given, it counts all objects since the server began to observe, except
+// events and leases.
 func (o *Oracles) Counts(records []trace.Record, resources ...string) string {
 	since := o.observer.begun().since
 	type count struct{ created, deleted int }

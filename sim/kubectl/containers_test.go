@@ -6,7 +6,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// containers is a session whose lines no recording covers: the real kubectl copies with tar, which no image here has.
+// containers is a session of lines that were not recorded: the real kubectl copies with tar, which no simulated image has.
 const containers = `# server: nodes
 $ kubectl run box --image=busybox --restart=Never -- sleep 3600
 pod/box created

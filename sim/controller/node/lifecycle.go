@@ -29,7 +29,8 @@ const (
 	startupGrace = time.Minute
 )
 
-// monitorPeriod is the interval at which nodes are checked whose leases the controller's cache does not show (--node-monitor-period).
+// monitorPeriod is the interval at which a node is checked if the controller's cache does not show its lease
+// (--node-monitor-period).
 const monitorPeriod = 5 * time.Second
 
 // lifecycle implements node-lifecycle-controller.

@@ -1,4 +1,4 @@
-// Package cluster has a test that expects a cluster, whose kubeconfig is named by KUBECONFIG.
+// Package cluster has a test that expects a cluster. The variable KUBECONFIG names its kubeconfig.
 package cluster
 
 import (
