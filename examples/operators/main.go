@@ -70,10 +70,9 @@ const (
 // columns are the columns in the order of the table.
 var columns = []string{directedColumn, directedColumn + " " + afterColumn, blindColumn, afterColumn}
 
-// searches returns the searches of a row: a blind one in the bad version and in the fixed one, and in both the plan, if there is a plan
-// file.
+// searches returns the searches of a row: the plan in the bad version and in the fixed one, if there is a plan file, and a blind search in
+// both.
 func (r row) searches() (list []search) {
-	list = append(list, search{row: r, column: blindColumn, version: r.bad})
 	plan, err := filepath.Abs(filepath.Join(r.operator, r.name+".plan"))
 	_, missing := os.Stat(plan)
 	planned := err == nil && missing == nil
@@ -83,6 +82,7 @@ func (r row) searches() (list []search) {
 	if planned && r.fixed != "" {
 		list = append(list, search{row: r, column: directedColumn + " " + afterColumn, version: r.fixed, plan: plan})
 	}
+	list = append(list, search{row: r, column: blindColumn, version: r.bad})
 	if r.fixed != "" {
 		list = append(list, search{row: r, column: afterColumn, version: r.fixed})
 	}

@@ -23,8 +23,13 @@ type row struct {
 
 var rows = []row{
 	{
+		name: "jobset-recreate", operator: "jobset", module: "sigs.k8s.io/jobset", bad: "v0.10.1", fixed: "v0.12.0", tags: "events",
+		issue: "kubernetes-sigs/jobset#1167", kind: "stale cache", sign: "- jobs.batch {",
+		bug: "a JobSet's Jobs are found by its name: a JobSet that is created again counts the finished Jobs of its predecessor, and never runs its own",
+	},
+	{
 		name: "jobset-status", operator: "jobset", module: "sigs.k8s.io/jobset", bad: "v0.10.1", fixed: "v0.12.0", tags: "events",
-		issue: "kubernetes-sigs/jobset#1194", kind: "lost answer",
+		issue: "kubernetes-sigs/jobset#1194", kind: "lost answer", sign: "its failed writes that it never tried again",
 		bug: "the error of a failed status update is dropped unless it is a conflict: a JobSet whose last update fails never finishes",
 	},
 	{
@@ -59,6 +64,11 @@ var rows = []row{
 		name: "rabbitmq-crash", operator: "rabbitmq", module: "github.com/rabbitmq/cluster-operator", bad: "v1.8.0", fixed: "v1.10.0",
 		issue: "rabbitmq/cluster-operator#782, found by Sieve", kind: "crash between two writes",
 		bug: "whether a disk has to grow is read from the StatefulSet, which is deleted first: after a crash the claim keeps its size",
+	},
+	{
+		name: "rabbitmq-recreate", operator: "rabbitmq", module: "github.com/rabbitmq/cluster-operator", bad: "v1.6.0", fixed: "v1.8.0",
+		issue: "rabbitmq/cluster-operator#648, found by Sieve", kind: "stale cache",
+		bug: "a stale RabbitmqCluster that is being deleted makes the operator delete the StatefulSet of its successor with the same name",
 	},
 	{
 		name: "rabbitmq-shrink", operator: "rabbitmq", module: "github.com/rabbitmq/cluster-operator", bad: "v1.6.0", fixed: "v1.10.0",
