@@ -164,10 +164,6 @@ func (built programs) build(s search) (program string, err error) {
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(*work, 0o755), os.CopyFS(dir, os.DirFS(s.operator))); err != nil {
 		return "", err
 	}
-	tags := ""
-	if s.version == s.fixed {
-		tags = s.tags
-	}
 	if err := s.copyFiles(dir); err != nil {
 		return "", err
 	}
@@ -175,7 +171,7 @@ func (built programs) build(s search) (program string, err error) {
 		{"mod", "edit", "-replace=github.com/kubesim/kubesim=" + root, "-replace=github.com/kubesim/kubesim/fake/ctrl=" + filepath.Join(root, "fake/ctrl"),
 			"-require=" + s.module + "@" + s.version},
 		{"mod", "tidy"},
-		{"test", "-vet=off", "-tags=" + tags, "-c", "-o", program, "."},
+		{"test", "-vet=off", "-tags=" + s.tags[s.version], "-c", "-o", program, "."},
 	} {
 		cmd := exec.CommandContext(context.Background(), "go", args...)
 		cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOWORK=off")

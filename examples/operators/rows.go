@@ -15,7 +15,7 @@ type row struct {
 	// known is a text in the failures of another bug that the version has. Searches ignore failures with this text. It is empty if
 	// no other bug is known.
 	known string
-	tags  string // build tags for the version fixed, whose functions have other parameters; or empty
+	tags  map[string]string // build tags by version, for versions whose functions have other parameters
 	// files is a file of the operator's module, or the folder of a package, to copy beside the test. It is empty if the test can
 	// import the package and needs only exported names.
 	files string
@@ -23,12 +23,12 @@ type row struct {
 
 var rows = []row{
 	{
-		name: "jobset-recreate", operator: "jobset", module: "sigs.k8s.io/jobset", bad: "v0.10.1", fixed: "v0.12.0", tags: "events",
+		name: "jobset-recreate", operator: "jobset", module: "sigs.k8s.io/jobset", bad: "v0.10.1", fixed: "v0.12.0", tags: map[string]string{"v0.12.0": "events"},
 		issue: "kubernetes-sigs/jobset#1167", kind: "stale cache", known: `status.terminalState: "Completed" → -`, // of jobset-status
 		bug: "a JobSet's Jobs are found by its name: a JobSet that is created again counts the finished Jobs of its predecessor, and never runs its own",
 	},
 	{
-		name: "jobset-status", operator: "jobset", module: "sigs.k8s.io/jobset", bad: "v0.10.1", fixed: "v0.12.0", tags: "events",
+		name: "jobset-status", operator: "jobset", module: "sigs.k8s.io/jobset", bad: "v0.10.1", fixed: "v0.12.0", tags: map[string]string{"v0.12.0": "events"},
 		issue: "kubernetes-sigs/jobset#1194", kind: "lost answer", known: "- jobs.batch {", // of jobset-recreate
 		bug: "the error of a failed status update is dropped unless it is a conflict: a JobSet whose last update fails never finishes",
 	},
@@ -36,6 +36,11 @@ var rows = []row{
 		name: "kuberay-pods", operator: "kuberay", module: "github.com/ray-project/kuberay/ray-operator", bad: "v1.2.2", fixed: "v1.3.0",
 		issue: "ray-project/kuberay#715", kind: "stale cache",
 		bug: "the number of pods to create is computed from a cache that lacks the last ones: too many pods start, and some of them are deleted again",
+	},
+	{
+		name: "lws-foreground", operator: "lws", module: "sigs.k8s.io/lws", bad: "v0.6.0", fixed: "v0.7.0", tags: map[string]string{"v0.6.0": "v06"},
+		issue: "kubernetes-sigs/lws#523", kind: "deletion",
+		bug: "the objects of a LeaderWorkerSet that is being deleted in the foreground are created again, as fast as the garbage collector deletes them",
 	},
 	{
 		name: "lws-revision", operator: "lws", module: "sigs.k8s.io/lws", bad: "v0.7.0", issue: "not reported", kind: "crash between two writes",
