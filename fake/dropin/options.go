@@ -59,7 +59,7 @@ func read(args []string) (*servers, error) {
 		return s, fmt.Errorf("unknown command %q for \"kube-apiserver\"", s.without[0])
 	}
 	s.check()
-	s.options = fake.Options{Clock: clock.System{}, Tokens: []auth.Token{}, NoControllers: true, WriteGap: writeGap, CBOR: cbor.Codec{}}
+	s.options = fake.Options{Clock: clock.System{}, Tokens: []auth.Token{}, NoControllers: true, WriteGap: writeGap, CBOR: cbor.Codec{}, Metrics: true}
 	s.readEtcd()
 	s.readAddresses()
 	s.fill(&s.options)

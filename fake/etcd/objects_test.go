@@ -218,3 +218,22 @@ func TestWatchOfObjects(t *testing.T) {
 	is.True(strings.HasPrefix(kv.text(5), "k8s\x00\n\f\n\x02v1\x12\x06Secret"))
 	is.Equal(kv.number(3), int64(srv.Revision()))
 }
+
+// TestNonStructural checks the condition of a definition that only etcd can have: its schema is not structural. The condition goes when
+// the schema is mended.
+func TestNonStructural(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	srv, c := overObjects(t, fake.Options{}, DefaultPrefix)
+	const key = "/registry/apiextensions.k8s.io/customresourcedefinitions/as.b.io"
+	put := func(properties, preserve string) string {
+		c.put(key, `{"kind":"CustomResourceDefinition","apiVersion":"apiextensions.k8s.io/v1beta1","metadata":{"name":"as.b.io"},"spec":{"group":"b.io","version":"v1",`+
+			`"scope":"Cluster","names":{"kind":"A","plural":"as","listKind":"AList","singular":"a"},"preserveUnknownFields":`+preserve+`,"validation":{"openAPIV3Schema":`+properties+`}}}`)
+		return read(t, srv, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/as.b.io")
+	}
+	got := put(`{"type":"object","properties":{"a":{}}}`, "true")
+	is.True(strings.Contains(got, `"reason":"Violations","message":"[spec.preserveUnknownFields: Invalid value: true: must be false, `+
+		`spec.versions[0].schema.openAPIV3Schema.properties[a].type: Required value: must not be empty for specified object fields]"`))
+	got = put(`{"type":"object","properties":{"a":{"type":"string"}}}`, "false")
+	is.True(strings.Contains(got, `"Established"`) && !strings.Contains(got, "NonStructuralSchema"))
+}
