@@ -258,7 +258,7 @@ func (d *definition) compile(v *served, openAPI map[string]any) {
 	if openAPI == nil {
 		return
 	}
-	c := source{d.server.Minor, v.raw}.compile(openAPI)
+	c := source{d.server.Minor, v.raw}.compile(openAPI, d.server.Meta)
 	v.schema, v.root, v.rules = c.schema, c.root, c.rules
 	v.typ = v.schema.TypeOf(d.server.Schema.Named(ObjectMeta))
 }
