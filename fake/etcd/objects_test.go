@@ -168,6 +168,24 @@ func TestOldVersions(t *testing.T) {
 	is.True(strings.Contains(get("/apis/policy/v1/namespaces/default/poddisruptionbudgets/none"), `"reason":"NotFound"`))
 }
 
+// TestOldClaim checks that a claim which an earlier version has stored, with dataSource only, can be written again.
+func TestOldClaim(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	srv, c := overObjects(t, fake.Options{}, DefaultPrefix)
+	c.put("/registry/persistentvolumeclaims/default/a", `{"kind":"PersistentVolumeClaim","apiVersion":"v1","metadata":{"name":"a","namespace":"default","uid":"u"},`+
+		`"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1G"}},"dataSource":{"kind":"PersistentVolumeClaim","name":"b"}}}`)
+	q, err := http.NewRequest("PATCH", srv.URL()+"/api/v1/namespaces/default/persistentvolumeclaims/a", strings.NewReader("{}"))
+	is.NoErr(err)
+	q.Header.Set("Content-Type", "application/merge-patch+json")
+	res, err := srv.Transport().RoundTrip(q)
+	is.NoErr(err)
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	is.NoErr(err)
+	is.True(strings.Contains(string(text), `"dataSourceRef":{"apiGroup":null,"kind":"PersistentVolumeClaim","name":"b"}`))
+}
+
 // TestReplay checks that a server continues with the writes of another store, and names the writes that are not objects.
 func TestReplay(t *testing.T) {
 	t.Parallel()
