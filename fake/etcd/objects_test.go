@@ -252,6 +252,9 @@ func TestNonStructural(t *testing.T) {
 	got := put(`{"type":"object","properties":{"a":{}}}`, "true")
 	is.True(strings.Contains(got, `"reason":"Violations","message":"[spec.preserveUnknownFields: Invalid value: true: must be false, `+
 		`spec.versions[0].schema.openAPIV3Schema.properties[a].type: Required value: must not be empty for specified object fields]"`))
+	load(t, srv, "kind: A\napiVersion: b.io/v1\nmetadata: {name: x}\nunknown: {deep: 1}\n")
+	is.True(strings.Contains(read(t, srv, "/apis/b.io/v1/as/x"), `"unknown":{"deep":1}`)) // preserveUnknownFields
 	got = put(`{"type":"object","properties":{"a":{"type":"string"}}}`, "false")
+	is.True(!strings.Contains(read(t, srv, "/apis/b.io/v1/as/x"), `"unknown"`))
 	is.True(strings.Contains(got, `"Established"`) && !strings.Contains(got, "NonStructuralSchema"))
 }

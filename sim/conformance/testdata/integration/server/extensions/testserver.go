@@ -113,6 +113,7 @@ func start(t Logger, s *TestServer, args []string, storage *storagebackend.Confi
 // completed returns a configuration for tests that connect to etcd: it has only RESTOptionsGetter.
 func completed(etcd *genericoptions.EtcdOptions) apiserver.CompletedConfig {
 	config := apiserver.Config{GenericConfig: genericapiserver.NewRecommendedConfig(apiserver.Codecs)}
+	config.GenericConfig.ExternalAddress = "localhost:443" // Complete ends the program without one
 	config.GenericConfig.RESTOptionsGetter = options.NewCRDRESTOptionsGetter(*etcd, nil, nil)
 	return config.Complete()
 }
