@@ -36,9 +36,9 @@ func New(s Store, c clock.Clock) *Service {
 	return &Service{store: s, clock: c, leases: leases{byID: map[int64]*lease{}, byKey: map[string]int64{}}}
 }
 
-// IsGRPC reports whether a request is one of gRPC.
+// IsGRPC reports whether a request is one of gRPC. Browsers cannot send such a request: they do not use HTTP/2 without TLS.
 func IsGRPC(r *http.Request) bool {
-	return strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc")
+	return r.ProtoMajor == 2 && strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc")
 }
 
 // unary are the methods with one request and one response. Watch and LeaseKeepAlive are streams.
@@ -59,6 +59,10 @@ var unary = map[string]func(*Service, message) (*builder, error){
 
 // ServeHTTP implements http.Handler.
 func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !IsGRPC(r) {
+		http.Error(w, "this is the API of etcd v3, for clients of gRPC over HTTP/2", http.StatusNotImplemented)
+		return
+	}
 	c := NewCall(w, r)
 	c.End(s.serve(r.Context(), c, r.URL.Path))
 }

@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"fmt"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -284,4 +285,17 @@ func FuzzParse(f *testing.F) {
 			_, _ = method(s, m)
 		}
 	})
+}
+
+// TestBrowser checks that a request of a browser, over HTTP/1, has no effect.
+func TestBrowser(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	s := New(NewMemory(), clock.NewManual(clock.Epoch()))
+	w := httptest.NewRecorder()
+	q := httptest.NewRequest("POST", "/etcdserverpb.KV/Put", strings.NewReader(string(Frame(from("a", "1").bytes))))
+	q.Header.Set("Content-Type", "application/grpc")
+	s.ServeHTTP(w, q)
+	is.Equal(w.Code, 501)
+	is.Equal(serve(t, s).get(from("a", "")), "")
 }

@@ -34,7 +34,6 @@ func (f *serveFlags) serveEtcd(srv *fake.Server) (url string, stop func(), err e
 	}
 	service := etcd.New(etcd.NewObjects(srv.Storage(), etcd.DefaultPrefix, cbor.Codec{}), clock.System{})
 	server := &http.Server{Handler: service, ReadHeaderTimeout: time.Minute, Protocols: new(http.Protocols)}
-	server.Protocols.SetHTTP1(true)
 	server.Protocols.SetUnencryptedHTTP2(true)
 	go func() { _ = server.Serve(l) }() // until stop
 	return "http://" + l.Addr().String(), func() { server.Close() }, nil
