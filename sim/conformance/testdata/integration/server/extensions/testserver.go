@@ -7,11 +7,8 @@ import (
 	"os"
 
 	"github.com/spf13/pflag"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver"
 	"k8s.io/apiextensions-apiserver/pkg/cmd/server/options"
 	upstream "k8s.io/apiextensions-apiserver/pkg/cmd/server/testing"
-	genericapiserver "k8s.io/apiserver/pkg/server"
-	genericoptions "k8s.io/apiserver/pkg/server/options"
 	"k8s.io/apiserver/pkg/storage/storagebackend"
 	featuregatetesting "k8s.io/component-base/featuregate/testing"
 
@@ -102,20 +99,11 @@ func start(t Logger, s *TestServer, args []string, storage *storagebackend.Confi
 	s.ClientConfig.ContentType = "" // apiextensions-apiserver does not set it
 	s.ServerOpts.RecommendedOptions.SecureServing.BindPort = server.Port
 	s.ServerOpts.RecommendedOptions.SecureServing.ServerCert.CertKey.CertFile = server.CertFile
-	s.CompletedConfig = completed(s.ServerOpts.RecommendedOptions.Etcd)
 	s.TearDownFn = func() {
 		server.Stop()
 		os.RemoveAll(s.TmpDir)
 	}
 	return nil
-}
-
-// completed returns a configuration for tests that connect to etcd: it has only RESTOptionsGetter.
-func completed(etcd *genericoptions.EtcdOptions) apiserver.CompletedConfig {
-	config := apiserver.Config{GenericConfig: genericapiserver.NewRecommendedConfig(apiserver.Codecs)}
-	config.GenericConfig.ExternalAddress = "localhost:443" // Complete ends the program without one
-	config.GenericConfig.RESTOptionsGetter = options.NewCRDRESTOptionsGetter(*etcd, nil, nil)
-	return config.Complete()
 }
 
 // name returns the name of a test, for logs.
