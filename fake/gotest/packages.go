@@ -9,7 +9,6 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -90,32 +89,6 @@ func (r *run) usesCgo(ctx context.Context, p aPackage) (string, error) {
 		}
 	}
 	return "", nil
-}
-
-// buildFailures collects the names of packages that could not be built, from the output of go test.
-type buildFailures struct {
-	packages []string
-	line     []byte
-}
-
-// buildFailure matches a line of go test, which is a part of an event with -json.
-var buildFailure = regexp.MustCompile(`FAIL(?:\t|\\t)(\S+) \[(?:build|setup) failed\]`)
-
-// Write implements io.Writer.
-func (f *buildFailures) Write(p []byte) (int, error) {
-	for _, b := range p {
-		if b != '\n' {
-			if len(f.line) < 4096 { // longer than any line that counts
-				f.line = append(f.line, b)
-			}
-			continue
-		}
-		if m := buildFailure.FindSubmatch(f.line); m != nil {
-			f.packages = append(f.packages, string(m[1]))
-		}
-		f.line = f.line[:0]
-	}
-	return len(p), nil
 }
 
 // addedName is the name of the file that is added to each package.

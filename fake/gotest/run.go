@@ -23,12 +23,12 @@ type run struct {
 	stdout, stderr io.Writer
 	origin         origin
 	env            environment
-	modFlags       []string      // of go commands, so that the tests may import kubesim
-	work           []string      // environment variables for go commands, in a workspace
-	inside         bool          // the tests import kubesim, which runs etcd and kube-apiserver in their process
-	dir            string        // directory for temporary files
-	assets         string        // directory with kubesim's etcd and kube-apiserver
-	failures       buildFailures // of the last go test
+	modFlags       []string   // of go commands, so that the tests may import kubesim
+	work           []string   // environment variables for go commands, in a workspace
+	inside         bool       // the tests import kubesim, which runs etcd and kube-apiserver in their process
+	dir            string     // directory for temporary files
+	assets         string     // directory with kubesim's etcd and kube-apiserver
+	tests          testOutput // of the last go test
 }
 
 // ErrFailed is returned if tests have failed. go test has already printed the details.
@@ -187,7 +187,7 @@ func (r *run) finish(ctx context.Context, failed error, list []aPackage, real []
 		return err
 	}
 	real = append(real, unbuilt...)
-	if explained += len(unbuilt); explained > 0 && !unexplained && len(unbuilt) == len(r.failures.packages) {
+	if explained += len(unbuilt); explained > 0 && !unexplained && len(unbuilt) == len(r.tests.unbuilt) {
 		failed = nil
 	}
 	if len(real) == 0 {
@@ -199,7 +199,7 @@ func (r *run) finish(ctx context.Context, failed error, list []aPackage, real []
 // withoutCgo returns the packages in list that could not be built and use cgo. It prints why they run in real time.
 func (r *run) withoutCgo(ctx context.Context, list []aPackage) (unbuilt []string, err error) {
 	for _, p := range list {
-		if !slices.Contains(r.failures.packages, p.ImportPath) || r.o.Cluster != nil {
+		if !slices.Contains(r.tests.unbuilt, p.ImportPath) || r.o.Cluster != nil {
 			continue
 		}
 		dependency, err := r.usesCgo(ctx, p)
@@ -237,11 +237,12 @@ func (r *run) goTest(ctx context.Context, args, env []string) error {
 	args, env = append(flags, args...), slices.Concat(env, variables)
 	cmd := exec.CommandContext(ctx, "go", append(r.in("test"), args...)...)
 	cmd.Env = slices.Concat(os.Environ(), r.work, env)
-	r.failures = buildFailures{}
-	cmd.Stdout, cmd.Stderr = io.MultiWriter(r.stdout, &r.failures), r.stderr
+	r.tests = testOutput{}
+	cmd.Stdout, cmd.Stderr = io.MultiWriter(r.stdout, &r.tests), r.stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
 	err := cmd.Run()
+	r.tests.explain(r.stderr)
 	if errors.As(err, new(*exec.ExitError)) {
 		return ErrFailed
 	}

@@ -187,6 +187,24 @@ func TestSwarm(t *testing.T) {
 	is.Equal(err, ErrFailed)
 }
 
+// A flag that go test passes to the tests, and that they do not define, is named at the end.
+func TestUndefinedFlag(t *testing.T) {
+	is := is.New(t)
+	for _, text := range []string{
+		"flag provided but not defined: -updte\nUsage of /tmp/b001/a.test:\nexit status 2\nFAIL\texample.com/a\t0.01s\n",
+		`{"Time":"2030-01-31T00:00:00Z","Action":"output","Package":"example.com/a","Output":"flag provided but not defined: -updte\n"}` + "\n",
+	} {
+		var o testOutput
+		for _, part := range strings.SplitAfter(text+text, " ") { // written in parts, by two packages
+			_, err := o.Write([]byte(part))
+			is.NoErr(err)
+		}
+		var errs bytes.Buffer
+		o.explain(&errs)
+		is.Equal(errs.String(), "kubesim gotest: neither kubesim gotest nor go test has the flag -updte, and not all of the tests define it; see kubesim gotest --help\n")
+	}
+}
+
 func TestFailures(t *testing.T) {
 	is := is.New(t)
 	is.Equal(failures("=== RUN TestA\n--- FAIL: TestA (0.00s)\n    --- FAIL: TestA/b (0.00s)\n  \x1b[38;5;9m[FAIL]\x1b[0m \x1b[0mThe web app \x1b[38;5;9m\x1b[1m[It] runs\x1b[0m\n"+
