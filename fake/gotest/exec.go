@@ -17,6 +17,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/kubesim/kubesim/fake/dropin"
 )
 
 // ExecCommand is the hidden kubesim command that runs a test binary for go test.
@@ -29,6 +31,9 @@ const (
 	repeatVariable  = "KUBESIM_GOTEST_REPEAT"  // the number of seeds
 	timeoutVariable = "KUBESIM_GOTEST_TIMEOUT" // -timeout for each seed
 )
+
+// failuresVariable names a directory for the failures of oracles in real time. Each test binary replaces it by a file.
+const failuresVariable = dropin.FailuresVariable
 
 // recordsDir is the directory for records, relative to that of the run.
 const recordsDir = "records"

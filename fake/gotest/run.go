@@ -47,10 +47,10 @@ func Run(ctx context.Context, o *Options, release string, stdout, stderr io.Writ
 	if r.assets, err = dropin.Folder(""); err != nil {
 		return err
 	}
-	if o.Real {
+	if o.Real && !hasOracles() {
 		return r.inRealTime(ctx, nil)
 	}
-	if r.origin, err = findOrigin(o.Source, release); err != nil {
+	if r.origin, err = findOrigin(o.Source, release); err != nil && !o.Real {
 		return err
 	}
 	if r.dir = o.Keep; r.dir == "" {
@@ -67,6 +67,9 @@ func Run(ctx context.Context, o *Options, release string, stdout, stderr io.Writ
 	}
 	if err := r.environment(ctx); err != nil {
 		return err
+	}
+	if o.Real {
+		return r.inRealTime(ctx, nil)
 	}
 	if r.env.GOOS != "linux" && o.Cluster != nil {
 		return errors.New("--cluster needs virtual time, which needs Linux")
@@ -223,7 +226,29 @@ func (r *run) inRealTime(ctx context.Context, packages []string) error {
 	if r.o.tags != "" {
 		args = append([]string{"-tags=" + r.o.tags}, args...)
 	}
-	return r.goTest(ctx, args, []string{"KUBEBUILDER_ASSETS=" + r.assets})
+	env := []string{"KUBEBUILDER_ASSETS=" + r.assets}
+	if hasOracles() {
+		path, err := r.observed(ctx)
+		if err != nil {
+			return err
+		}
+		args, env = append([]string{"-overlay=" + path}, args...), append(env, failuresVariable+"="+r.dir)
+	}
+	return r.goTest(ctx, args, env)
+}
+
+// observed writes an overlay with which tests and specs fail in real time if an oracle does. It returns the path of the overlay.
+func (r *run) observed(ctx context.Context) (string, error) {
+	list, err := r.packages(ctx)
+	if err != nil {
+		return "", err
+	}
+	var over overlay
+	if err := errors.Join(over.patchTesting(r.env.GOROOT, r.dir), over.registerReal(list, r.dir)); err != nil {
+		return "", err
+	}
+	path := filepath.Join(r.dir, "overlay-real.json")
+	return path, over.write(path)
 }
 
 // goTest runs go test with additional environment variables.

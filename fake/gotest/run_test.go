@@ -15,10 +15,15 @@ import (
 	"time"
 
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/fake/gotest/inside"
 )
 
-// TestMain also acts as the program that go test runs for each test binary.
+// TestMain also acts as the program that go test runs for each test binary, and as the programs that tests start in real time.
 func TestMain(m *testing.M) {
+	if program := inside.Program(os.Args[0]); program != nil {
+		os.Exit(program(os.Args[1:], os.Stdout, os.Stderr, nil))
+	}
 	if len(os.Args) > 1 && os.Args[1] == ExecCommand {
 		code, err := Exec(os.Args[2:])
 		if err != nil {
@@ -94,6 +99,19 @@ func TestOracles(t *testing.T) {
 	is.True(strings.Contains(stdout, "kubesim: not at rest: there are still writes after 10m0s"))
 	is.True(strings.Contains(stdout, "--- FAIL: TestRestless ("))
 	is.True(strings.Contains(stdout, "--- PASS: TestWarning ("))
+}
+
+// In real time, when the servers are other processes, a failure of an oracle also fails the test that ran.
+func TestOraclesInRealTime(t *testing.T) {
+	is := is.New(t)
+	t.Setenv("KUBESIM_FAIL_ON_WARNING", "true")
+	t.Setenv("KUBESIM_GOTEST_TIME", "real") // for TestMain of the tests
+	stdout, stderr, err := virtually(t, "plain", "--real", "-v", "-run=Warning")
+	t.Log(stdout + stderr)
+	is.Equal(err, ErrFailed)
+	is.True(strings.Contains(stdout, `a warning to Go-http-client/1.1 about create configmaps default/c: unknown field "dada"`))
+	is.True(strings.Contains(stdout, "--- FAIL: TestWarning ("))
+	is.True(strings.Contains(stdout, "--- PASS: TestAfterWarning ("))
 }
 
 // Several packages of a workspace, whose modules import each other, write one coverage profile and events in JSON.

@@ -267,7 +267,7 @@ func serve(t *testing.T) (do func(method, path, body string) *http.Response) {
 		{"etcd", "--data-dir=" + t.TempDir(), "--listen-client-urls=" + etcd},
 		{"kube-apiserver", "--etcd-servers=" + etcd, "--secure-port=" + port, "--token-auth-file=" + tokens},
 	} {
-		cmd := exec.Command("/nowhere/"+args[0], args[1:]...)
+		cmd := exec.Command(filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), args[0]), args[1:]...)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
