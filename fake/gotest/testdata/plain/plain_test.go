@@ -14,6 +14,8 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime/pprof"
+	"runtime/trace"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -65,6 +67,24 @@ func TestMonotone(t *testing.T) {
 		})
 	}
 	wait.Wait()
+}
+
+// Profiles and traces do not keep time from passing.
+func TestProfile(t *testing.T) {
+	for _, d := range []time.Duration{30 * time.Second, time.Minute} {
+		if err := pprof.StartCPUProfile(io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		time.Sleep(d)
+		about(t, time.Since(start), d)
+		pprof.StopCPUProfile()
+		if err := trace.Start(io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(d)
+		trace.Stop()
+	}
 }
 
 // A goroutine that computes does not keep time from passing.
