@@ -188,6 +188,17 @@ func TestRepeat(t *testing.T) {
 	is.Equal(err, ErrFailed)
 }
 
+// In a seeded run, packets have different delays. Without a seed, the request that is sent first arrives first.
+func TestDelays(t *testing.T) {
+	is := is.New(t)
+	stdout, _, err := virtually(t, "draws", "-run=TestOvertaken", "--repeat=20")
+	is.Equal(err, ErrFailed)
+	m := regexp.MustCompile(`(\d+) of 20 seeds: TestOvertaken\n`).FindStringSubmatch(stdout)
+	is.True(m != nil && m[1] != "20")
+	_, _, err = virtually(t, "draws", "-run=TestOvertaken", "-count=20")
+	is.NoErr(err)
+}
+
 // With random faults, kubesim gotest reports the smallest plan under which the test fails, and that plan makes it fail again.
 func TestSwarm(t *testing.T) {
 	is := is.New(t)
