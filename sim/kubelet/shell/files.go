@@ -199,7 +199,7 @@ func stat(p *process, args []string) (code int) {
 // statDirectives removes the directives that stat implements from a format.
 var statDirectives = strings.NewReplacer("%a", "", "%g", "", "%n", "", "%s", "", "%u", "")
 
-// owner returns the user id and the group id of a file. The process owns the files that it has written. All other files are root's.
+// owner returns the user id and the group id of a file. The process owns the files that it has written. Root owns all other files.
 // Files in volumes have the pod's fsGroup.
 func (p *process) owner(name string) (user, group int64) {
 	if _, written := p.files[p.path(name)]; written {
