@@ -45,9 +45,10 @@ func (p plane) check() error {
 
 // branch is a log of operations. The first n of them have been executed.
 type branch struct {
-	id  int
-	log []scenario.Op
-	n   int
+	id   int
+	log  []scenario.Op
+	n    int
+	kept checkpoints
 }
 
 func (b *branch) name() string { return strconv.Itoa(b.id) }
