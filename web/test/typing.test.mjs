@@ -66,7 +66,7 @@ function everyday(lines) {
 
 test('after 2,000 lines an undo executes few of them again, and so does the one after it', async () => {
   const { context, page, faults } = await it.open({}, it.host.url + everyday(2000))
-  page.setDefaultTimeout(120_000)
+  context.setDefaultTimeout(120_000)
   await ready(page)
   await page.evaluate(() => { // of the engine's answers, what they say of the lines that were executed again
     globalThis.replayed = []
