@@ -78,10 +78,23 @@ export async function takeLesson(page, id) {
   await page.locator(`.guide[data-lesson="${id}"] .dots`).waitFor()
 }
 
+// stops counts the stops of Tab between the focus and what matches a selector, or returns 0 if it does not find both.
+const stops = ([selector, back]) => {
+  const within = document.querySelector('dialog[open]') ?? document
+  const all = [...within.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex]')]
+    .filter(e => e.tabIndex >= 0 && !e.disabled && e.getClientRects().length > 0 && (e.type !== 'radio' || e.checked || e === e.closest('fieldset')?.querySelector('input')))
+  const [from, matches] = [all.indexOf(document.activeElement), e => e.matches(selector)]
+  const to = back ? all.slice(0, Math.max(from, 0)).findLastIndex(matches) : from + 1 + all.slice(from + 1).findIndex(matches)
+  return from < 0 || to < 0 ? 0 : Math.abs(to - from)
+}
+
 /** tabTo presses Tab (or another key) until what has the focus matches a selector; nothing but the keyboard is used. */
 export async function tabTo(page, selector, key = 'Tab') {
+  const focused = () => page.evaluate(s => document.activeElement?.matches(s) ?? false, selector)
+  if (await focused()) return
+  for (let n = await page.evaluate(stops, [selector, key !== 'Tab']); n > 1; n--) await page.keyboard.press(key) // most of the way without looking
   for (let i = 0; i < 120; i++) {
-    if (await page.evaluate(s => document.activeElement?.matches(s) ?? false, selector)) return
+    if (await focused()) return
     await page.keyboard.press(key)
   }
   throw new Error(`${selector} cannot be reached with ${key}`)

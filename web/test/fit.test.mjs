@@ -22,6 +22,8 @@ for (const [name, viewport] of [['a laptop', { width: 1280, height: 720 }], ['a 
     await says(page, /Running/)
     await inView(page, page.locator('.entry').last(), 'the answer')
     await inView(page, page.locator('#command'), 'the command line')
+    const rows = await page.evaluate(() => new Set([...document.querySelectorAll('.bar nav > *')].map(part => Math.round(part.getBoundingClientRect().bottom / 16))).size)
+    assert.equal(rows, 1, 'the parts of the bar are in one row')
     if (viewport.width > 900) {
       await inView(page, page.locator('.timeline'), 'the timeline')
       assert.equal(await page.evaluate(() => document.documentElement.scrollHeight <= innerHeight), true, 'the page scrolls')

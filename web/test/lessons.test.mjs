@@ -34,15 +34,10 @@ let opened = null // a learner takes lesson after lesson in one page; a lesson t
 
 for (const id of lessons) {
   test(`lesson ${id}, by keyboard`, async () => {
+    const goOn = opened !== null
     const { page, faults } = opened ?? await it.open()
     opened = null
-    await ready(page)
-    await tabTo(page, '.bar nav button')
-    await page.keyboard.press('Enter')
-    await page.locator('dialog .catalogue').waitFor()
-    for (let i = 0; i <= lessons.indexOf(id); i++) await tabToNext(page)
-    await page.keyboard.press('Enter')
-    await page.locator('dialog').waitFor({ state: 'detached' })
+    await choose(page, id, goOn)
     await page.locator(`.guide[data-lesson="${id}"]`).waitFor({ timeout: 30_000 })
     for (const { asks, solution } of steps(id)) {
       if (asks) await answer(page)
@@ -56,6 +51,22 @@ for (const id of lessons) {
     assert.deepEqual(faults, [])
     opened = { page, faults }
   })
+}
+
+// choose goes to a lesson: from the end of the one before it, or on the map.
+async function choose(page, id, goOn) {
+  if (goOn) {
+    await tabTo(page, '.done .primary', 'Shift+Tab')
+    await page.keyboard.press('Enter')
+    return
+  }
+  await ready(page)
+  await tabTo(page, '.bar nav button')
+  await page.keyboard.press('Enter')
+  await page.locator('dialog .catalogue').waitFor()
+  for (let i = 0; i <= lessons.indexOf(id); i++) await tabToNext(page)
+  await page.keyboard.press('Enter')
+  await page.locator('dialog').waitFor({ state: 'detached' })
 }
 
 // live is a line of a solution with the values that the page shows: in the text of the step, or in its hints.

@@ -73,3 +73,13 @@ test('kubectl port-forward leads curl to a pod', async () => {
   assert.deepEqual(faults, [])
   await context.close()
 })
+
+test('a template of Go brings the larger engine, with the world as it was', async () => {
+  const { context, page, faults } = await it.open()
+  await freePlay(page)
+  await type(page, 'kubectl create configmap paint --from-literal=color=red')
+  await type(page, `kubectl get configmaps -o go-template='{{range .items}}{{if eq .metadata.name "paint"}}{{.data.color}}!{{end}}{{end}}'`)
+  await says(page, /red!/)
+  assert.deepEqual(faults, [])
+  await context.close()
+})

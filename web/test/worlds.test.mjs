@@ -214,7 +214,7 @@ test('everything on the first screen is reached with the keyboard, and a lesson 
   await ready(page)
   await tabTo(page, '.guide .primary')
   await page.keyboard.press('Enter')
-  await page.locator('.guide .dots').waitFor()
+  await page.locator('.guide[data-lesson="pod"] .dots').waitFor() // the first of the list
   await page.locator('body').press('?')
   await closeDialog(page)
   await context.close()

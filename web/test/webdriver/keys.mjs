@@ -1,7 +1,7 @@
 // Keys and the mouse as WebDriver's actions (https://www.w3.org/TR/webdriver2/#actions).
 
 const keys = {
-  Escape: '\uE00C', Enter: '\uE007', Tab: '\uE004', Home: '\uE011', ArrowLeft: '\uE012', ArrowUp: '\uE013', ArrowRight: '\uE014',
+  Escape: '\uE00C', Enter: '\uE007', Tab: '\uE004', Home: '\uE011', ArrowLeft: '\uE012', ArrowUp: '\uE013', ArrowRight: '\uE014', ArrowDown: '\uE015', End: '\uE010',
   Shift: '\uE008', Control: '\uE009',
 }
 

@@ -56,6 +56,7 @@ class Page {
   goForward() { return this.travel('forward') }
   title() { return this.evaluate(() => document.title) }
   locator(css, options = {}) { return new Locator(this, []).locator(css, options) }
+  waitForTimeout(ms) { return pause(ms) }
   perform(action) { return this.session.send('perform', { actions: [action] }) }
   evaluate(what, arg) { return this.call(typeof what === 'function' ? what : `() => { ${what} }`, [arg]) }
   ask(what, args) { return this.call(what.name, args) }
