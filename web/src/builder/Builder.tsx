@@ -1,5 +1,5 @@
-// Builder is where somebody writes a lesson: its YAML at one side, and at the other what a learner sees, or what is wrong. The engine
-// reads it and takes it with its own solutions whenever typing pauses. A chunk of its own.
+// Builder is the editor of the user's own lessons: the YAML on one side, and on the other the preview for learners or the problems. When
+// typing pauses, the engine reads the lesson and runs its solutions. The builder is a chunk of its own.
 import { useEffect, useState } from 'preact/hooks'
 import type { Editor } from '../editor/editor'
 import { TextEditor } from '../editor/TextEditor'
@@ -16,13 +16,13 @@ import { Preview } from './Preview'
 import { conditions, inWords, templates } from './reference'
 
 const words = text.builder
-const pause = 300 // ms without a key after which the engine reads the lesson
+const pause = 300 // ms without a key press, after which the engine reads the lesson
 
 export default function Builder() {
   const [content, setContent] = useState(() => draftToEdit() || example)
-  const [round, setRound] = useState(0) // counts how often the example was taken again
+  const [round, setRound] = useState(0) // counts the resets of the editor, by a template or the example
   const [link, setLink] = useState('')
-  const mine = draftToEdit() === myDraft() // a stranger's lesson does not take the place of one's own before it is used
+  const mine = draftToEdit() === myDraft() // a lesson from a link replaces the user's own draft only when it is used
   const told = useRehearsal(content)
   const problems = told ? problemsOf(content, told) : []
 
@@ -82,7 +82,7 @@ export default function Builder() {
   )
 }
 
-// useRehearsal asks the engine what it thinks of a lesson; null: it has not said yet.
+// useRehearsal returns the engine's check of a lesson, or null before the first answer.
 function useRehearsal(own: string): Rehearsal | null {
   const [told, setTold] = useState<Rehearsal | null>(null)
   useEffect(() => {
@@ -102,7 +102,7 @@ function useRehearsal(own: string): Rehearsal | null {
 
 const chinese = () => language.value === 'zh-CN'
 
-// Templates is the choice of a lesson to begin with.
+// Templates is the menu of lessons to start from.
 function Templates({ onChoose }: { onChoose(lesson: string): void }) {
   return (
     <select aria-label={inWords[language.value].templates} value="" onChange={event => {
@@ -116,9 +116,9 @@ function Templates({ onChoose }: { onChoose(lesson: string): void }) {
 }
 
 interface Suggested { text: string; detail: string; instead: number }
-const most = 8 // suggestions
+const most = 8 // suggestions that are shown
 
-// Suggestions are what can be put at the cursor: the next word of a condition, or the rest of a line.
+// Suggestions lists what can be inserted at the cursor: the next word of a condition, or the rest of a command.
 function Suggestions({ content, editor }: { content: string; editor: Editor | null }) {
   const [told, setTold] = useState<Suggested[]>([])
   useEffect(() => {
@@ -153,7 +153,7 @@ async function suggested(before: string): Promise<Suggested[]> {
   return (items ?? []).map(item => ({ ...item, instead: typed.length - from }))
 }
 
-// Reference lists conditions; a click puts one at the cursor.
+// Reference lists the forms of conditions. A click inserts one at the cursor.
 function Reference({ editor }: { editor: Editor | null }) {
   const said = inWords[language.value]
   return (

@@ -8,8 +8,8 @@ import { text } from '../text'
 import { elapsed } from '../timeline/elapsed'
 
 const words = text.console
-const soon = 10_000 // ms until something is due that is worth a word
-const long = 600 // ms until a line is worth one
+const soon = 10_000 // ms: timers that are due later are not announced
+const long = 600 // ms: lines that take less time are not announced
 
 export function Foot() {
   const work = running.value

@@ -1,4 +1,4 @@
-// Transcript is what was run and what came of it: the line, the HTTP it sent, the answer's first lines.
+// Transcript shows the lines that were run with their results: the requests that they sent, and the first lines of the answers.
 import { signal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
@@ -10,10 +10,10 @@ import { text } from '../text'
 import { afterDrawing } from '../ui/draw'
 import { Foot } from './Foot'
 
-const most = 60 // entries that are drawn, unless somebody asks for all
-const least = 40 // when there are more, all but so many go at once: without the first one the browser works out the style of all again
+const most = 60 // the most entries that are drawn, unless the user asks for all
+const least = 40 // entries that stay when there are more than most: removing the first entry restyles all others, so many are removed at once
 
-/** begin is the first entry to draw, where before is the id of the one that was the first. */
+/** begin returns the index of the first entry to draw. before is the id of the entry that was drawn first last time. */
 export function begin(entries: readonly Pick<Entry, 'id'>[], before: number): number {
   const at = entries.findIndex(({ id }) => id >= before)
   const drawn = at < 0 ? 0 : entries.length - at
@@ -58,7 +58,7 @@ function Starters() {
   )
 }
 
-// drawn is an entry as it was drawn before: it is never changed but for being undone, and there are hundreds.
+// kept caches the drawn entries. An entry never changes, except that it can be undone, and there are hundreds of entries.
 const kept = new WeakMap<Entry, { undone: boolean; item: JSX.Element }>()
 
 function drawn(entry: Entry, undone: boolean): JSX.Element {
@@ -87,14 +87,14 @@ function Item({ entry, undone }: { entry: Entry; undone: boolean }) {
   )
 }
 
-// prompted are lines of a shell: what they print is shown as it is, its columns below each other.
+// prompted matches lines of a shell. Their output is shown unchanged, in a monospaced font, to keep its columns aligned.
 const prompted = /^[!? ]*(?:kubectl|k|curl|cat|echo)\b/
-const indent = 3 // of every line of a transcript
+const indent = 3 // spaces before each line of a transcript
 
 const exchanged = /^(\S+) (GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) (\S+) → (?:(\d+) )?(.*)$/
 const told = /^(\S+) ◀ (.*)$/
 
-// Said is one line of the engine's answer. A request opens its frame; an event shows which watch was told.
+// Said is one line of the engine's answer. A click on a request selects its frame; an event shows the watch that received it.
 function Said({ said, entry }: { said: string; entry: Entry }) {
   const request = exchanged.exec(said)
   if (request) {

@@ -1,16 +1,17 @@
-// TextEditor is a plain text area that becomes an editor with colours when that chunk has come. Lines with problems are marked.
+// TextEditor is a plain text area until the chunk of the editor is loaded, then an editor with syntax colours. Lines with problems are
+// marked.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Editor } from './editor'
 import type { Complaint } from './locate'
 
 interface Props {
-  /** value is what it begins with. */
+  /** value is the initial content. */
   value: string
   label: string
   problems: Complaint[]
   onChange(content: string): void
   onSubmit(): void
-  /** onEditor receives the editor when it is there. */
+  /** onEditor receives the editor when it is loaded. */
   onEditor?(editor: Editor): void
 }
 
