@@ -1,5 +1,4 @@
-// Opener is the first thing that somebody sees: what this is, why anybody should care, what it is checked against, and, beside
-// the recording that plays, what is happening in it.
+// Opener is the first screen: what the project is, why it is useful, how it is verified, and captions for the recording that plays.
 import { manifest } from '../engine/files'
 import { dialog } from '../state/page'
 import { ready } from '../state/session'
@@ -11,9 +10,9 @@ import { nextLesson } from './progress'
 const Story = later(() => import('./Story'))
 
 const words = text.opener
-const first = 'first' // the lesson to begin with, until the list of lessons is there
+const first = 'first' // the lesson to start with while the list of lessons is not loaded
 
-// begin takes the first lesson that is not done yet.
+// begin opens the first lesson that is not done.
 function begin(): void {
   const next = nextLesson('')
   if (next) next.start()

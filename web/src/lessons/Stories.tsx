@@ -1,4 +1,5 @@
-// Stories is the gallery of bugs that really happened: scenarios that the page plays with their captions, and patterns that avoid them.
+// Stories is the gallery of bugs that occurred in real projects: scenarios that the page plays with their captions, and patterns that avoid
+// such bugs.
 import { useEffect, useState } from 'preact/hooks'
 import { language } from '../language'
 import { notice } from '../state/page'
