@@ -1,4 +1,4 @@
-// Courses is the dialog of courses: the one that the learner takes, a form to make one, and the check of a learner's code.
+// Courses is the dialog of courses: the course that the learner takes, a form to create one, and the check of a learner's code.
 import { useEffect, useState } from 'preact/hooks'
 import { myDraft } from '../lessons/draft'
 import { catalogue } from '../lessons/progress'

@@ -1,5 +1,5 @@
-// Hem is the edge of the curtain: it is drawn, with the pointer or the arrow keys, to the revision before which the store is to
-// forget. Letting go, or Enter, runs compact.
+// Hem is the handle at the edge of the compacted history. Dragging it, or the arrow keys, select the revision to compact up to. Releasing
+// it, or Enter, runs compact.
 import { useSignal } from '@preact/signals'
 import { live } from '../state/player'
 import { ready, run } from '../state/session'
@@ -9,20 +9,20 @@ import type { Layout } from './layout'
 
 const words = text.timeline
 
-/** revisionAt is the revision at a place of the axis of revisions: that of the column on the left of it, at most the newest. */
+/** revisionAt returns the revision of the column at x or the nearest one left of it, but no revision after newest. */
 export function revisionAt({ columns }: Layout, x: number, newest: number): number {
   const found = columns.findLast(column => column.x <= x)
   return Math.min(found?.key ?? 0, newest)
 }
 
-/** stepped is the next revision to the left or right of one that the axis shows. */
+/** stepped returns the next revision to the left or right of from among the columns. */
 export function stepped({ columns }: Layout, from: number, by: 1 | -1, newest: number): number {
   const next = by > 0 ? columns.find(column => column.key > from) : columns.findLast(column => column.key < from)
   return Math.min(next?.key ?? from, newest)
 }
 
 export function Hem({ shown, plan, height }: { shown: Picture; plan: Layout; height: number }) {
-  const drawn = useSignal(0) // the revision that it is drawn to; 0: it hangs where it is
+  const drawn = useSignal(0) // the selected revision, or 0 if none is selected
   if (plan.axis === 'time' || !live.value || !ready.value || plan.columns.length === 0) return null
   const at = drawn.value || shown.compacted
   const x = at ? plan.at(at) + 13 : 6

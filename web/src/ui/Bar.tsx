@@ -1,4 +1,4 @@
-// Bar is the top of the page: its name, the engine's state in numbers, and the ways to lessons, sharing and keys.
+// Bar is the top of the page: title, the engine's state, and buttons for lessons, stories, sharing and keys.
 import { expected, manifest, received } from '../engine/files'
 import { choose, language, languages, type Language } from '../language'
 import { readCatalogue } from '../lessons/progress'
@@ -31,8 +31,8 @@ export function Bar() {
   )
 }
 
-// change speaks another language: the page at once, the lessons when the engine has been told. The focus stays on the choice, which
-// has been drawn anew.
+// change switches the language: the page at once, the lessons after the engine's answer. The focus returns to the menu, which has been
+// rendered again.
 async function change(next: Language): Promise<void> {
   try {
     await choose(next)
@@ -45,7 +45,7 @@ async function change(next: Language): Promise<void> {
   }
 }
 
-// Progress is determinate: the size of the engine is known since the page was built.
+// Progress shows how much of the engine has arrived. Its total size is known at build time.
 function Progress() {
   const now = status.value
   if (!manifest) return <p class="engine bad">{text.engine.missing}</p>

@@ -1,4 +1,4 @@
-// The dialogs, in a chunk of their own: the map of the lessons, sharing, the list of keys, situations, and the builder.
+// The dialogs, in a chunk of their own: the lessons, stories, sharing, the list of keys, situations, the builder, and courses.
 import { bring, situations } from '../actors/situations'
 import type { Frame } from '../engine/protocol'
 import { Lessons } from '../lessons/Lessons'
@@ -52,7 +52,7 @@ function Keys() {
 }
 
 const sample: Frame = { n: 0, vt: 0, rv: '0', lane: '', kind: '', text: '' }
-// marks are the kinds of the legend, with the part of a frame that its shape needs.
+// marks are the kinds in the legend, each with the fields of a frame that its shape needs.
 const marks: [kind: string, more?: Partial<Frame>][] = [
   ['http.req'], ['http.res', { code: 201 }], ['store.commit'], ['cache.apply'], ['watch.event', { verb: 'ADDED' }], ['watch.bookmark'],
   ['watch.close'], ['reconcile', { text: 'writes 2' }], ['store.compact'], ['fault'],
@@ -67,7 +67,7 @@ function Situations() {
   )
 }
 
-// chooseSituation brings the situation of a key about.
+// chooseSituation runs the situation of a key.
 function chooseSituation(key: string): void {
   const situation = situations.find(one => one.key === key)
   if (!situation) return
@@ -75,7 +75,7 @@ function chooseSituation(key: string): void {
   void bring(situation)
 }
 
-/** SituationList is the situations as cards, in their dialog and beside free play. */
+/** SituationList lists the situations, in their dialog and in the guide of free play. */
 export function SituationList() {
   return (
     <ul class="catalogue">
