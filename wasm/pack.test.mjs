@@ -1,4 +1,4 @@
-// node --test wasm/pack.test.mjs: what is packed becomes the same bytes again, and what is damaged is refused.
+// node --test wasm/pack.test.mjs: unpacking restores the packed bytes, and damaged files are refused.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { signedOf, unsignedOf } from './leb.mjs'
@@ -13,7 +13,7 @@ const list = (items) => [unsignedOf(items.length), ...items]
 const sized = (bytes) => Buffer.concat([unsignedOf(bytes.length), bytes])
 const wasm = (...sections) => Buffer.concat([Buffer.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]), ...sections])
 
-// goBody is a function as Go writes it: a switch to resume at, calls with the address that they return to, and a jump.
+// goBody returns a function in the form that Go writes: a switch to resume at, calls with their return addresses, and a jump.
 function goBody(index, calls) {
   const parts = [[1, 1, 0x7f, 0x02, 0x40, 0x03, 0x40]]
   for (let n = 0; n <= calls; n++) parts.push([0x02, 0x40])
@@ -40,7 +40,7 @@ test('what Go writes becomes the same again, and much smaller than it was', () =
   const file = goFile(900)
   const packed = pack(file)
   assert.deepEqual(unpack(packed), file)
-  const code = file.length - 160000 // the data is as large as before, and compresses better
+  const code = file.length - 160000 // the data does not get smaller before compression
   assert.ok(packed.length - 160000 < code / 4, `${packed.length} of ${file.length} bytes`)
 })
 
@@ -56,7 +56,7 @@ test('it may come in pieces of any size', () => {
   }
 })
 
-// random returns numbers below n, the same in each run.
+// random returns a generator of numbers below n, which are the same in each run.
 function random(seed) {
   let state = seed
   return (n) => {
@@ -65,8 +65,8 @@ function random(seed) {
   }
 }
 
-// A body of all that there is: instructions with their operands, numbers (its size, too) with more bytes than they need, blocks
-// that are not closed, and bytes that are no instruction at all.
+// anyBody returns a body of arbitrary contents: instructions with operands, numbers that are longer than necessary, unclosed blocks, and
+// bytes that are not instructions.
 function anyBody(any, index) {
   const parts = [[0]]
   const pick = [

@@ -4,8 +4,8 @@
 //	store      ■──■──■          the newest commit
 //	replica/1  │  ○──○          the newest commit applied to its cache
 //	watch/w    ╞══●  b          the newest event or bookmark
-// client/x   ▸     ✕          the newest revision in its answers
-// controller/c  ↻             the revision that it knew at its last reconcile
+//	client/x   ▸     ✕          the newest revision in its answers
+//	controller/c  ↻             the revision that it knew at its last reconcile
 import type { Frame } from '../engine/protocol'
 
 export type LaneKind = 'store' | 'replica' | 'watch' | 'client' | 'controller'
