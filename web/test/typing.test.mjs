@@ -1,4 +1,4 @@
-// What people type at a prompt: here-documents, clear, edit, Ctrl+C; and what a reload brings back.
+// Input at the prompt: here-documents, clear, edit, Ctrl+C; and the state after a reload.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { freePlay, ready, says, type } from './browser.mjs'
@@ -15,7 +15,7 @@ async function enter(page, line) {
 test('a here-document is typed line by line, kubectl edit opens the editor, Ctrl+C ends a watch, clear clears', async () => {
   const { context, page, faults } = await it.open()
   await freePlay(page)
-  await page.evaluate(lines => { // typed faster than the page is drawn
+  await page.evaluate(lines => { // faster than the page is rendered
     const input = document.getElementById('command')
     for (const line of lines) {
       input.value += line
@@ -42,7 +42,7 @@ test('a here-document is typed line by line, kubectl edit opens the editor, Ctrl
   await context.close()
 })
 
-test('lines that are typed without a pause are all there after a reload', async () => {
+test('lines that are typed without a pause are all present after a reload', async () => {
   const { context, page, faults } = await it.open()
   await ready(page)
   await page.locator('#command').focus()
@@ -55,7 +55,7 @@ test('lines that are typed without a pause are all there after a reload', async 
   await context.close()
 })
 
-test('progress is not forgotten by one click', async () => {
+test('the progress is not deleted by a single click', async () => {
   const { context, page } = await it.open()
   await ready(page)
   await page.locator('.bar nav button', { hasText: 'Lessons' }).click()
