@@ -33,7 +33,7 @@ export function pack(bytes) {
   return packed
 }
 
-/** wrap returns a packed file of the same size, in no time. */
+/** wrap returns a packed file of nearly the same size, without the time that pack takes. */
 export const wrap = (bytes) => file([asItIs(bytes, 0, bytes.length)])
 
 const file = (records) => Buffer.concat([Buffer.from(magic), ...records, record(kind.end, Buffer.alloc(0), 0)])
