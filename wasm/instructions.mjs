@@ -13,7 +13,7 @@ export class Strange extends Error {}
 
 const most = 200 // shapes, so that enough symbols are left for idioms
 
-/** Shapes assigns numbers to shapes. opens is the number of blocks that the bytes of a shape open less those that they close. */
+/** Shapes assigns numbers to shapes. opens is the number of blocks that the bytes of a shape open less the number that they close. */
 export class Shapes {
   list = []
   numbers = new Map()

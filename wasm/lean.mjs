@@ -6,7 +6,7 @@
 //     may interrupt it. Only the text of a traceback needs the first three, and there are no signals. Without them a traceback
 //     shows "?" for functions outside the runtime.
 //
-// Of the runtime's tables (runtime/symtab.go: pcHeader and _func, of Go 1.20 and later) it keeps the parts that the garbage collector
+// It keeps the parts of the runtime's tables (runtime/symtab.go: pcHeader and _func, of Go 1.20 and later) that the garbage collector
 // and stack growth need, and the names of the runtime's own functions, which the runtime looks up. If the tables are not found, only
 // the segments are merged.
 

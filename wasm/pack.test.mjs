@@ -65,9 +65,9 @@ function random(seed) {
   }
 }
 
-// anyBody returns a body of arbitrary contents: instructions with operands, numbers that are longer than necessary, unclosed blocks, and
-// bytes that are not instructions.
-function anyBody(any, index) {
+// arbitraryBody returns a body of arbitrary contents: instructions with operands, numbers that are longer than necessary, unclosed blocks,
+// and bytes that are not instructions.
+function arbitraryBody(any, index) {
   const parts = [[0]]
   const pick = [
     () => [any(256)],
@@ -96,7 +96,7 @@ test('any file becomes the same again', () => {
     const any = random(seed)
     const bytes = (n) => Buffer.from(Array.from({ length: n }, () => any(256)))
     const form = (bytes) => (any(9) ? sized(bytes) : Buffer.concat([Buffer.of(bytes.length | 128, bytes.length >> 7), bytes]))
-    const bodies = Array.from({ length: any(30) }, (_, index) => form(any(2) ? anyBody(any, index) : goBody(index, any(5))))
+    const bodies = Array.from({ length: any(30) }, (_, index) => form(any(2) ? arbitraryBody(any, index) : goBody(index, any(5))))
     const segments = [Buffer.concat([Buffer.from([any(3), 0x41]), signedOf(any(1e6)), Buffer.of(0x0b), sized(bytes(any(900)))])]
     const file = wasm(section(0, bytes(any(30))), section(9, bytes(any(50))), section(10, ...list(bodies)), section(11, ...list(segments)))
     assert.deepEqual(unpack(pack(file)), file, `seed ${seed}`)

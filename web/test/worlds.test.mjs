@@ -1,4 +1,4 @@
-// A learner who leaves the path of a lesson, and the state that the page keeps: steps, answers, drafts, worlds.
+// Unexpected actions in a lesson, and the state that the page keeps: steps, answers, drafts, worlds.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { closeDialog, hash, ready, says, tabTo, takeLesson, type } from './browser.mjs'

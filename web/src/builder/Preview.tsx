@@ -1,4 +1,4 @@
-// Preview shows the steps of a lesson as a learner sees them who follows the solutions, with the values of each moment filled in.
+// Preview shows the steps of a lesson as a learner sees them after each solution, with the values of each moment filled in.
 import { Prose } from '../lessons/Prose'
 import { text } from '../text'
 import type { Rehearsal } from './problems'

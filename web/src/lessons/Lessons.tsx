@@ -1,5 +1,5 @@
-// Lessons is the dialog with the map of all lessons, level by level, with lines from each lesson to those that build on it. On a phone it
-// is a list. The arrow keys move between lessons like Tab.
+// Lessons is the dialog with the map of all lessons, level by level, with lines from each lesson to the lessons that build on it. On a
+// phone it is a list. The arrow keys move between lessons like Tab.
 import { useRef, useState } from 'preact/hooks'
 import type { LessonInfo } from '../engine/protocol'
 import { dialog } from '../state/page'

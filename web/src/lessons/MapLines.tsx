@@ -1,4 +1,4 @@
-// MapLines draws lines from each lesson to those that build on it, behind the cards, at their current positions. Screen readers get the
+// MapLines draws lines from each lesson to the lessons that build on it, behind the cards, at their current positions. Screen readers get the
 // same information from the text of the cards.
 import type { RefObject } from 'preact'
 import { useEffect, useState } from 'preact/hooks'

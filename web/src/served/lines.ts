@@ -1,4 +1,4 @@
-// Lines for a served cluster: those that correspond to one request, to its API server or below /sim/v1/.
+// Lines for a served cluster: each corresponds to one request, to its API server or below /sim/v1/.
 import type { Resource } from '../engine/protocol'
 import { says } from './texts'
 

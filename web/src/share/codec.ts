@@ -1,4 +1,4 @@
-// A world as a link: #v1.<engine>.<base64url of deflate-raw of JSON>. Each user who opens it gets the same bytes, because a world is a
+// A world as a link: #v1.<engine>.<base64url of deflate-raw of JSON>. It always opens with the same bytes, because a world is a
 // function of its engine, its seed and its log. A link is untrusted input: its size is checked while it is unpacked and its shape before it
 // is used, and its texts are only rendered as text nodes.
 import type { Boot, Op, Story } from '../engine/protocol'
@@ -96,7 +96,7 @@ function checkedStory(story: object): Story {
   }
 }
 
-// checkedAnswers returns the well-formed answers. The engine ignores those that do not answer a question of the lesson.
+// checkedAnswers returns the well-formed answers. The engine ignores answers to steps without a question.
 function checkedAnswers(answers: object): Record<string, number> {
   const good = Object.entries(answers).filter(([step, answer]) => /^\d{1,3}$/.test(step) && Number.isInteger(answer))
   return Object.fromEntries(good.slice(0, 100)) as Record<string, number>

@@ -74,6 +74,6 @@ export class Engine {
   }
 }
 
-/** engines are the Workers that were started, stopped those that were stopped. */
+/** engines are all Workers that were started, stopped are the stopped ones. */
 export const engines: Engine[] = []
 export const stopped: Engine[] = []

@@ -75,8 +75,8 @@ function follow(before: number, newest: number, reset: boolean, same: boolean): 
   catchUp(newest, Math.min(stepTime * (newest - before), longest))
 }
 
-/** rehearse shows the existing frames after n, one after the other, each for wait ms. If the user did not ask for it, it does nothing for
- * users who prefer reduced motion. */
+/** rehearse shows the existing frames after n, one after the other, each for wait(its number) ms. Unless the user has asked for it, it
+ * does nothing if reduced motion is preferred. */
 export function rehearse(wait: (n: number) => number, n = 0, asked = false): void {
   if (document.hidden || (!asked && still.matches)) return
   stop()

@@ -49,7 +49,7 @@ export function commitBefore(frame: Frame): Frame | undefined {
   return frames.value.slice(0, frame.n - 1).findLast(({ kind, ref }) => kind === 'store.commit' && ref === frame.ref)
 }
 
-/** compare returns the changes of a commit, and those that removed unread values. It queries the object at the commit's revision and at
+/** compare returns the changes of a commit, and which of them removed unread values. It queries the object at the commit's revision and at
  * the two before. */
 export async function compare(frame: Frame): Promise<{ now: Change[]; lost: Change[] } | null> {
   const [resource = '', key = ''] = (frame.ref ?? '').split(' ')
