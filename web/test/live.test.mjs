@@ -76,7 +76,7 @@ test('the compacted revision is set with the pointer and with the keyboard', asy
   await page.mouse.move(second.x + second.width / 2 + 20, grip.y + 8, { steps: 4 })
   await page.mouse.up()
   await page.locator('.entry .line', { hasText: /compact \d+/ }).waitFor()
-  await page.locator('.curtain').waitFor()
+  await page.locator('.compacted').waitFor()
   const reached = await page.locator('.handle').getAttribute('aria-valuenow')
   await page.locator('.handle').focus()
   await page.keyboard.press('ArrowRight')

@@ -68,10 +68,10 @@ const states = {
     await page.locator('#tab-actors').click()
     await page.locator('.plane .cards .bad').waitFor()
   },
-  'the curtain': async page => {
+  'a compacted history': async page => {
     await page.locator('#tab-console').click()
     await type(page, 'compact')
-    await page.locator('.curtain').waitFor()
+    await page.locator('.compacted').waitFor()
   },
   'Chinese': async page => {
     await page.locator('#language').selectOption('zh-CN')

@@ -119,7 +119,7 @@ test('an expired continue token and watch look expired before they are used', as
     await type(page, line)
   }
   await page.locator('.token.expired').waitFor()
-  await page.locator('.curtain').waitFor()
+  await page.locator('.compacted').waitFor()
   await type(page, 'list configmaps --limit 1 --continue last')
   await says(page, /410/)
   await context.close()

@@ -11,8 +11,8 @@ import { chain, type Picture } from './fold'
 import { elapsed } from './elapsed'
 import { axisHeight, Planner, rowHeight, rowY, type Axis, type Layout } from './layout'
 import { describe, hueOf, laneName, objectOf, Shape } from './marks'
-import { Hem } from './Hem'
-import { Curtain, Horizon, Tokens } from './overlays'
+import { CompactHandle } from './CompactHandle'
+import { Compacted, Horizon, Tokens } from './overlays'
 import { nextMark, stopOf } from './walk'
 
 const sight = 240 // px that are drawn beyond either edge of the box
@@ -73,12 +73,12 @@ export function Track({ axis, tokens }: { axis: Axis; tokens: TokenSpan[] }) {
         onKeyDown={event => move(event, shown)} onPointerLeave={event => { if (event.pointerType !== 'touch') hovered.value = 0 }}>
         <Grid plan={plan} height={height} from={from} to={to} />
         {shown.lanes.map((lane, row) => <Horizon key={lane.id} lane={lane} row={row} plan={plan} from={from} to={to} />)}
-        <Curtain shown={shown} plan={plan} height={height} />
+        <Compacted shown={shown} plan={plan} height={height} />
         <Thread shown={shown} plan={plan} />
         <Tokens tokens={tokens} shown={shown} plan={plan} />
         <line class="view" x1={x} x2={x} y1={axisHeight - 6} y2={height} />
         <Marks shown={shown} plan={plan} from={from} to={to} show={show} />
-        <Hem shown={shown} plan={plan} height={height} />
+        <CompactHandle shown={shown} plan={plan} height={height} />
       </svg>
     </div>
   )

@@ -20,20 +20,20 @@ export function Horizon({ lane, row, plan, from, to }: { lane: Lane; row: number
   )
 }
 
-/** Curtain covers the compacted history, from the left edge to the compacted revision. */
-export function Curtain({ shown, plan, height }: { shown: Picture; plan: Layout; height: number }) {
+/** Compacted covers the compacted history, from the left edge to the compacted revision. */
+export function Compacted({ shown, plan, height }: { shown: Picture; plan: Layout; height: number }) {
   if (!shown.compacted) return null
   const x = plan.axis === 'time' ? plan.x(shown.compactedAt) : plan.at(shown.compacted) + 13
   return (
-    <g class="curtain" role="img" aria-label={text.timeline.compacted(shown.compacted)}>
+    <g class="compacted" role="img" aria-label={text.timeline.compacted(shown.compacted)}>
       <defs>
         <pattern id="hatch" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
           <line x1="0" y1="0" x2="0" y2="7" />
         </pattern>
       </defs>
-      <rect class="cloth" x="0" y={0} width={x} height={height} />
+      <rect class="area" x="0" y={0} width={x} height={height} />
       <rect fill="url(#hatch)" x="0" y={0} width={x} height={height} />
-      {plan.axis === 'time' && <line class="hem" x1={x} x2={x} y1="0" y2={height} />}
+      {plan.axis === 'time' && <line class="limit" x1={x} x2={x} y1="0" y2={height} />}
       {x > 130 && <text x={x - 8} y={14} text-anchor="end">{text.timeline.compacted(shown.compacted)}</text>}
     </g>
   )

@@ -1,5 +1,5 @@
-// Hem is the handle at the edge of the compacted history. Dragging it, or the arrow keys, select the revision to compact up to. Releasing
-// it, or Enter, runs compact.
+// CompactHandle is the handle at the edge of the compacted history. Dragging it, or the arrow keys, select the revision to compact up to.
+// Releasing it, or Enter, runs compact.
 import { useSignal } from '@preact/signals'
 import { live } from '../state/player'
 import { ready, run } from '../state/session'
@@ -21,37 +21,37 @@ export function stepped({ columns }: Layout, from: number, by: 1 | -1, newest: n
   return Math.min(next?.key ?? from, newest)
 }
 
-export function Hem({ shown, plan, height }: { shown: Picture; plan: Layout; height: number }) {
-  const drawn = useSignal(0) // the selected revision, or 0 if none is selected
+export function CompactHandle({ shown, plan, height }: { shown: Picture; plan: Layout; height: number }) {
+  const chosen = useSignal(0) // the selected revision, or 0 if none is selected
   if (plan.axis === 'time' || !live.value || !ready.value || plan.columns.length === 0) return null
-  const at = drawn.value || shown.compacted
+  const at = chosen.value || shown.compacted
   const x = at ? plan.at(at) + 13 : 6
-  const draw = (rv: number) => { drawn.value = rv > shown.compacted ? rv : 0 }
-  const letGo = () => {
-    if (drawn.value) void run(`compact ${drawn.value}`)
-    drawn.value = 0
+  const choose = (rv: number) => { chosen.value = rv > shown.compacted ? rv : 0 }
+  const release = () => {
+    if (chosen.value) void run(`compact ${chosen.value}`)
+    chosen.value = 0
   }
   const move = (event: PointerEvent & { currentTarget: SVGGElement }) => {
     if (!event.currentTarget.hasPointerCapture(event.pointerId)) return
     const svg = event.currentTarget.ownerSVGElement
-    if (svg) draw(revisionAt(plan, event.clientX - svg.getBoundingClientRect().left + svg.viewBox.baseVal.x - 13, shown.head))
+    if (svg) choose(revisionAt(plan, event.clientX - svg.getBoundingClientRect().left + svg.viewBox.baseVal.x - 13, shown.head))
   }
   const press = (event: KeyboardEvent) => {
-    if (event.key === 'ArrowRight' || event.key === 'ArrowLeft') draw(stepped(plan, at, event.key === 'ArrowRight' ? 1 : -1, shown.head))
-    else if (event.key === 'Enter') letGo()
-    else if (event.key === 'Escape') drawn.value = 0
+    if (event.key === 'ArrowRight' || event.key === 'ArrowLeft') choose(stepped(plan, at, event.key === 'ArrowRight' ? 1 : -1, shown.head))
+    else if (event.key === 'Enter') release()
+    else if (event.key === 'Escape') chosen.value = 0
     else return
     event.preventDefault()
     event.stopPropagation()
   }
   return (
-    <g class={drawn.value ? 'handle drawn' : 'handle'} role="slider" tabindex={0} aria-label={words.draw} aria-valuemin={shown.compacted}
+    <g class={chosen.value ? 'handle chosen' : 'handle'} role="slider" tabindex={0} aria-label={words.draw} aria-valuemin={shown.compacted}
       aria-valuemax={shown.head} aria-valuenow={at} aria-valuetext={at ? words.compacted(at) : words.nothingForgotten}
-      onPointerDown={event => event.currentTarget.setPointerCapture(event.pointerId)} onPointerMove={move} onPointerUp={letGo}
-      onPointerCancel={() => { drawn.value = 0 }} onKeyDown={press} onBlur={() => { drawn.value = 0 }}>
+      onPointerDown={event => event.currentTarget.setPointerCapture(event.pointerId)} onPointerMove={move} onPointerUp={release}
+      onPointerCancel={() => { chosen.value = 0 }} onKeyDown={press} onBlur={() => { chosen.value = 0 }}>
       <title>{words.draw}</title>
-      {drawn.value > 0 && <rect class="cloth" x="0" y="0" width={x} height={height} />}
-      <line class="hem" x1={x} x2={x} y1="0" y2={height} />
+      {chosen.value > 0 && <rect class="area" x="0" y="0" width={x} height={height} />}
+      <line class="limit" x1={x} x2={x} y1="0" y2={height} />
       <rect class="grip" x={x - 5} y="2" width="10" height="20" rx="3" />
     </g>
   )
