@@ -74,7 +74,7 @@ export function Track({ axis, tokens }: { axis: Axis; tokens: TokenSpan[] }) {
         <Grid plan={plan} height={height} from={from} to={to} />
         {shown.lanes.map((lane, row) => <Horizon key={lane.id} lane={lane} row={row} plan={plan} from={from} to={to} />)}
         <Compacted shown={shown} plan={plan} height={height} />
-        <Thread shown={shown} plan={plan} />
+        <Causes shown={shown} plan={plan} />
         <Tokens tokens={tokens} shown={shown} plan={plan} />
         <line class="view" x1={x} x2={x} y1={axisHeight - 6} y2={height} />
         <Marks shown={shown} plan={plan} from={from} to={to} show={show} />
@@ -119,21 +119,21 @@ function labelled({ columns }: Layout, from: number, to: number): { key: number;
   return out
 }
 
-// threaded returns the frames to connect with lines: the mark under the pointer or the selected one, with its cause and its effects.
+// connected returns the frames to connect with lines: the mark under the pointer or the selected one, with its cause and its effects.
 // Without such a mark it returns all effects of the user's newest line, or in the past the chain of the frame in view.
-function threaded(shown: Picture): Set<number> {
+function connected(shown: Picture): Set<number> {
   const mark = hovered.value || (selected.value <= shown.last && selected.value)
   if (!mark) return chain(frames.value, live.value ? Math.min(own.value, shown.last) : shown.last)
   const effects = frames.value.filter(frame => frame.cause === mark).map(frame => frame.n)
   return new Set([frames.value[mark - 1]?.cause ?? 0, mark, ...effects])
 }
 
-function Thread({ shown, plan }: { shown: Picture; plan: Layout }) {
+function Causes({ shown, plan }: { shown: Picture; plan: Layout }) {
   const rows = new Map(shown.lanes.map((lane, row) => [lane.id, row]))
-  const set = threaded(shown)
+  const set = connected(shown)
   const spot = (frame: Frame) => [plan.x(frame.n), rowY(rows.get(frame.lane) ?? 0)] as const
   return (
-    <g class="thread" aria-hidden="true">
+    <g class="causes" aria-hidden="true">
       {[...set].map(n => {
         const frame = frames.value[n - 1]
         const cause = frame?.cause ? frames.value[frame.cause - 1] : undefined
