@@ -20,7 +20,7 @@ import { bootWith, frames, show, start, status, story } from './state/session'
 import { captionsOf } from './state/story'
 import { listenBack, opener, opening, opens, readingTime } from './state/worlds'
 import { bringMore, text } from './text'
-import { learn } from './timeline/Timeline'
+import { showTimeline } from './timeline/Timeline'
 import { App } from './ui/App'
 import { drawOnce } from './ui/draw'
 import { listen } from './ui/keys'
@@ -98,7 +98,7 @@ async function record(): Promise<Recording | null> {
 function play(recording: Recording): void {
   if (status.value.state !== 'loading') return
   show([{ branch: '0', reset: true, frames: recording.frames }])
-  learn(recording.timeline)
+  showTimeline(recording.timeline)
   rehearse(readingTime)
 }
 

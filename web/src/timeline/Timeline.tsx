@@ -24,8 +24,8 @@ const states = signal<Map<string, string>>(new Map())
 /** versions are the versions of the API servers by lane id. */
 export const versions = signal<Map<string, string>>(new Map())
 
-/** learn takes over the engine's view of lanes and tokens at the newest frame, also from a recording. */
-export function learn(view: TimelineView): void {
+/** showTimeline shows the engine's view of lanes and tokens at the newest frame, also from a recording. */
+export function showTimeline(view: TimelineView): void {
   tokens.value = view.tokens ?? []
   known.value = view.lanes.filter(lane => lane.kind !== 'client')
   due.value = view.next ?? null
@@ -54,17 +54,17 @@ export function Timeline() {
         </div>
       )}
       <Quiet lanes={shown.quiet ?? []} />
-      <Twin />
-      <Asking />
+      <NewestFrames />
+      <TimelineQuery />
       {ready.value && <Card />}
     </section>
   )
 }
 
-const ask = paced(() => { query<TimelineView>('timeline').then(learn, () => {}) })
+const ask = paced(() => { query<TimelineView>('timeline').then(showTimeline, () => {}) })
 
-// Asking renders nothing. It queries the timeline after each operation, so that the rest of the timeline is not rendered for that.
-function Asking() {
+// TimelineQuery renders nothing. It queries the timeline after each operation, so that the rest of the timeline is not rendered for that.
+function TimelineQuery() {
   useEffect(() => { if (ready.value) ask() }, [head.value, ready.value])
   return null
 }
@@ -109,8 +109,8 @@ function LaneName({ lane }: { lane: Lane }) {
 
 const announced = 3
 
-// Twin contains the newest frames as text for screen readers. The tab "As text" has more of them.
-function Twin() {
+// NewestFrames contains the newest frames as text for screen readers. The tab "As text" has more of them.
+function NewestFrames() {
   const last = frames.value.slice(Math.max(0, view.value - announced), view.value)
   return (
     <div class="heard" role="log" aria-live="polite" aria-label={text.timeline.log}>
