@@ -64,11 +64,11 @@ function stories(): Plugin {
     name: 'kubesim-stories',
     apply: 'build',
     generateBundle() {
-      const told = (JSON.parse(readFileSync('stories.json', 'utf8')) as { id: string }[])
+      const all = (JSON.parse(readFileSync('stories.json', 'utf8')) as { id: string }[])
         .map(story => ({ ...story, scenario: readFileSync(`../examples/scenarios/${story.id}.txtar`, 'utf8').replace(/^-- transcript --$[\s\S]*/m, '') }))
       const patterns = [...readFileSync('../examples/gallery/README.md', 'utf8').matchAll(/^\| `(\w+_test\.go)` \| (\S+#[^|]+) \| ([^|]+) \| ([^|]+) \|$/gm)]
         .map(([, file, seen, mistake, pattern]) => ({ file, seen: seen?.trim(), mistake: mistake?.trim(), pattern: pattern?.trim() }))
-      this.emitFile({ type: 'asset', fileName: 'stories.json', source: JSON.stringify({ stories: told, patterns }) })
+      this.emitFile({ type: 'asset', fileName: 'stories.json', source: JSON.stringify({ stories: all, patterns }) })
     },
   }
 }

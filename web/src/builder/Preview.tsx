@@ -5,16 +5,16 @@ import type { Rehearsal } from './problems'
 
 const words = text.builder
 
-export function Preview({ told }: { told: Rehearsal }) {
-  const steps = told.steps ?? []
+export function Preview({ rehearsal }: { rehearsal: Rehearsal }) {
+  const steps = rehearsal.steps ?? []
   return (
     <div class="preview">
-      <h3>{told.title}</h3>
-      <p class="hint">{told.about}</p>
+      <h3>{rehearsal.title}</h3>
+      <p class="hint">{rehearsal.about}</p>
       <ol>
         {steps.map((step, i) => (
           <li key={step.id} class="note">
-            <p class="eyebrow">{text.lessons.step(i + 1, told.all ?? steps.length)}</p>
+            <p class="eyebrow">{text.lessons.step(i + 1, rehearsal.all ?? steps.length)}</p>
             <Prose text={step.text} still />
             {step.ask && (
               <>

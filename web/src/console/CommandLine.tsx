@@ -88,9 +88,9 @@ let offered = '' // the line for which the completions were requested
 async function offer(input: HTMLInputElement): Promise<void> {
   const asked = input.value
   try {
-    const told = await query<Completion>('complete', { line: asked, cursor: input.selectionStart ?? asked.length })
+    const reply = await query<Completion>('complete', { line: asked, cursor: input.selectionStart ?? asked.length })
     if (input.value !== asked) return
-    const answer = withManifests(asked, { ...told, items: told.items ?? [] })
+    const answer = withManifests(asked, { ...reply, items: reply.items ?? [] })
     completion.value = { ...answer, items: answer.items.filter(item => item.text !== asked.slice(answer.from, answer.to)) }
     chosen.value = -1
     offered = asked

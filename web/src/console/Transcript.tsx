@@ -77,7 +77,7 @@ function Item({ entry, undone }: { entry: Entry; undone: boolean }) {
         {undone && <span class="tag">{text.console.undone}</span>}</p>
       {prompted.test(entry.line)
         ? result && result.lines.length > 0 && <pre class="mono" lang="en" tabIndex={0}>{result.lines.map(said => said.slice(indent)).join('\n')}</pre>
-        : result?.lines.map((said, i) => <Said key={i} said={said.trim()} entry={entry} />)}
+        : result?.lines.map((said, i) => <AnswerLine key={i} said={said.trim()} entry={entry} />)}
       {result?.watch && prompted.test(entry.line) && <p class="hint small">{text.console.watching}</p>}
       {result?.waiting && <p class="hint">{text.console.waiting}</p>}
       {result && !result.ok && result.text && <p class="bad">{text.said(result.text)}</p>}
@@ -92,10 +92,10 @@ const prompted = /^[!? ]*(?:kubectl|k|curl|cat|echo)\b/
 const indent = 3 // spaces before each line of a transcript
 
 const exchanged = /^(\S+) (GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) (\S+) → (?:(\d+) )?(.*)$/
-const told = /^(\S+) ◀ (.*)$/
+const received = /^(\S+) ◀ (.*)$/
 
-// Said is one line of the engine's answer. A click on a request selects its frame; an event shows the watch that received it.
-function Said({ said, entry }: { said: string; entry: Entry }) {
+// AnswerLine is one line of the engine's answer. A click on a request selects its frame; an event shows the watch that received it.
+function AnswerLine({ said, entry }: { said: string; entry: Entry }) {
   const request = exchanged.exec(said)
   if (request) {
     const [, client, method, path, code = '', rest] = request
@@ -107,7 +107,7 @@ function Said({ said, entry }: { said: string; entry: Entry }) {
       </button>
     )
   }
-  const event = told.exec(said)
+  const event = received.exec(said)
   if (event) return <p class="said" lang="en"><span class="who">{event[1]}</span><span>◀ {event[2]}</span></p>
   return <p class="said" lang="en"><span class="who" /><span class="mono">{said}</span></p>
 }

@@ -20,18 +20,18 @@ export function TextEditor({ value, label, problems, onChange, onSubmit, onEdito
   const editor = useRef<Editor | null>(null)
   const content = useRef(value)
   const [loaded, setLoaded] = useState(false)
-  const tell = useRef({ onChange, onSubmit })
-  tell.current = { onChange, onSubmit }
+  const handlers = useRef({ onChange, onSubmit })
+  handlers.current = { onChange, onSubmit }
   const change = (next: string) => {
     content.current = next
-    tell.current.onChange(next)
+    handlers.current.onChange(next)
   }
 
   useEffect(() => {
     let gone = false
     void import('./editor').then(({ mount }) => {
       if (gone || !host.current) return
-      editor.current = mount(host.current, { value: content.current, label, onChange: change, onSubmit: () => tell.current.onSubmit() })
+      editor.current = mount(host.current, { value: content.current, label, onChange: change, onSubmit: () => handlers.current.onSubmit() })
       onEditor?.(editor.current)
       setLoaded(true)
     })

@@ -44,12 +44,12 @@ function prepare(): void {
 }
 
 const often = 150 // ms between two reports of the world's time during a long message
-let told = 0
+let reported = 0
 
 scope.kubesimTime = ms => {
   const now = performance.now()
-  if (now - told < often) return
-  told = now
+  if (now - reported < often) return
+  reported = now
   scope.postMessage({ time: ms })
 }
 

@@ -117,7 +117,7 @@ function useBroken(state: LessonState): Broken | null {
     if (state.unasked.length === 0 && state.begun === head.value.n) broken.value = null
     else if (ready.value) {
       query<{ broken: Broken | null } | null>('broken').then(
-        told => { if (current) broken.value = told?.broken ?? null },
+        reply => { if (current) broken.value = reply?.broken ?? null },
         () => { if (current) broken.value = null },
       )
     }

@@ -9,18 +9,18 @@ import { enter, readingTime } from '../state/worlds'
 import { text } from '../text'
 import { Dialog } from '../ui/Dialog'
 
-type Said = [title: string, about: string]
+type Summary = [title: string, about: string]
 
-interface Told {
+interface Story {
   id: string
   lesson: string
   scenario: string
-  en: Said
-  'zh-CN': Said
+  en: Summary
+  'zh-CN': Summary
 }
 
 interface Gallery {
-  stories: Told[]
+  stories: Story[]
   patterns: { file: string; seen: string; mistake: string; pattern: string }[]
 }
 
@@ -37,7 +37,7 @@ export function Stories() {
       notice.value = error.message
     })
   }, [])
-  const open = async ({ scenario, lesson, [language.value]: [title] }: Told) => {
+  const open = async ({ scenario, lesson, [language.value]: [title] }: Story) => {
     if (await enter({ scenario, story: { ...storyOf(scenario), title, lesson } })) rehearse(readingTime)
   }
   return (

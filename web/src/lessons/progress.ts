@@ -16,9 +16,9 @@ export const progress = signal<Progress>(read())
 
 /** readCatalogue fetches the list of lessons from the engine. */
 export async function readCatalogue(): Promise<void> {
-  const told = await query<{ levels: string[]; lessons: LessonInfo[] }>('lessons')
-  levels.value = told.levels
-  catalogue.value = told.lessons
+  const reply = await query<{ levels: string[]; lessons: LessonInfo[] }>('lessons')
+  levels.value = reply.levels
+  catalogue.value = reply.lessons
 }
 
 function read(): Progress {

@@ -20,7 +20,7 @@ export interface Entry {
   id: number
   op: number
   line: string
-  result?: Told | undefined
+  result?: LineResult | undefined
   error?: string
   /** auto is true if the running clock sent the line, and not the user. */
   auto?: boolean
@@ -28,8 +28,8 @@ export interface Entry {
   help?: [string, string][]
 }
 
-/** Told is the part of a result that the transcript shows. */
-export type Told = Pick<Result, 'lines' | 'ok' | 'text' | 'waiting' | 'watch'>
+/** LineResult is the part of a result that the transcript shows. */
+export type LineResult = Pick<Result, 'lines' | 'ok' | 'text' | 'waiting' | 'watch'>
 
 export interface Answer {
   head?: Head
@@ -119,14 +119,14 @@ export async function bootWith(boot: Boot): Promise<void> {
     status.value = { state: 'ready' }
     absorb({ lesson: null, ...answer })
   })
-  const said = (await told()).filter(({ op }) => op <= begun)
+  const said = (await logEntries()).filter(({ op }) => op <= begun)
   transcript.value = [...said, ...transcript.value].slice(-longest) // the user may have run lines meanwhile
   await describe()
 }
 
-// told returns the log as transcript entries with their results.
-async function told(): Promise<Entry[]> {
-  const { from, results } = await query<{ from: number; results: Told[] }>('results')
+// logEntries returns the log as transcript entries with their results.
+async function logEntries(): Promise<Entry[]> {
+  const { from, results } = await query<{ from: number; results: LineResult[] }>('results')
   return log.map((op, i) => ({ id: ++entries, op: i + 1, line: op.line, result: results[i - from] })).slice(-longest)
 }
 
@@ -289,7 +289,7 @@ export async function fork(n: number): Promise<void> {
 export async function branch(id: string): Promise<void> {
   if (!(await change('branch', { branch: id }))) return
   await takeLog()
-  transcript.value = await told()
+  transcript.value = await logEntries()
 }
 
 /** change sends a request that changes the world or the lesson. It returns the answer, or null if the engine refused the request. amend
@@ -317,11 +317,11 @@ export async function query<T>(view: string, body: object = {}): Promise<T> {
 
 /** solve makes the engine run the solution of the lesson's current step. */
 export async function solve(): Promise<void> {
-  if (await change<Answer & { log: Op[] }>('solve', {}, answer => { log = answer.log })) transcript.value = await told()
+  if (await change<Answer & { log: Op[] }>('solve', {}, answer => { log = answer.log })) transcript.value = await logEntries()
 }
 
-/** retold sends the lessons' texts in the page's language to the engine and updates the current lesson. */
-export async function retold(): Promise<void> {
+/** sendLessonTexts sends the lessons' texts in the page's language to the engine and updates the current lesson. */
+export async function sendLessonTexts(): Promise<void> {
   if (!engine) return
   absorb(await engine.ask<Answer>('speak', { texts: lessonTexts.value }))
   if (lessonState.value) lesson.value = await query<Lesson>('lesson')

@@ -80,10 +80,10 @@ export function keep(next: Work | null): void {
 
 /** join starts or continues a course. If value contains work, it is checked instead. */
 export function join(value: unknown): void {
-  const told = checkedWork(value)
-  if (!told) return
-  if (told.done.some(Boolean)) toCheck.value = told
-  else if (JSON.stringify(told.course) !== JSON.stringify(work.value?.course)) keep(told)
+  const joined = checkedWork(value)
+  if (!joined) return
+  if (joined.done.some(Boolean)) toCheck.value = joined
+  else if (JSON.stringify(joined.course) !== JSON.stringify(work.value?.course)) keep(joined)
   dialog.value = 'course'
 }
 

@@ -115,6 +115,6 @@ function suspect(all: readonly Frame[], frame: Frame): boolean {
 }
 
 async function find(frame: Frame): Promise<void> {
-  const told = await compare(frame).catch(() => null) // the revisions are compacted and cannot be compared
-  if (told && told.lost.length > 0 && frames.value[frame.n - 1] === frame) lost.value = new Set([...lost.value, frame.n])
+  const comparison = await compare(frame).catch(() => null) // the revisions are compacted and cannot be compared
+  if (comparison && comparison.lost.length > 0 && frames.value[frame.n - 1] === frame) lost.value = new Set([...lost.value, frame.n])
 }

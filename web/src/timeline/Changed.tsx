@@ -21,25 +21,25 @@ function Based({ frame, exchange }: { frame: Frame; exchange: Exchange }) {
 }
 
 function Fields({ frame }: { frame: Frame }) {
-  const [told, setTold] = useState<{ now: Change[]; lost: Change[] } | null>(null)
+  const [comparison, setComparison] = useState<{ now: Change[]; lost: Change[] } | null>(null)
   const { n, branch } = head.value
   useEffect(() => {
     let current = true
-    setTold(null)
-    if (ready.value) void compare(frame).then(answer => { if (current) setTold(answer) }, () => {}) // the revisions are compacted and cannot be compared
+    setComparison(null)
+    if (ready.value) void compare(frame).then(answer => { if (current) setComparison(answer) }, () => {}) // the revisions are compacted and cannot be compared
     return () => { current = false }
   }, [frame, n, branch, ready.value])
-  if (!told) return null
-  const owner = told.lost.length > 0 ? writerOf(frames.value, commitBefore(frame)).replace('client/', '') : ''
+  if (!comparison) return null
+  const owner = comparison.lost.length > 0 ? writerOf(frames.value, commitBefore(frame)).replace('client/', '') : ''
   return (
     <>
       <ul class="changed plain mono">
-        {told.now.slice(0, most).map(({ path, from, to }) => (
+        {comparison.now.slice(0, most).map(({ path, from, to }) => (
           <li key={path}><b>{path}</b>: {from !== undefined && <del>{from}</del>}{from !== undefined && to !== undefined && ' → '}{to !== undefined && <ins>{to}</ins>}</li>
         ))}
       </ul>
-      {told.now.length > most && <p class="hint">{words.more(told.now.length - most)}</p>}
-      {told.lost.map(({ path, from }) => <p key={path} class="bad lost" role="note"><b>{words.lost}</b> {words.unread(path, from ?? '', owner)}</p>)}
+      {comparison.now.length > most && <p class="hint">{words.more(comparison.now.length - most)}</p>}
+      {comparison.lost.map(({ path, from }) => <p key={path} class="bad lost" role="note"><b>{words.lost}</b> {words.unread(path, from ?? '', owner)}</p>)}
     </>
   )
 }

@@ -4,7 +4,7 @@ import { choose, language, languages, type Language } from '../language'
 import { readCatalogue } from '../lessons/progress'
 import { dialog, notice, theme, type Theme } from '../state/page'
 import { user, wanted } from '../served/token'
-import { attached, ready, retold, status, version } from '../state/session'
+import { attached, ready, sendLessonTexts, status, version } from '../state/session'
 import { text } from '../text'
 
 const themes: Theme[] = ['auto', 'light', 'dark']
@@ -38,7 +38,7 @@ async function change(next: Language): Promise<void> {
     await choose(next)
     requestAnimationFrame(() => document.getElementById('language')?.focus())
     if (!ready.value || attached.value) return
-    await retold()
+    await sendLessonTexts()
     await readCatalogue()
   } catch (error) {
     notice.value = (error as Error).message
