@@ -8,8 +8,8 @@ const toTable = Buffer.from([0x20, 0, 0x0e]) // local.get 0, br_table
 const nothing = Buffer.alloc(0)
 const natural = [2, 3, 2, 3, 0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 2, 3, 2, 3, 0, 1, 0, 1, 2] // log2 of the natural alignments, from i32.load (0x28) to i64.store32
 
-/** Strange is the error for code that cannot be packed by instructions. The function is then copied. */
-export class Strange extends Error {}
+/** Unsupported is the error for code that cannot be packed by instructions. The function is then copied. */
+export class Unsupported extends Error {}
 
 const most = 200 // shapes, so that enough symbols are left for idioms
 
@@ -22,7 +22,7 @@ export class Shapes {
     const key = bytes.reduce((key, byte) => key * 257 + byte + 1, what) // unique, because a shape has at most 4 bytes
     let number = this.numbers.get(key)
     if (number === undefined) {
-      if (this.list.length === most) throw new Strange('an instruction of many kinds')
+      if (this.list.length === most) throw new Unsupported('an instruction of many kinds')
       number = this.list.length
       this.numbers.set(key, number)
       this.list.push({ bytes: Uint8Array.from(bytes), what, opens })
@@ -53,9 +53,9 @@ export class Body {
   instructions(each) {
     while (this.at < this.end) {
       each(...(this.resume() ?? this.instruction()))
-      if (this.depth < 1 !== (this.at >= this.end)) throw new Strange('a function ends elsewhere than its last block')
+      if (this.depth < 1 !== (this.at >= this.end)) throw new Unsupported('a function ends elsewhere than its last block')
     }
-    if (this.at > this.end) throw new Strange('a function ends within an instruction')
+    if (this.at > this.end) throw new Unsupported('a function ends within an instruction')
   }
 
   instruction() {
@@ -87,7 +87,7 @@ export class Body {
     if ((code >= 0x20 && code <= 0x26) || code === op.call) return this.copied([code])
     if (code === op.callIndirect) return this.indirect(code)
     if (code < 0x02 || code === 0x05 || code === 0x0f || code === 0x1a || code === 0x1b || (code >= 0x45 && code <= 0xc4)) return this.plain([code])
-    throw new Strange(`the instruction ${code}`)
+    throw new Unsupported(`the instruction ${code}`)
   }
 
   plain(bytes, opens = 0) {
@@ -96,7 +96,7 @@ export class Body {
   }
 
   filled(bytes, what, value) {
-    if (value < 0) throw new Strange('a branch out of the function')
+    if (value < 0) throw new Unsupported('a branch out of the function')
     return [this.shapes.number(bytes, what), unsignedOf(value)]
   }
 
@@ -113,13 +113,13 @@ export class Body {
   }
 
   memory(code) {
-    if (this.byte() !== natural[code - 0x28]) throw new Strange('another alignment than the natural one')
+    if (this.byte() !== natural[code - 0x28]) throw new Unsupported('another alignment than the natural one')
     return this.copied([code, natural[code - 0x28]])
   }
 
   indirect(code) {
     const type = this.byte()
-    if (type > 127 || this.byte() !== 0) throw new Strange('an indirect call through another table')
+    if (type > 127 || this.byte() !== 0) throw new Unsupported('an indirect call through another table')
     return this.plain([code, type, 0])
   }
 
@@ -128,7 +128,7 @@ export class Body {
     if (what < 8) return this.plain([code, what])
     if (what === 10) return this.plain([code, what, this.byte(), this.byte()])
     if (what === 11) return this.plain([code, what, this.byte()])
-    throw new Strange(`the instruction ${code} ${what}`)
+    throw new Unsupported(`the instruction ${code} ${what}`)
   }
 
   /** jump parses the number of a table entry that Go stores in local 0 before it jumps to the head of the function. */
@@ -182,14 +182,14 @@ export class Body {
   }
 
   byte() {
-    if (this.at >= this.end) throw new Strange('a function ends within an instruction')
+    if (this.at >= this.end) throw new Unsupported('a function ends within an instruction')
     return this.bytes[this.at++]
   }
 
   /** unsigned parses a number, which must be encoded in the fewest bytes. */
   unsigned() {
     const [value, end] = unsigned(this.bytes, this.at)
-    if (unsignedOf(value).length !== end - this.at) throw new Strange('a number of more bytes than it needs')
+    if (unsignedOf(value).length !== end - this.at) throw new Unsupported('a number of more bytes than it needs')
     this.at = end
     return value
   }

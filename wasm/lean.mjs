@@ -64,8 +64,8 @@ function segments(bytes, at) {
 
 // field has the offsets of the fields of _func in bytes.
 const field = { name: 4, sp: 16, file: 20, line: 24, pcdata: 28, unit: 32, startLine: 36, funcdata: 43, end: 44 }
-// goes lists the tables to remove by their numbers in internal/abi/symtab.go: UnsafePoint and ArgLive, and ArgInfo and ArgLiveInfo.
-const goes = { pcdata: [0, 3], funcdata: [5, 6] }
+// removed lists the tables to remove by their numbers in internal/abi/symtab.go: UnsafePoint and ArgLive, and ArgInfo and ArgLiveInfo.
+const removed = { pcdata: [0, 3], funcdata: [5, 6] }
 const nothing = 0xffffffff // in funcdata; pcdata uses 0
 
 // dropNames removes the tables that only tracebacks and signals need.
@@ -76,17 +76,17 @@ function dropNames(memory) {
   const count = word(0)
   const [names, tables, functions] = [3, 6, 7].map((n) => header + word(n))
   const kept = new Uint8Array(functions - names) // of the names and the tables after them
-  const take = (at) => memory.writeUInt32LE(0, at)
+  const clear = (at) => memory.writeUInt32LE(0, at)
   const keep = (from, to) => kept.fill(1, from - names, to - names)
   for (let n = 0; n < count; n++) {
     const at = functions + memory.readUInt32LE(functions + 8 * n + 4)
     const name = names + memory.readUInt32LE(at + field.name)
     if (memory.toString('latin1', name, name + 8) === 'runtime.') keep(name, memory.indexOf(0, name))
-    else take(at + field.name)
-    for (const f of ['file', 'line', 'unit', 'startLine']) take(at + field[f])
+    else clear(at + field.name)
+    for (const f of ['file', 'line', 'unit', 'startLine']) clear(at + field[f])
     const pcdata = memory.readUInt32LE(at + field.pcdata)
-    for (const i of goes.pcdata) if (i < pcdata) take(at + field.end + 4 * i)
-    for (const i of goes.funcdata) if (i < memory[at + field.funcdata]) memory.writeUInt32LE(nothing, at + field.end + 4 * (pcdata + i))
+    for (const i of removed.pcdata) if (i < pcdata) clear(at + field.end + 4 * i)
+    for (const i of removed.funcdata) if (i < memory[at + field.funcdata]) memory.writeUInt32LE(nothing, at + field.end + 4 * (pcdata + i))
     const needed = [at + field.sp]
     for (let i = 0; i < pcdata; i++) needed.push(at + field.end + 4 * i)
     for (const offset of needed.map((a) => memory.readUInt32LE(a)))

@@ -10,7 +10,7 @@
 // It is designed for the output of Go, and accepts any wasm file: functions that it cannot parse are copied.
 import { deflateRawSync } from 'node:zlib'
 import { learn, Text } from './idioms.mjs'
-import { Body, Shapes, Strange } from './instructions.mjs'
+import { Body, Shapes, Unsupported } from './instructions.mjs'
 import { signed, unsigned, unsignedOf, zigzag } from './leb.mjs'
 import { Unpacker, checksum, header, hole, kind, magic } from './unpack.mjs'
 
@@ -82,8 +82,8 @@ function code(bytes, begin, end) {
   const out = [asItIs(bytes, begin, first), record(kind.idioms, Buffer.concat(idioms.map(idiom)), 0)]
   const writer = new Functions(idioms, text)
   let at = first
-  for (const { locals, strange, end } of functions) {
-    writer.add(locals, strange)
+  for (const { locals, copied, end } of functions) {
+    writer.add(locals, copied)
     if (end - at < together && end < functions.at(-1).end) continue
     out.push(writer.record(end - at))
     at = end
@@ -101,15 +101,15 @@ function read(bytes, at, count) {
     const end = begin + size
     const before = { length: text.length, holes: text.holes }
     try {
-      if (unsignedOf(size).length !== begin - at) throw new Strange('a size of more bytes than it needs')
+      if (unsignedOf(size).length !== begin - at) throw new Unsupported('a size of more bytes than it needs')
       const body = new Body(bytes, begin, end, index, shapes)
-      functions.push({ locals: body.locals(), strange: false, end })
+      functions.push({ locals: body.locals(), copied: false, end })
       body.instructions((shape, fill) => text.add(shape, fill))
       text.end()
     } catch (error) {
-      if (!(error instanceof Strange)) throw error
+      if (!(error instanceof Unsupported)) throw error
       Object.assign(text, before)
-      functions[index] = { locals: Buffer.concat([Buffer.of(0), unsignedOf(end - at), bytes.subarray(at, end)]), strange: true, end }
+      functions[index] = { locals: Buffer.concat([Buffer.of(0), unsignedOf(end - at), bytes.subarray(at, end)]), copied: true, end }
     }
     at = end
   }
@@ -142,10 +142,10 @@ class Functions {
     this.streams = Array.from({ length: this.steps }, () => [])
   }
 
-  add(locals, strange) {
+  add(locals, copied) {
     this.count++
     this.locals.push(locals)
-    if (strange) return
+    if (copied) return
     const symbols = this.parts.next().value
     this.symbols.push(Uint8Array.from(symbols))
     for (const symbol of symbols) for (const step of this.holes[symbol]) this.streams[step].push(this.text.fill(this.next++))

@@ -110,9 +110,9 @@ test('a damaged file is refused, and one that is not whole', () => {
   for (let at = 0; at < packed.length; at += at < 300 ? 1 : step) {
     const damaged = Buffer.from(packed)
     damaged[at] ^= 1 << (at % 8)
-    assert.throws(() => unpack(damaged), /damaged or not whole, at byte \d+|no packed file/, `bit ${at % 8} of byte ${at}`)
+    assert.throws(() => unpack(damaged), /damaged or not whole, at byte \d+|not a packed file/, `bit ${at % 8} of byte ${at}`)
     assert.throws(() => unpack(packed.subarray(0, at)), /damaged or not whole, at byte \d+/, `cut at ${at}`)
   }
   assert.throws(() => unpack(Buffer.concat([packed, Buffer.of(0)])), /damaged or not whole/)
-  assert.throws(() => unpack(goFile(1)), /no packed file/)
+  assert.throws(() => unpack(goFile(1)), /not a packed file/)
 })

@@ -73,7 +73,7 @@ export class Unpacker {
     let at = 0
     if (this.at === 0) {
       if (this.length < magic.length) return
-      if (magic.some((byte, i) => byte !== this.held[i])) throw new Error('this is no packed file, or one of another version')
+      if (magic.some((byte, i) => byte !== this.held[i])) throw new Error('this is not a packed file, or one of another version')
       at = magic.length
     }
     const view = new DataView(this.held.buffer)

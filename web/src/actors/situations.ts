@@ -98,8 +98,8 @@ export const situations: Situation[] = [
   },
 ]
 
-/** bring runs the lines of a situation. If the world has fewer servers than the situation needs, bring first rebuilds it with more. */
-export async function bring(situation: Situation): Promise<void> {
+/** runSituation runs the lines of a situation. If the world has fewer servers than the situation needs, it is first rebuilt with more. */
+export async function runSituation(situation: Situation): Promise<void> {
   if (situation.replicas) {
     const { replicas } = await query<{ replicas: Replica[] }>('replicas')
     if (replicas.length < situation.replicas) {

@@ -112,8 +112,8 @@ function accept(input: HTMLInputElement, item: Candidate): void {
   })
 }
 
-// goOn extends the line as far as all completions agree, like a shell. The completions stay open.
-function goOn(input: HTMLInputElement): void {
+// extend extends the line as far as all completions agree, like a shell. The completions stay open.
+function extend(input: HTMLInputElement): void {
   const next = reach(input.value, completion.value)
   if (next === input.value) return
   line.value = next
@@ -163,8 +163,8 @@ function onKey(event: KeyboardEvent & { currentTarget: HTMLInputElement }): void
     case 'Tab':
       if (event.shiftKey || items.length === 0) return
       if (item) accept(input, item)
-      else if (offered === input.value) goOn(input)
-      else void offer(input).then(() => goOn(input)) // the line has changed since the completions were requested
+      else if (offered === input.value) extend(input)
+      else void offer(input).then(() => extend(input)) // the line has changed since the completions were requested
       break
     case 'Escape':
       if (items.length > 0) close()

@@ -8,7 +8,7 @@ import { due } from '../state/clock'
 import { frames, head, lessonState, running, transcript, type Entry } from '../state/session'
 import { text } from '../text'
 import { afterDrawing } from '../ui/draw'
-import { Foot } from './Foot'
+import { Pending } from './Pending'
 
 const most = 60 // the most entries that are drawn, unless the user asks for all
 const least = 40 // entries that stay when there are more than most: removing the first entry restyles all others, so many are removed at once
@@ -38,7 +38,7 @@ export function Console() {
             <ol>{entries.slice(earlier).map(entry => drawn(entry, entry.op > head.value.n))}</ol>
           </>
         )}
-        <Foot />
+        <Pending />
         {later > 0 && <p class="hint">{text.console.later(later)}</p>}
       </div>
     </div>

@@ -34,13 +34,13 @@ export default function Story() {
           {rehearsing.value ? words.pause : last ? words.again : words.tell}
         </button>
       </p>
-      {last && !rehearsing.value && (opening.value || !ready.value ? <Ask /> : <Mend />)}
+      {last && !rehearsing.value && (opening.value || !ready.value ? <Ask /> : <Prevention />)}
     </>
   )
 }
 
-// Mend asks how to prevent the bug and links to a lesson about it.
-function Mend() {
+// Prevention asks how to prevent the bug and links to a lesson about it.
+function Prevention() {
   const id = story.value?.lesson
   const about = catalogue.value.find(one => one.id === id)
   return (

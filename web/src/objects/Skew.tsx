@@ -5,7 +5,7 @@ import { moment } from '../state/player'
 import { head, query, ready } from '../state/session'
 import { text } from '../text'
 
-interface Glance {
+interface ServerView {
   replica: number
   version: string
   known: string
@@ -20,8 +20,8 @@ interface Line {
 
 interface View {
   servers: number
-  one: Glance
-  other: Glance
+  one: ServerView
+  other: ServerView
   lines: Line[]
 }
 
@@ -74,7 +74,7 @@ export default function Skew({ of }: { of: { resource: string; ns: string; name:
   )
 }
 
-function Server({ of: { replica, version, known, rv, serves }, all, pick }: { of: Glance; all: number; pick: typeof from }) {
+function Server({ of: { replica, version, known, rv, serves }, all, pick }: { of: ServerView; all: number; pick: typeof from }) {
   return (
     <>
       <select aria-label={text.timeline.replica('')} value={String(replica)} onChange={event => { pick.value = event.currentTarget.value }}>

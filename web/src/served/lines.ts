@@ -38,17 +38,17 @@ export function requestOf(line: string, files: Record<string, string>, resources
     case 'delete': return { method: 'DELETE', path: pathOf(find(what, resources), namespace, more[0]) }
     case 'create': case 'replace': case 'apply': return write(verb, text, namespace, resources)
   }
-  if (troubles.includes(verb) && what) return trouble(verb, what, more)
+  if (disturbances.includes(verb) && what) return disturb(verb, what, more)
   throw new Error(says().takes(verb))
 }
 
-const troubles = ['lag', 'cut', 'resume', 'restart', 'unready', 'stall', 'close', 'stop', 'start', 'crash', 'slow', 'step']
+const disturbances = ['lag', 'cut', 'resume', 'restart', 'unready', 'stall', 'close', 'stop', 'start', 'crash', 'slow', 'step']
 
-// trouble returns the request that disturbs a server, given by its number, or a controller, given by its name.
-function trouble(verb: string, who: string, more: readonly string[]): Sent {
+// disturb returns the request that disturbs a server, given by its number, or a controller, given by its name.
+function disturb(verb: string, target: string, more: readonly string[]): Sent {
   const parameter = { unready: 'for', slow: 'for', stall: 'after', lag: 'resource' }[verb]
   const query = parameter && more[0] ? `?${parameter}=${encodeURIComponent(more[0])}` : ''
-  return { method: 'POST', path: `/sim/v1/${/^\d+$/.test(who) ? 'replicas' : 'controllers'}/${who}/${verb}${query}` }
+  return { method: 'POST', path: `/sim/v1/${/^\d+$/.test(target) ? 'replicas' : 'controllers'}/${target}/${verb}${query}` }
 }
 
 function sent(method: string, path: string, body?: string, type?: string): Sent {

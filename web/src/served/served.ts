@@ -71,11 +71,11 @@ export class Served {
       const lines = (rest + value).split('\n')
       rest = lines.pop() ?? ''
       for (const line of lines) if (line) this.waiting.push(JSON.parse(line) as Entry)
-      this.timer ||= window.setTimeout(() => this.hand(), pause)
+      this.timer ||= window.setTimeout(() => this.deliver(), pause)
     }
   }
 
-  private hand(): void {
+  private deliver(): void {
     this.timer = 0
     const fresh = this.waiting.splice(0).filter(entry => entry.site)
     this.kept.push(...fresh)
@@ -169,10 +169,10 @@ export class Served {
       id: `replica/${of.n}`, kind: 'replica', label: of.version, horizon: of.rv, from: '', state: of.cut ? 'cut' : of.lagging.length > 0 ? 'lagging' : '', replica: of.n,
     }))
     const { controllers } = await this.report()
-    const troubled = controllers.filter(({ state }) => state).map(({ name, rv, state }) => ({
+    const disturbed = controllers.filter(({ state }) => state).map(({ name, rv, state }) => ({
       id: `controller/${name}`, kind: 'controller', label: name, horizon: rv, from: '', state,
     }))
-    return { lanes: [...lanes, ...troubled], compacted: '0', tokens: [], now: Date.now(), next: null, rv: this.head().rv }
+    return { lanes: [...lanes, ...disturbed], compacted: '0', tokens: [], now: Date.now(), next: null, rv: this.head().rv }
   }
 
   private async names(path: string): Promise<string[]> {

@@ -173,7 +173,7 @@ effect(() => {
   const next = async () => {
     if (stopped) return
     if (view.value < frames.value.length) look(view.value + 1)
-    else await goOn()
+    else await advanceWorld()
     if (!stopped) window.setTimeout(next, playTime / rate)
   }
   const first = window.setTimeout(next, 0)
@@ -183,8 +183,8 @@ effect(() => {
   }
 })
 
-// goOn advances the world to its next timer. If there is none, it stops playing.
-async function goOn(): Promise<void> {
+// advanceWorld advances the world to its next timer. If there is none, it stops playing.
+async function advanceWorld(): Promise<void> {
   live.value = true
   const { next } = lessonState.value || !ready.value ? { next: null } : await query<{ next: unknown }>('clock')
   const result = next ? await run('tick next') : null

@@ -100,10 +100,10 @@ function useLostUpdates(): void {
   useEffect(() => {
     const all = frames.value
     const { n, last } = compared.current
-    const goesOn = all[n - 1] === last
-    if (!goesOn && lost.value.size > 0) lost.value = new Set() // another world or another branch
+    const continued = all[n - 1] === last
+    if (!continued && lost.value.size > 0) lost.value = new Set() // another world or another branch
     if (!ready.value) return
-    for (const frame of all.slice(goesOn ? n : 0)) if (suspect(all, frame)) void find(frame)
+    for (const frame of all.slice(continued ? n : 0)) if (suspect(all, frame)) void find(frame)
     compared.current = { n: all.length, last: all.at(-1) }
   }, [frames.value, ready.value])
 }

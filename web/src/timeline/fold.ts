@@ -83,7 +83,7 @@ export class Folder {
   /** fold reads the frames up to and including number upTo. Known lanes are part of the picture even without frames. Their horizons apply
    * once all frames are folded. */
   fold(frames: readonly Frame[], upTo: number, known: readonly Known[] = []): Picture {
-    const folded = this.goesOn(frames, upTo) ?? this.anew(frames)
+    const folded = this.continued(frames, upTo) ?? this.restarted(frames)
     for (let i = folded.upTo; i < frames.length && (frames[i]?.n ?? Infinity) <= upTo; i++) {
       add(folded, frames[i] as Frame)
       folded.upTo = i + 1
@@ -93,15 +93,15 @@ export class Folder {
     return paint(folded, upTo >= frames.length, known)
   }
 
-  // goesOn returns the last fold if it can be continued. Frames never change, so the folded frames are a prefix of these if the first and
+  // continued returns the last fold if it can be continued. Frames never change, so the folded frames are a prefix of these if the first and
   // the last folded frame are the same.
-  private goesOn(frames: readonly Frame[], upTo: number): Folded | null {
+  private continued(frames: readonly Frame[], upTo: number): Folded | null {
     const { folded } = this
     if (!folded || folded.upTo > upTo || folded.upTo > frames.length) return null
     return frames === folded.frames || (frames[0] === folded.first && frames[folded.upTo - 1] === folded.last) ? folded : null
   }
 
-  private anew(frames: readonly Frame[]): Folded {
+  private restarted(frames: readonly Frame[]): Folded {
     const picture = { compacted: 0, compactedAt: 0, head: 0, now: 0, last: 0 }
     this.folded = { frames, upTo: 0, first: frames[0], last: undefined, lanes: new Map(), picture }
     return this.folded

@@ -1,5 +1,5 @@
 // The dialogs, in a chunk of their own: the lessons, stories, sharing, the list of keys, situations, the builder, and courses.
-import { bring, situations } from '../actors/situations'
+import { runSituation, situations } from '../actors/situations'
 import type { Frame } from '../engine/protocol'
 import { Lessons } from '../lessons/Lessons'
 import { Stories } from '../lessons/Stories'
@@ -72,7 +72,7 @@ function chooseSituation(key: string): void {
   const situation = situations.find(one => one.key === key)
   if (!situation) return
   dialog.value = ''
-  void bring(situation)
+  void runSituation(situation)
 }
 
 /** SituationList lists the situations, in their dialog and in the guide of free play. */

@@ -77,7 +77,7 @@ async function start(path) {
   const ask = await conversation(socket)
   await ask('WebDriver:NewSession', { capabilities: {} })
   await ask('WebDriver:SetTimeouts', { script: 300_000, pageLoad: 60_000 })
-  await inChrome(ask, undress)
+  await inChrome(ask, hideToolbars)
   return {
     ask,
     downloads,
@@ -106,9 +106,9 @@ async function inChrome(ask, run, ...args) {
   await ask('Marionette:SetContext', { value: 'content' })
 }
 
-// undress hides the toolbars after the window exists, because a Firefox that starts without them does not finish its start. It adds an
+// hideToolbars hides the toolbars after the window exists, because a Firefox that starts without them does not finish its start. It adds an
 // element at each end of the window that passes the focus on, so that Tab cycles through the page.
-function undress(done) {
+function hideToolbars(done) {
   for (const id of ['navigator-toolbox', 'sidebar-main']) document.getElementById(id)?.style.setProperty('display', 'none', 'important')
   const ends = [document.createElement('button'), document.createElement('button')]
   for (const end of ends) end.style.cssText = 'position: fixed; opacity: 0; pointer-events: none'
