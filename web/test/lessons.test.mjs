@@ -58,7 +58,7 @@ for (const id of lessons) {
   })
 }
 
-// live returns a line of a solution with the values that the page shows, from the text of the step or its hints.
+// live is a line of a solution with the values that the page shows: in the text of the step, or in its hints.
 async function live(page, line) {
   const [beginning, rest] = line.split('{{')
   if (rest === undefined) return line

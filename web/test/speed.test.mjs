@@ -6,10 +6,10 @@ import { launch, ready } from './browser.mjs'
 import { contention } from './contention.mjs'
 import { serve } from './server.mjs'
 
-const limits = { paint: 500, usable: 500, answer: 2000 } // ms after the start of the navigation
+const limits = { paint: 500, usable: 500, answer: 2000 } // ms after the navigation began
 const visits = 8
 
-test('painted and usable within 0.5 s, first answer of the engine within 2 s, at 20 Mbit/s', async () => {
+test('painted and usable within 0.5 s, the engine answers within 2 s, at 20 Mbit/s', async () => {
   const host = await serve({ line: { bytesPerSecond: 20e6 / 8, latency: 20 } })
   const browser = await launch()
   const best = { paint: Infinity, usable: Infinity, received: Infinity, compiled: Infinity, answer: Infinity }

@@ -55,7 +55,7 @@ test('lines that are typed without a pause are all present after a reload', asyn
   await context.close()
 })
 
-test('the progress is not deleted by a single click', async () => {
+test('progress is not forgotten by one click', async () => {
   const { context, page } = await it.open()
   await ready(page)
   await page.locator('.bar nav button', { hasText: 'Lessons' }).click()

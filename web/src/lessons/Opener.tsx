@@ -10,9 +10,9 @@ import { nextLesson } from './progress'
 const Story = later(() => import('./Story'))
 
 const words = text.opener
-const first = 'first' // the lesson to start with while the list of lessons is not loaded
+const first = 'first' // the lesson to begin with, until the list of lessons is there
 
-// begin opens the first lesson that is not done.
+// begin takes the first lesson that is not done yet.
 function begin(): void {
   const next = nextLesson('')
   if (next) next.start()
