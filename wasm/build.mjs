@@ -167,6 +167,6 @@ for (const file of readdirSync(out)) if (!kept.has(file)) rmSync(join(out, file)
 if (over.length > 0) {
   console.error(over.join('\n'))
   console.error('find what grew: go tool nm -size -sort size on a build without -s;')
-  console.error('go build -ldflags=-dumpdep … | grep ReflectMethod must print nothing, else no method is left out')
+  console.error('go build -ldflags=-dumpdep … | grep ReflectMethod must print nothing, otherwise the linker keeps all methods')
   process.exit(1)
 }

@@ -53,7 +53,7 @@ function segments(bytes, at) {
   let [count, next] = unsigned(bytes, at)
   const pieces = []
   for (; count > 0; count--) {
-    if (bytes[next] !== 0 || bytes[next + 1] !== 0x41) throw new Error('lean: a segment of another kind than Go writes')
+    if (bytes[next] !== 0 || bytes[next + 1] !== 0x41) throw new Error('lean: an unknown kind of segment')
     const [address, end] = unsigned(bytes, next + 2) // never negative
     const [size, begin] = unsigned(bytes, end + 1)
     pieces.push({ address, bytes: bytes.subarray(begin, begin + size) })
@@ -100,7 +100,7 @@ function dropNames(memory) {
 function tableEnd(memory, begin, limit) {
   for (let at = begin, first = true; ; first = false) {
     const [value, next] = unsigned(memory, at)
-    if (next > limit) throw new Error('lean: a table of the runtime has no end: has its form changed?')
+    if (next > limit) throw new Error('lean: a table of the runtime has no end: its format may have changed')
     if (value === 0 && !first) return next
     at = unsigned(memory, next)[1]
   }

@@ -29,7 +29,7 @@ export function pack(bytes) {
     at = end
   }
   const packed = file(records.flat())
-  if (!unpack(packed).equals(bytes)) throw new Error('pack: what was packed becomes something else')
+  if (!unpack(packed).equals(bytes)) throw new Error('pack: unpacking does not restore the bytes')
   return packed
 }
 

@@ -125,7 +125,7 @@ test('a kubectl line of a shared lesson is a button, and a long line does not wi
   await page.locator('.verdict', { hasText: 'It can be solved' }).waitFor()
   const { right } = await page.locator('.builder .editing').evaluate(editor => editor.getBoundingClientRect())
   const editor = await page.locator('.builder .cm-editor').evaluate(editor => editor.getBoundingClientRect().right)
-  assert.ok(editor <= right + 1, `the editor ends at ${editor}, its place at ${right}`)
+  assert.ok(editor <= right + 1, `the editor ends at ${editor}, its pane at ${right}`)
   await page.locator('dialog button', { hasText: 'Take it' }).click()
   await page.locator('.guide button.line', { hasText: 'kubectl get configmaps' }).click()
   await page.waitForFunction(() => document.getElementById('command').value === 'kubectl get configmaps')

@@ -14,7 +14,7 @@ test('each caption is shown as long as it takes to read, and the console shows o
   const begun = Date.now()
   await page.waitForFunction(told => document.querySelector('.caption p:not(.eyebrow)')?.textContent !== told, first)
   const words = first.split(' ').length
-  assert.ok(Date.now() - begun > words * 100, `${words} words were there for ${Date.now() - begun} ms`)
+  assert.ok(Date.now() - begun > words * 100, `${words} words were shown for ${Date.now() - begun} ms`)
   await ready(page)
   assert.doesNotMatch(await page.locator('.transcript').innerText(), /list pods/)
   await page.locator('.caption button', { hasText: 'Pause' }).click()

@@ -174,10 +174,10 @@ test('the recording plays while the engine loads, and the engine takes over with
   letGo()
   await ready(page)
   const taken = await frame()
-  assert.ok(taken < Number(await page.locator('.scrub').getAttribute('max')), 'it goes on from where it was')
+  assert.ok(taken < Number(await page.locator('.scrub').getAttribute('max')), 'the engine takes over at the same frame')
   await page.waitForFunction(() => document.querySelector('.scrub').value === document.querySelector('.scrub').max)
   assert.match(await page.locator('.caption').innerText(), /two pods/)
-  assert.equal(await page.locator('.banner').count(), 0, 'no word of a recording that differs')
+  assert.equal(await page.locator('.banner').count(), 0, 'no notice about a recording that differs')
   await context.close()
 })
 

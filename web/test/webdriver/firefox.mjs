@@ -44,7 +44,7 @@ async function conversation(socket) {
       else resolve?.(value)
     }
   })
-  socket.on('close', () => { for (const { reject } of pending.values()) reject(new Error('Firefox has gone')) })
+  socket.on('close', () => { for (const { reject } of pending.values()) reject(new Error('Firefox has exited')) })
   await greeting
   return (command, parameters = {}) => new Promise((resolve, reject) => {
     const id = ++last

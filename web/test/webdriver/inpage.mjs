@@ -50,7 +50,7 @@ export function visible(element) {
 /** only returns the element that a query matches, or undefined. It throws if the query matches several. */
 export function only(query) {
   const [one, ...others] = find(query)
-  if (others.length > 0) throw new Error(`it means ${others.length + 1} elements, among them ${one.outerHTML.slice(0, 200)}`)
+  if (others.length > 0) throw new Error(`the query matches ${others.length + 1} elements, among them ${one.outerHTML.slice(0, 200)}`)
   return one
 }
 
@@ -71,7 +71,7 @@ export function active() {
 /** focus focuses an element. A call may have to be repeated for an element that has just been laid out. */
 export function focus(query) {
   const one = only(query)
-  if (!one || !visible(one)) return { why: 'it is not there to take the focus' }
+  if (!one || !visible(one)) return { why: 'the element is missing or hidden' }
   one.focus()
   return active() === one || one.tabIndex < 0 ? { done: true } : { why: 'it does not take the focus' }
 }
@@ -140,7 +140,7 @@ export function insert(text) {
 /** set sets the value of a field at once: of a slider, a list or a text field. */
 export function set(query, value) {
   const one = only(query)
-  if (!one || !visible(one)) return { why: 'it is not there to be filled' }
+  if (!one || !visible(one)) return { why: 'the element is missing or hidden' }
   if (one.matches('select, [type=range]')) {
     one.value = value
     for (const type of ['input', 'change']) one.dispatchEvent(new Event(type, { bubbles: true }))

@@ -99,7 +99,7 @@ class Page {
     for (let attempt = 0; ; attempt++) {
       const { done, error } = await what(attempt).catch(error => ({ error }))
       if (done !== undefined) return done
-      if (performance.now() > end) throw new Error(`${describe()}: not within ${limit} ms: ${error?.message ?? 'it is not so'}`)
+      if (performance.now() > end) throw new Error(`${describe()}: not within ${limit} ms: ${error?.message ?? 'the condition does not hold'}`)
       await pause(Math.min(20 + 10 * attempt, 100))
     }
   }
