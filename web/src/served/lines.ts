@@ -38,14 +38,14 @@ export function requestOf(line: string, files: Record<string, string>, resources
     case 'delete': return { method: 'DELETE', path: pathOf(find(what, resources), namespace, more[0]) }
     case 'create': case 'replace': case 'apply': return write(verb, text, namespace, resources)
   }
-  if (disturbances.includes(verb) && what) return disturb(verb, what, more)
+  if (troubles.includes(verb) && what) return trouble(verb, what, more)
   throw new Error(says().takes(verb))
 }
 
-const disturbances = ['lag', 'cut', 'resume', 'restart', 'unready', 'stall', 'close', 'stop', 'start', 'crash', 'slow', 'step']
+const troubles = ['lag', 'cut', 'resume', 'restart', 'unready', 'stall', 'close', 'stop', 'start', 'crash', 'slow', 'step']
 
-// disturb returns the request that disturbs a server, given by its number, or a controller, given by its name.
-function disturb(verb: string, target: string, more: readonly string[]): Sent {
+// trouble returns the request that disturbs a server, given by its number, or a controller, given by its name (package sim/trouble).
+function trouble(verb: string, target: string, more: readonly string[]): Sent {
   const parameter = { unready: 'for', slow: 'for', stall: 'after', lag: 'resource' }[verb]
   const query = parameter && more[0] ? `?${parameter}=${encodeURIComponent(more[0])}` : ''
   return { method: 'POST', path: `/sim/v1/${/^\d+$/.test(target) ? 'replicas' : 'controllers'}/${target}/${verb}${query}` }

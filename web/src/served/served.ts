@@ -169,10 +169,10 @@ export class Served {
       id: `replica/${of.n}`, kind: 'replica', label: of.version, horizon: of.rv, from: '', state: of.cut ? 'cut' : of.lagging.length > 0 ? 'lagging' : '', replica: of.n,
     }))
     const { controllers } = await this.report()
-    const disturbed = controllers.filter(({ state }) => state).map(({ name, rv, state }) => ({
+    const troubled = controllers.filter(({ state }) => state).map(({ name, rv, state }) => ({
       id: `controller/${name}`, kind: 'controller', label: name, horizon: rv, from: '', state,
     }))
-    return { lanes: [...lanes, ...disturbed], compacted: '0', tokens: [], now: Date.now(), next: null, rv: this.head().rv }
+    return { lanes: [...lanes, ...troubled], compacted: '0', tokens: [], now: Date.now(), next: null, rv: this.head().rv }
   }
 
   private async names(path: string): Promise<string[]> {
