@@ -63,7 +63,7 @@ test('a course is created, solved in order, and its code is checked in the page'
   assert.deepEqual(learner.faults, [])
   await learner.context.close()
 
-  const asked = [] // the check requests only files of the page
+  const asked = [] // only files of the page, which its service worker has
   page.on('request', request => asked.push(request))
   await page.locator('dialog summary', { hasText: 'Check the code' }).click()
   await page.locator('#check-code').fill(before)
