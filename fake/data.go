@@ -110,7 +110,7 @@ func (s *Server) keep(j *journal) (*Server, error) {
 }
 
 // rewrite replaces the contents of the journal by the stored state. It must be called whenever the state is replaced
-// (Reset, Restore, Recall), because the commits in the journal do not lead to the new state. It is a no-op if j is nil.
+// (Reset, Restore, LoadSnapshot), because the commits in the journal do not lead to the new state. It is a no-op if j is nil.
 func (j *journal) rewrite(c *sim.Cluster) error {
 	if j == nil {
 		return nil

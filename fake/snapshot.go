@@ -60,13 +60,13 @@ func (o setup) from(a *archive.Archive) (*Server, error) {
 	return o.serve(c), nil
 }
 
-// Recall returns the server to the state of a snapshot of itself, or of a server with the same number of replicas. Open
+// LoadSnapshot returns the server to the state of a snapshot of itself, or of a server with the same number of replicas. Open
 // watches end. A manual clock that is behind the snapshot's time advances to it; any other clock must not be behind it.
-// Recall returns an error if the snapshot does not fit the server.
-func (s *Server) Recall(snapshot []byte) error {
+// LoadSnapshot returns an error if the snapshot does not fit the server.
+func (s *Server) LoadSnapshot(snapshot []byte) error {
 	a, err := archive.Read(bytes.NewReader(snapshot))
 	if err == nil {
-		err = s.cluster.Recall(a.State())
+		err = s.cluster.LoadState(a.State())
 	}
 	if err == nil {
 		err = s.journal.rewrite(s.cluster)

@@ -65,36 +65,36 @@ func (c *Cluster) rewindLocked(s *State, rev uint64) (err error) {
 	return nil
 }
 
-// Recall restores a State, except that the clock does not go back: it continues from the current time or, if it is a clock.Manual
-// that is behind, from the time of the State. Open watches end. Recall returns an error if the State is from the future, or if it
+// LoadState restores a State, except that the clock does not go back: it continues from the current time or, if it is a clock.Manual
+// that is behind, from the time of the State. Open watches end. LoadState returns an error if the State is from the future, or if it
 // belongs to a Cluster with other replicas or other rights.
-func (c *Cluster) Recall(s *State) (err error) {
+func (c *Cluster) LoadState(s *State) (err error) {
 	at := s.History.Now
 	if m, ok := c.clock.(*clock.Manual); ok {
 		m.AdvanceTo(at) // without the lock, which timers acquire
 	}
 	if c.clock.Now().Before(at) {
-		return fmt.Errorf("recall: the state is of %v, and the clock only at %v", at, c.clock.Now())
+		return fmt.Errorf("load state: the state is of %v, and the clock only at %v", at, c.clock.Now())
 	}
 	f, err := Load(s, clock.NewManual(at)) // checks that it can be loaded
 	if err != nil {
-		return fmt.Errorf("recall: %w", err)
+		return fmt.Errorf("load state: %w", err)
 	}
 	if err := c.servers.Matches(f.servers); err != nil {
-		return fmt.Errorf("recall: %w", err)
+		return fmt.Errorf("load state: %w", err)
 	}
 	c.do(func() {
 		if !reflect.DeepEqual(authOptions(&s.Options), authOptions(&c.options)) {
-			err = fmt.Errorf("recall: the state is of a cluster with other rights or tokens")
+			err = fmt.Errorf("load state: the state is of a cluster with other rights or tokens")
 			return
 		}
-		err = c.recallLocked(s)
+		err = c.loadStateLocked(s)
 	})
 	return err
 }
 
-// recallLocked restores a state whose replicas match those of the Cluster.
-func (c *Cluster) recallLocked(s *State) error {
+// loadStateLocked restores a state whose replicas match those of the Cluster.
+func (c *Cluster) loadStateLocked(s *State) error {
 	c.observer.Flush()
 	c.servers.End()
 	c.nodes.End()

@@ -56,7 +56,7 @@ func (c *Cluster) Import(objects [][]byte, at time.Time) (*Imported, error) {
 	}
 	var err error
 	c.do(func() {
-		if err = c.recallLocked(c.importLocked(all)); err == nil {
+		if err = c.loadStateLocked(c.importLocked(all)); err == nil {
 			err = c.createNamespacesLocked(all, done)
 		}
 	})

@@ -24,11 +24,11 @@ const Prefix = "/sim/v1/"
 
 // Server provides the operations of the control API that affect more than the cluster.
 type Server interface {
-	// Reset returns the server to its initial state. Restore returns its store to an older revision. Recall returns the whole
+	// Reset returns the server to its initial state. Restore returns its store to an older revision. LoadSnapshot returns the whole
 	// server to the state in a snapshot.
 	Reset() error
 	Restore(rev uint64) error
-	Recall(snapshot []byte) error
+	LoadSnapshot(snapshot []byte) error
 	// Snapshot returns the state and the history of the server, in the format of an archive file.
 	Snapshot() ([]byte, error)
 	// Settle lets controllers run until no work remains.
@@ -154,7 +154,7 @@ func (p *Panel) snapshot(control *http.ServeMux) {
 			err = errors.New("the body is empty: send the file that GET " + Prefix + "snapshot returns")
 		}
 		if err == nil {
-			err = p.server.Recall(data)
+			err = p.server.LoadSnapshot(data)
 		}
 		refuse(w, "snapshot", err)
 	})

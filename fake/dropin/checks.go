@@ -153,6 +153,24 @@ func (t *observer) Errorf(format string, args ...any) {
 	suite.Lock()
 	defer suite.Unlock()
 	suite.failures = append(suite.failures, text)
+	if path := os.Getenv(FailuresVariable); path != "" {
+		if err := appendLine(path, strconv.Quote(text)); err != nil {
+			t.Logf("%s: %v", FailuresVariable, err)
+		}
+	}
+}
+
+// FailuresVariable is the variable with the path of a file to which servers append the failures of oracles, one per line and quoted.
+// kubesim gotest sets it in real time, when the servers are other processes than the tests.
+const FailuresVariable = "KUBESIM_GOTEST_FAILURES"
+
+func appendLine(path, line string) error {
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(f, line+"\n")
+	return errors.Join(err, f.Close())
 }
 
 // Fatalf implements fake.TB. It is called if the server does not start.

@@ -75,6 +75,18 @@ var edits = []edit{
 		after:  "func Kill(pid int, sig Signal) (err error) {\n\tif handled, err := virtualKill(pid, sig); handled {\n\t\treturn err\n\t}\n\tif pid == Getpid() {\n\t\treturn Tgkill(pid, Gettid(), sig)\n\t}\n",
 	},
 
+	// Profiles.
+	{
+		file: "runtime/cpuprof.go", why: "the reader of a CPU profile does not block a thread, which would stop the clock",
+		before: "\treadMode := profBufBlocking\n",
+		after:  "\treadMode := profBufNonBlocking\n",
+	},
+	{
+		file: "runtime/pprof/pprof.go", why: "so it reads every 100 ms",
+		before: "\t\tif runtime.GOOS == \"darwin\" || runtime.GOOS == \"ios\" {\n\t\t\t// see runtime_pprof_readProfile\n",
+		after:  "\t\t{\n",
+	},
+
 	// The main goroutine. A seeded run has one thread for all goroutines. Otherwise a second thread, for which memory is
 	// allocated, might or might not be created, depending on the speed of the first one.
 	{

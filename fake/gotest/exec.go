@@ -2,7 +2,6 @@ package gotest
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +16,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/kubesim/kubesim/fake/dropin"
 )
 
 // ExecCommand is the hidden kubesim command that runs a test binary for go test.
@@ -30,6 +31,9 @@ const (
 	timeoutVariable = "KUBESIM_GOTEST_TIMEOUT" // -timeout for each seed
 )
 
+// failuresVariable names a directory for the failures of oracles in real time. Each test binary replaces it by a file.
+const failuresVariable = dropin.FailuresVariable
+
 // recordsDir is the directory for records, relative to that of the run.
 const recordsDir = "records"
 
@@ -42,6 +46,8 @@ type record struct {
 	Virtual time.Duration // 0 if the process did not exit normally
 	Real    time.Duration
 	Notes   []string // actions of the process that virtual time does not support
+
+	interrupted bool // by a signal to this process
 }
 
 func (r record) String() string {
@@ -112,10 +118,11 @@ func runBinary(args []string, start time.Time, seed string, env []string, stdout
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, stdout, stderr
 	began := time.Now()
-	if err := runForwarding(cmd, limit(args)); err != nil && !errors.As(err, new(*exec.ExitError)) {
+	interrupted, err := runForwarding(cmd, limit(args))
+	if err != nil && !errors.As(err, new(*exec.ExitError)) {
 		return rec, err
 	}
-	rec = record{Code: cmd.ProcessState.ExitCode(), Real: time.Since(began)}
+	rec = record{Code: cmd.ProcessState.ExitCode(), Real: time.Since(began), interrupted: interrupted}
 	if rec.Dir, err = os.Getwd(); err != nil {
 		return rec, err
 	}
@@ -185,30 +192,29 @@ func limit(args []string) time.Duration {
 	return 0
 }
 
-// runForwarding runs a program and forwards signals to it. If limit is not 0, the program gets SIGQUIT after that time.
-func runForwarding(cmd *exec.Cmd, limit time.Duration) error {
+// runForwarding runs a program and forwards signals to it. If limit is not 0, the program gets SIGQUIT after that time. interrupted
+// reports whether SIGINT or SIGTERM was forwarded.
+func runForwarding(cmd *exec.Cmd, limit time.Duration) (interrupted bool, err error) {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT)
 	defer signal.Stop(signals)
 	if err := cmd.Start(); err != nil {
-		return err
+		return false, err
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
 	if limit > 0 {
 		defer time.AfterFunc(limit, func() { signals <- syscall.SIGQUIT }).Stop()
 	}
-	go func() {
-		for {
-			select {
-			case s := <-signals:
-				_ = cmd.Process.Signal(s) // it may have ended
-			case <-ctx.Done():
-				return
-			}
+	for {
+		select {
+		case s := <-signals:
+			interrupted = interrupted || s != syscall.SIGQUIT
+			_ = cmd.Process.Signal(s) // it may have ended
+		case err := <-ended:
+			return interrupted, err
 		}
-	}()
-	return cmd.Wait()
+	}
 }
 
 // read parses the report of a test binary: the time when its bubble ended, and notes. It then removes the file.

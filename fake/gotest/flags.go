@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/kubesim/kubesim/sim/spelling"
 )
 
 // Options are the arguments of kubesim gotest.
@@ -33,7 +35,7 @@ type Options struct {
 }
 
 // Parse parses a command line. It passes unknown flags to go test or the test binary. It returns an error if a flag lacks its
-// value, or if a flag or value is not supported.
+// value or is misspelt, or if a flag or value is not supported.
 func Parse(args []string) (*Options, error) {
 	o := &Options{Hang: time.Minute}
 	packages := true
@@ -66,6 +68,11 @@ func Parse(args []string) (*Options, error) {
 			}
 			continue
 		}
+		if !needs {
+			if err := misspelt(name); err != nil {
+				return nil, err
+			}
+		}
 		keep, err := o.pass(name, value)
 		if err != nil {
 			return nil, err
@@ -90,6 +97,21 @@ func Parse(args []string) (*Options, error) {
 		o.Packages = []string{"."}
 	}
 	return o, nil
+}
+
+// misspelt returns an error if neither kubesim gotest nor go test has a flag, but one of them has a flag with a similar name. Other unknown
+// flags may be flags that the tests define.
+func misspelt(name string) error {
+	known := slices.Concat(ownFlags, valueFlags, boolFlags)
+	if slices.Contains(known, strings.TrimPrefix(name, "test.")) {
+		return nil
+	}
+	for _, k := range known {
+		if len(k) > 3 && spelling.Distance(name, k) <= max(1, len(k)/3) {
+			return fmt.Errorf("neither kubesim gotest nor go test has the flag -%s; did you mean -%s? If the tests define -%s, write it after -args", name, k, name)
+		}
+	}
+	return nil
 }
 
 // ownFlags lists the flags of kubesim gotest.

@@ -18,6 +18,8 @@ func TestParse(t *testing.T) {
 		{"./a --seed=7 --ginkgo.focus x", "./a --ginkgo.focus x", "./a"}, // x may be the value of the flag
 		{"-test.run X ./a -args --seed 7 ./b", "-test.run X ./a -args --seed 7 ./b", "./a"},
 		{"-tags a,b -mod=vendor ./a", "./a", "./a"},
+		{"./a -update --kubeconfig k", "./a -update --kubeconfig k", "./a"}, // flags of the tests
+		{"./a -args --sed 7", "./a -args --sed 7", "./a"},
 	} {
 		is := is.New(t)
 		o, err := Parse(strings.Fields(c.line))
@@ -49,7 +51,11 @@ func TestParseErrors(t *testing.T) {
 		"--hang 1":       `--hang: "1" is not a duration of at least 1s`,
 		"-race ./a":      "-race needs cgo, which cannot run in virtual time: add --real before it",
 		"-exec x":        "-exec cannot be given: kubesim gotest sets it",
-		"-c":             "-c cannot be given: kubesim gotest runs the tests",
+		"--sed 7":        "neither kubesim gotest nor go test has the flag -sed; did you mean -seed? If the tests define -sed, write it after -args",
+		"--repeats=9":    "neither kubesim gotest nor go test has the flag -repeats; did you mean -repeat? If the tests define -repeats, write it after -args",
+		"./a -coverprofil c": "neither kubesim gotest nor go test has the flag -coverprofil; did you mean -coverprofile? " +
+			"If the tests define -coverprofil, write it after -args",
+		"-c": "-c cannot be given: kubesim gotest runs the tests",
 	} {
 		is := is.New(t)
 		_, err := Parse(strings.Fields(line))

@@ -1,11 +1,13 @@
 package gotest
 
 import (
+	"bytes"
 	"embed"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -33,8 +35,39 @@ type overlay struct{ Replace map[string]string }
 // patchGoroot applies edits to files of the Go tree at root, writes the results and the additional files to dir, and
 // adds both to the overlay. It returns an error if this version of Go does not contain the expected places.
 func (o *overlay) patchGoroot(root, dir string) error {
+	if err := o.edit(root, dir, edits); err != nil {
+		return err
+	}
+	for file, place := range additions {
+		text, err := goroot.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		if err := o.add(filepath.Join(root, "src", filepath.FromSlash(place)), dir, strings.ReplaceAll(place, "/", "_"), string(text)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// patchTesting does the same for package testing only, in real time.
+func (o *overlay) patchTesting(root, dir string) error {
+	const file = "goroot/testing.go.txt"
+	text, err := goroot.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	text = bytes.TrimPrefix(text, []byte("//go:build faketime\n"))
+	if err := o.add(filepath.Join(root, "src", filepath.FromSlash(additions[file])), dir, "testing_kubesim.go", string(text)); err != nil {
+		return err
+	}
+	return o.edit(root, dir, slices.DeleteFunc(slices.Clone(edits), func(e edit) bool { return e.file != "testing/testing.go" }))
+}
+
+// edit adds the files of the Go tree at root to the overlay, with changes.
+func (o *overlay) edit(root, dir string, changes []edit) error {
 	texts := map[string]string{}
-	for _, e := range edits {
+	for _, e := range changes {
 		text, ok := texts[e.file]
 		if !ok {
 			read, err := os.ReadFile(filepath.Join(root, "src", filepath.FromSlash(e.file)))
@@ -51,15 +84,6 @@ func (o *overlay) patchGoroot(root, dir string) error {
 	}
 	for file, text := range texts {
 		if err := o.add(filepath.Join(root, "src", filepath.FromSlash(file)), dir, strings.ReplaceAll(file, "/", "_"), text); err != nil {
-			return err
-		}
-	}
-	for file, place := range additions {
-		text, err := goroot.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		if err := o.add(filepath.Join(root, "src", filepath.FromSlash(place)), dir, strings.ReplaceAll(place, "/", "_"), string(text)); err != nil {
 			return err
 		}
 	}

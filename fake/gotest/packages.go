@@ -3,13 +3,9 @@ package gotest
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -91,91 +87,3 @@ func (r *run) usesCgo(ctx context.Context, p aPackage) (string, error) {
 	}
 	return "", nil
 }
-
-// buildFailures collects the names of packages that could not be built, from the output of go test.
-type buildFailures struct {
-	packages []string
-	line     []byte
-}
-
-// buildFailure matches a line of go test, which is a part of an event with -json.
-var buildFailure = regexp.MustCompile(`FAIL(?:\t|\\t)(\S+) \[(?:build|setup) failed\]`)
-
-// Write implements io.Writer.
-func (f *buildFailures) Write(p []byte) (int, error) {
-	for _, b := range p {
-		if b != '\n' {
-			if len(f.line) < 4096 { // longer than any line that counts
-				f.line = append(f.line, b)
-			}
-			continue
-		}
-		if m := buildFailure.FindSubmatch(f.line); m != nil {
-			f.packages = append(f.packages, string(m[1]))
-		}
-		f.line = f.line[:0]
-	}
-	return len(p), nil
-}
-
-// addedName is the name of the file that is added to each package.
-const addedName = "kubesim_gotest_test.go"
-
-// register adds a file to the tests of each package. The file makes package os run kubesim's programs, and tests fail if an
-// oracle does. If there are oracles, it also makes Ginkgo's specs fail.
-func (o *overlay) register(list []aPackage, dir string) error {
-	for i, p := range list {
-		text := fmt.Sprintf(registration, p.Name, insidePackage)
-		if hasOracles() && slices.Contains(append(p.TestImports, p.XTestImports...), ginkgo) {
-			text = fmt.Sprintf(strings.Replace(registration, "import (\n", "import (\n\t\"strings\"\n\tginkgo \""+ginkgo+"\"\n", 1), p.Name, insidePackage) + specs
-		}
-		if err := o.add(filepath.Join(p.Dir, addedName), dir, fmt.Sprintf("register%d_test.go", i), text); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// hasOracles reports whether oracles observe the servers of the tests.
-func hasOracles() bool {
-	return os.Getenv("KUBESIM_ORACLES") != "" || os.Getenv("KUBESIM_FAIL_ON_WARNING") != ""
-}
-
-// ginkgo is the import path of Ginkgo.
-const ginkgo = "github.com/onsi/ginkgo/v2"
-
-// registration is the template of that file. The file is in the external test package, which prevents import cycles.
-const registration = `package %s_test
-
-import (
-	"os"
-	_ "unsafe" // for linkname
-
-	kubesim %q
-)
-
-//go:linkname virtualProgram os.virtualProgram
-var virtualProgram func(name string) func(args []string, stdout, stderr *os.File, stop <-chan struct{}) (code int)
-
-//go:linkname virtualEndTest testing.virtualEndTest
-var virtualEndTest func(rest bool) []string
-
-func init() {
-	virtualProgram, virtualEndTest = kubesim.Program, kubesim.EndTest
-	kubesim.StartCluster()
-}
-`
-
-// specs is added to the file if the tests import Ginkgo. JustAfterEach runs while the suite's controllers still run.
-const specs = `
-func init() {
-	ginkgo.JustAfterEach(func() { virtualEndSpec(!ginkgo.CurrentSpecReport().Failed()) })
-	ginkgo.AfterEach(func() { virtualEndSpec(false) })
-}
-
-func virtualEndSpec(rest bool) {
-	if failures := kubesim.EndTest(rest); len(failures) > 0 {
-		ginkgo.Fail(strings.Join(failures, "\n"))
-	}
-}
-`

@@ -47,6 +47,11 @@ func repeat(args []string, start time.Time) (code int, err error) {
 		if err != nil {
 			return 0, err
 		}
+		if r.all.interrupted {
+			times = int(seed - first)
+			fmt.Printf("interrupted after %d seeds\n", times)
+			break
+		}
 		if len(r.names) == 0 && r.all.Code != 0 {
 			os.Stdout.Write(out) // the first failure
 		}
@@ -62,7 +67,7 @@ func repeat(args []string, start time.Time) (code int, err error) {
 		fmt.Printf("%d of %d seeds: %s\n    replay: %s--seed %d --date %s (failed with the seeds %s)\n", len(r.seeds[name]), times, name,
 			r.smallest(name, seed, seed-first), seed, start.Format(time.RFC3339), strings.Trim(fmt.Sprint(r.seeds[name]), "[]"))
 	}
-	if len(r.names) == 0 {
+	if len(r.names) == 0 && times > 0 {
 		fmt.Printf("no test fails with the seeds %d to %d\n", first, first+uint64(times)-1)
 	}
 	r.all.Seeds = times
@@ -77,6 +82,9 @@ func (r *repetition) run(seed uint64, plan fault.Plan) (failed []string, output 
 	failed = failures(out.String())
 	if rec.Code != 0 && len(failed) == 0 {
 		failed = []string{"the test binary"}
+	}
+	if rec.Code < 0 { // ended by a signal
+		rec.Code = 1
 	}
 	rec.Code = max(rec.Code, r.all.Code)
 	r.all = rec
@@ -101,7 +109,7 @@ func (r *repetition) smallest(name string, seed, offset uint64) string {
 		failed, _, err := r.run(seed, p)
 		return err == nil && slices.Contains(failed, name)
 	}
-	if r.shrunk[seed] {
+	if r.shrunk[seed] || r.all.interrupted {
 		number, client, _ := strings.Cut(os.Getenv(dropin.SwarmVariable), ":")
 		first, _ := strconv.ParseUint(number, 10, 64) // swarm has parsed it
 		return dropin.SwarmVariable + "=" + strings.TrimSuffix(fmt.Sprintf("%d:%s", first+offset, client), ":") + " "

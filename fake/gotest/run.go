@@ -23,12 +23,12 @@ type run struct {
 	stdout, stderr io.Writer
 	origin         origin
 	env            environment
-	modFlags       []string      // of go commands, so that the tests may import kubesim
-	work           []string      // environment variables for go commands, in a workspace
-	inside         bool          // the tests import kubesim, which runs etcd and kube-apiserver in their process
-	dir            string        // directory for temporary files
-	assets         string        // directory with kubesim's etcd and kube-apiserver
-	failures       buildFailures // of the last go test
+	modFlags       []string   // of go commands, so that the tests may import kubesim
+	work           []string   // environment variables for go commands, in a workspace
+	inside         bool       // the tests import kubesim, which runs etcd and kube-apiserver in their process
+	dir            string     // directory for temporary files
+	assets         string     // directory with kubesim's etcd and kube-apiserver
+	tests          testOutput // of the last go test
 }
 
 // ErrFailed is returned if tests have failed. go test has already printed the details.
@@ -47,10 +47,10 @@ func Run(ctx context.Context, o *Options, release string, stdout, stderr io.Writ
 	if r.assets, err = dropin.Folder(""); err != nil {
 		return err
 	}
-	if o.Real {
+	if o.Real && !hasOracles() {
 		return r.inRealTime(ctx, nil)
 	}
-	if r.origin, err = findOrigin(o.Source, release); err != nil {
+	if r.origin, err = findOrigin(o.Source, release); err != nil && !o.Real {
 		return err
 	}
 	if r.dir = o.Keep; r.dir == "" {
@@ -67,6 +67,9 @@ func Run(ctx context.Context, o *Options, release string, stdout, stderr io.Writ
 	}
 	if err := r.environment(ctx); err != nil {
 		return err
+	}
+	if o.Real {
+		return r.inRealTime(ctx, nil)
 	}
 	if r.env.GOOS != "linux" && o.Cluster != nil {
 		return errors.New("--cluster needs virtual time, which needs Linux")
@@ -187,7 +190,7 @@ func (r *run) finish(ctx context.Context, failed error, list []aPackage, real []
 		return err
 	}
 	real = append(real, unbuilt...)
-	if explained += len(unbuilt); explained > 0 && !unexplained && len(unbuilt) == len(r.failures.packages) {
+	if explained += len(unbuilt); explained > 0 && !unexplained && len(unbuilt) == len(r.tests.unbuilt) {
 		failed = nil
 	}
 	if len(real) == 0 {
@@ -199,7 +202,7 @@ func (r *run) finish(ctx context.Context, failed error, list []aPackage, real []
 // withoutCgo returns the packages in list that could not be built and use cgo. It prints why they run in real time.
 func (r *run) withoutCgo(ctx context.Context, list []aPackage) (unbuilt []string, err error) {
 	for _, p := range list {
-		if !slices.Contains(r.failures.packages, p.ImportPath) || r.o.Cluster != nil {
+		if !slices.Contains(r.tests.unbuilt, p.ImportPath) || r.o.Cluster != nil {
 			continue
 		}
 		dependency, err := r.usesCgo(ctx, p)
@@ -223,7 +226,29 @@ func (r *run) inRealTime(ctx context.Context, packages []string) error {
 	if r.o.tags != "" {
 		args = append([]string{"-tags=" + r.o.tags}, args...)
 	}
-	return r.goTest(ctx, args, []string{"KUBEBUILDER_ASSETS=" + r.assets})
+	env := []string{"KUBEBUILDER_ASSETS=" + r.assets}
+	if hasOracles() {
+		path, err := r.observed(ctx)
+		if err != nil {
+			return err
+		}
+		args, env = append([]string{"-overlay=" + path}, args...), append(env, failuresVariable+"="+r.dir)
+	}
+	return r.goTest(ctx, args, env)
+}
+
+// observed writes an overlay with which tests and specs fail in real time if an oracle does. It returns the path of the overlay.
+func (r *run) observed(ctx context.Context) (string, error) {
+	list, err := r.packages(ctx)
+	if err != nil {
+		return "", err
+	}
+	var over overlay
+	if err := errors.Join(over.patchTesting(r.env.GOROOT, r.dir), over.registerReal(list, r.dir)); err != nil {
+		return "", err
+	}
+	path := filepath.Join(r.dir, "overlay-real.json")
+	return path, over.write(path)
 }
 
 // goTest runs go test with additional environment variables.
@@ -237,11 +262,12 @@ func (r *run) goTest(ctx context.Context, args, env []string) error {
 	args, env = append(flags, args...), slices.Concat(env, variables)
 	cmd := exec.CommandContext(ctx, "go", append(r.in("test"), args...)...)
 	cmd.Env = slices.Concat(os.Environ(), r.work, env)
-	r.failures = buildFailures{}
-	cmd.Stdout, cmd.Stderr = io.MultiWriter(r.stdout, &r.failures), r.stderr
+	r.tests = testOutput{}
+	cmd.Stdout, cmd.Stderr = io.MultiWriter(r.stdout, &r.tests), r.stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
 	err := cmd.Run()
+	r.tests.explain(r.stderr)
 	if errors.As(err, new(*exec.ExitError)) {
 		return ErrFailed
 	}

@@ -15,10 +15,15 @@ import (
 	"time"
 
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/fake/gotest/inside"
 )
 
-// TestMain also acts as the program that go test runs for each test binary.
+// TestMain also acts as the program that go test runs for each test binary, and as the programs that tests start in real time.
 func TestMain(m *testing.M) {
+	if program := inside.Program(os.Args[0]); program != nil {
+		os.Exit(program(os.Args[1:], os.Stdout, os.Stderr, nil))
+	}
 	if len(os.Args) > 1 && os.Args[1] == ExecCommand {
 		code, err := Exec(os.Args[2:])
 		if err != nil {
@@ -96,6 +101,19 @@ func TestOracles(t *testing.T) {
 	is.True(strings.Contains(stdout, "--- PASS: TestWarning ("))
 }
 
+// In real time, when the servers are other processes, a failure of an oracle also fails the test that ran.
+func TestOraclesInRealTime(t *testing.T) {
+	is := is.New(t)
+	t.Setenv("KUBESIM_FAIL_ON_WARNING", "true")
+	t.Setenv("KUBESIM_GOTEST_TIME", "real") // for TestMain of the tests
+	stdout, stderr, err := virtually(t, "plain", "--real", "-v", "-run=Warning")
+	t.Log(stdout + stderr)
+	is.Equal(err, ErrFailed)
+	is.True(strings.Contains(stdout, `a warning to Go-http-client/1.1 about create configmaps default/c: unknown field "dada"`))
+	is.True(strings.Contains(stdout, "--- FAIL: TestWarning ("))
+	is.True(strings.Contains(stdout, "--- PASS: TestAfterWarning ("))
+}
+
 // Several packages of a workspace, whose modules import each other, write one coverage profile and events in JSON.
 func TestWorkspace(t *testing.T) {
 	is := is.New(t)
@@ -170,6 +188,17 @@ func TestRepeat(t *testing.T) {
 	is.Equal(err, ErrFailed)
 }
 
+// In a seeded run, packets have different delays. Without a seed, the request that is sent first arrives first.
+func TestDelays(t *testing.T) {
+	is := is.New(t)
+	stdout, _, err := virtually(t, "draws", "-run=TestOvertaken", "--repeat=20")
+	is.Equal(err, ErrFailed)
+	m := regexp.MustCompile(`(\d+) of 20 seeds: TestOvertaken\n`).FindStringSubmatch(stdout)
+	is.True(m != nil && m[1] != "20")
+	_, _, err = virtually(t, "draws", "-run=TestOvertaken", "-count=20")
+	is.NoErr(err)
+}
+
 // With random faults, kubesim gotest reports the smallest plan under which the test fails, and that plan makes it fail again.
 func TestSwarm(t *testing.T) {
 	is := is.New(t)
@@ -185,6 +214,24 @@ func TestSwarm(t *testing.T) {
 	t.Setenv("KUBESIM_FAULTS", m[1])
 	_, _, err = virtually(t, "plain", "-run=TestFastWatch", "--seed", m[2], "--date=2030-01-31")
 	is.Equal(err, ErrFailed)
+}
+
+// A flag that go test passes to the tests, and that they do not define, is named at the end.
+func TestUndefinedFlag(t *testing.T) {
+	is := is.New(t)
+	for _, text := range []string{
+		"flag provided but not defined: -updte\nUsage of /tmp/b001/a.test:\nexit status 2\nFAIL\texample.com/a\t0.01s\n",
+		`{"Time":"2030-01-31T00:00:00Z","Action":"output","Package":"example.com/a","Output":"flag provided but not defined: -updte\n"}` + "\n",
+	} {
+		var o testOutput
+		for _, part := range strings.SplitAfter(text+text, " ") { // written in parts, by two packages
+			_, err := o.Write([]byte(part))
+			is.NoErr(err)
+		}
+		var errs bytes.Buffer
+		o.explain(&errs)
+		is.Equal(errs.String(), "kubesim gotest: neither kubesim gotest nor go test has the flag -updte, and not all of the tests define it; see kubesim gotest --help\n")
+	}
 }
 
 func TestFailures(t *testing.T) {

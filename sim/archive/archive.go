@@ -218,7 +218,7 @@ func whole(data []byte) int {
 // Info returns a description of the Archive's contents.
 func (a *Archive) Info() Info { return a.info }
 
-// State returns the saved state, for sim.Cluster.Recall. It must not be loaded by several callers at the same time.
+// State returns the saved state, for sim.Cluster.LoadState. It must not be loaded by several callers at the same time.
 func (a *Archive) State() *sim.State { return a.state }
 
 // Cluster returns the saved cluster with a clock.Manual at the saved time. It returns an error if the state contains an object that

@@ -79,8 +79,8 @@ func (m *Manager) endReconcile(failed *status.Status) {
 	m.OnReconcile(*x)
 }
 
-// Standing describes a controller between reconciles.
-type Standing struct {
+// Summary is the state of a controller between reconciles.
+type Summary struct {
 	Name    string
 	Stopped bool
 	Crashed bool // it is stopped, and has lost its state
@@ -90,8 +90,8 @@ type Standing struct {
 	Due     []Waiting // its queued items, with the earliest first
 }
 
-// Standings returns the state of the controllers in the order of Names. It omits those of API servers.
-func (m *Manager) Standings() (all []Standing) {
+// Summaries returns the state of the controllers in the order of Names. It omits those of API servers.
+func (m *Manager) Summaries() (all []Summary) {
 	m.promoteDue()
 	newest, now := m.log.Newest().Rev(), m.schedule.Now()
 	at := map[string]int{}
@@ -99,7 +99,7 @@ func (m *Manager) Standings() (all []Standing) {
 		if l.InServer {
 			continue
 		}
-		s := Standing{Name: l.Name, Stopped: l.stopped, Crashed: l.crashed, Delay: l.delay, Lagging: l.cache.missed(), Knows: newest}
+		s := Summary{Name: l.Name, Stopped: l.stopped, Crashed: l.crashed, Delay: l.delay, Lagging: l.cache.missed(), Knows: newest}
 		for _, name := range object.SortedKeys(l.cache.lagging) {
 			s.Knows = min(s.Knows, l.cache.lagging[name].Rev())
 		}

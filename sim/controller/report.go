@@ -14,7 +14,7 @@ type Report struct {
 // Reported describes a controller or a kubelet.
 type Reported struct {
 	Name    string   `json:"name"`
-	State   string   `json:"state,omitempty"` // Standing.State
+	State   string   `json:"state,omitempty"` // Summary.State
 	Slow    int64    `json:"slow,omitempty"`  // the delay in milliseconds before it reconciles a new item
 	Lagging []string `json:"lagging,omitempty"`
 	Rev     string   `json:"rv"` // revision of its cache
@@ -34,13 +34,13 @@ const reportedDue = 5
 // Report returns a report about all controllers except those inside API servers.
 func (m *Manager) Report() Report {
 	r := Report{Controllers: []Reported{}, Stepped: m.Stepped}
-	for _, s := range m.Standings() {
+	for _, s := range m.Summaries() {
 		r.Controllers = append(r.Controllers, s.report(m.schedule.Now()))
 	}
 	return r
 }
 
-func (s *Standing) report(now time.Time) Reported {
+func (s *Summary) report(now time.Time) Reported {
 	due := []Due{}
 	for _, w := range s.Due[:min(len(s.Due), reportedDue)] {
 		due = append(due, Due{w.Key.String(), w.At.Sub(now).Milliseconds()})
@@ -49,7 +49,7 @@ func (s *Standing) report(now time.Time) Reported {
 }
 
 // State summarizes the disturbance of a controller as stopped, crashed, lagging or slow. It returns "" if there is none.
-func (s *Standing) State() string {
+func (s *Summary) State() string {
 	switch {
 	case s.Crashed:
 		return "crashed"

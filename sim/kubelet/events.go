@@ -19,20 +19,20 @@ type recordedEvent struct {
 // record creates an event about an object, as client-go's recorder does. field is the path of a container in its pod. before
 // contains the events recorded earlier, or is nil. If it contains the same event, record increments that event's count instead;
 // otherwise it adds the new event.
-func (k *Kubelet) record(api *controller.Client, about object.Object, field string, kind, reason, message string, before map[string]*recordedEvent) {
+func (k *Kubelet) record(api *controller.Client, about object.Object, field string, kind, reason, message string, before map[string]recordedEvent) {
 	namespace := about.Namespace()
 	if namespace == "" {
 		namespace = "default"
 	}
 	now := object.Time(api.Now())
 	key := strings.Join([]string{reason, field, message}, "\n")
-	if old := before[key]; old != nil {
+	if old, known := before[key]; known {
 		s := api.Patch("events", "", controller.Key{Namespace: namespace, Name: old.Name}, func(live object.Object) {
 			live.Set(old.Count+1, "count")
 			live.Set(now, "lastTimestamp")
 		})
 		if s == nil {
-			old.Count++
+			before[key] = recordedEvent{old.Name, old.Count + 1}
 			return
 		}
 	}
@@ -50,7 +50,7 @@ func (k *Kubelet) record(api *controller.Client, about object.Object, field stri
 		"source":             map[string]any{"component": "kubelet", "host": k.node},
 		"reportingComponent": "kubelet", "reportingInstance": k.node, "firstTimestamp": now, "lastTimestamp": now})
 	if s == nil && before != nil {
-		before[object.Keep(key)] = &recordedEvent{name, 1} // most pods have the same events
+		before[object.Keep(key)] = recordedEvent{name, 1} // most pods have the same events
 	}
 }
 
@@ -61,7 +61,7 @@ func (w *worker) event(c *container, kind, reason, message string) {
 		field = fmt.Sprintf("spec.%s{%s}", c.list, c.name)
 	}
 	if w.rec.Said == nil {
-		w.rec.Said = map[string]*recordedEvent{}
+		w.rec.Said = map[string]recordedEvent{}
 	}
 	w.k.record(w.api, w.pod, field, kind, reason, message, w.rec.Said)
 }

@@ -23,7 +23,7 @@ type pod struct {
 	Overdue    bool            `json:",omitempty"` // it exceeded activeDeadlineSeconds
 	IP         string          `json:",omitempty"` // the address of an imported pod that is not in the node's range
 	Imported   object.Object   `json:",omitempty"` // the status that was not written because the pod is still as it was imported
-	Said       map[string]*recordedEvent
+	Said       map[string]recordedEvent
 	Files      map[string]string `json:",omitempty"` // the files in its own volumes, by VOLUME/path
 
 	Refused   *refusal                 `json:",omitempty"` // the reason why the node rejected it

@@ -63,7 +63,8 @@ func (r resolver) world(pod, container object.Object, s *site) shell.World {
 	seed := fnv.New64a()
 	seed.Write([]byte(pod.UID() + "/" + container.String("name")))
 	uid, gid := userOf(pod, container)
-	return shell.World{Env: r.environment(pod, container), Seed: seed.Sum64(), User: uid, Group: gid, Mounts: mounts(pod, container),
+	return shell.World{Env: r.environment(pod, container), Seed: seed.Sum64(), User: uid, Group: gid,
+		FSGroup: pod.Int64("spec", "securityContext", "fsGroup"), Mounts: mounts(pod, container),
 		Open: func(name string) (string, bool) {
 			if text, ok := r.volumeFiles(pod, container)[name]; ok {
 				return text, true

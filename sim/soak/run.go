@@ -38,9 +38,9 @@ type Result struct {
 // Scenario returns the run as a scenario that kubesim run and the page can repeat. If a promise was broken, the last
 // line of the scenario fails.
 func (r *Result) Scenario() *scenario.File {
-	story := "Random work in random trouble. No promise was broken."
+	story := "Random operations under random disturbances. No promise was broken."
 	if len(r.Violations) > 0 {
-		story = "Random work in random trouble. A promise was broken.\n" + r.Violations[0].Error()
+		story = "Random operations under random disturbances. A promise was broken.\n" + r.Violations[0].Error()
 	}
 	if op, err := scenario.Parse("expect promises kept"); err == nil {
 		_, _ = r.world.Do(op) // the file contains the line whether or not it holds

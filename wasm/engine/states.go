@@ -249,8 +249,8 @@ func (e *Engine) controllers(*request) (out any, err error) {
 
 // controllerLanes returns the lanes of controllers that are disturbed. All other controllers are up to date.
 func (e *Engine) controllerLanes() (lanes []laneView) {
-	var all []controller.Standing
-	e.run.world.Cluster().Control(func(m *controller.Manager) { all = m.Standings() })
+	var all []controller.Summary
+	e.run.world.Cluster().Control(func(m *controller.Manager) { all = m.Summaries() })
 	for _, s := range all {
 		if state := s.State(); state != "" {
 			lanes = append(lanes, laneView{ID: "controller/" + s.Name, Kind: "controller", Label: s.Name, Horizon: formatRev(s.Knows), State: state})

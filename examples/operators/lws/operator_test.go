@@ -29,10 +29,8 @@ var lws string
 func setup(mgr manager.Manager) error {
 	c, s, events := mgr.GetClient(), mgr.GetScheme(), mgr.GetEventRecorderFor("leaderworkerset")
 	return errors.Join(
-		controllers.SetupIndexes(mgr.GetFieldIndexer()),
-		controllers.NewLeaderWorkerSetReconciler(c, s, events).SetupWithManager(mgr),
-		webhooks.SetupLeaderWorkerSetWebhook(mgr),
-		setupPods(mgr, events))
+		controllers.SetupIndexes(mgr.GetFieldIndexer()), webhooks.SetupLeaderWorkerSetWebhook(mgr), setupPods(mgr, events),
+		controllers.NewLeaderWorkerSetReconciler(c, s, events).SetupWithManager(mgr))
 }
 
 // A LeaderWorkerSet of two groups is created, gets a third group, and is deleted in the foreground.

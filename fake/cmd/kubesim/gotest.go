@@ -16,7 +16,7 @@ func gotestUsage() string { return gotestText + "\n" + variablesText + dropin.Va
 const gotestText = `kubesim gotest [flags] [flags of go test] PACKAGES runs Go tests in virtual time: time stands still while code runs, and jumps to
 the next timer when every goroutine waits. Tests that wait for minutes take seconds. etcd and kube-apiserver, which suites with
 envtest start, are kubesim's, in the test process. Neither sources nor go.mod change. All flags of go test may be given, also
-those of Ginkgo. It needs Linux and go.
+those of Ginkgo and those that the tests define (after -args if the name is similar to another flag's). It needs Linux and go.
 
   --date DATE      the date at the start, such as 2030-01-31 or 2030-01-31T12:00:00Z (default: now; with --seed: today at 00:00)
   --seed N         take all random choices from the seed, and run one goroutine at a time: two runs are alike

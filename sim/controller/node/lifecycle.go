@@ -181,12 +181,9 @@ func (l *lifecycle) updateHealth(api *controller.Client, node object.Object, h *
 	}
 	if silent {
 		if node, failed = l.giveUp(api, node); failed == nil {
-			failed = l.mend(api, node)
+			failed = l.mend(api, node) // NoSchedule taints precede NoExecute taints
 		}
 		if failed != nil {
-			return 0, failed
-		}
-		if failed = l.mend(api, node); failed != nil { // NoSchedule taints precede NoExecute taints
 			return 0, failed
 		}
 		ready = node.Condition("Ready")

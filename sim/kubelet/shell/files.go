@@ -177,19 +177,38 @@ func dd(p *process, args []string) int {
 	return 0
 }
 
-// stat supports only -c FORMAT with %a, %s and %n. All files have the mode 644.
-func stat(p *process, args []string) int {
-	if len(args) != 3 || args[0] != "-c" {
-		p.complain("stat: only stat -c FORMAT FILE is simulated")
+// stat prints facts about existing files, with the directives %a, %g, %n, %s and %u of -c. All files have the mode 644.
+func stat(p *process, args []string) (code int) {
+	if len(args) < 3 || args[0] != "-c" || strings.Contains(statDirectives.Replace(args[1]), "%") {
+		p.complain("stat: only stat -c FORMAT FILE is simulated, with %a, %g, %n, %s and %u in FORMAT")
 		return 1
 	}
-	text, ok := p.read(args[2])
-	if !ok {
-		p.complain("stat: can't stat '" + args[2] + "': No such file or directory")
-		return 1
+	for _, name := range args[2:] {
+		text, ok := p.read(name)
+		if !ok {
+			p.complain("stat: can't stat '" + name + "': No such file or directory")
+			code = 1
+			continue
+		}
+		user, group := p.owner(name)
+		p.print(strings.NewReplacer("%a", "644", "%g", number(int(group)), "%n", name, "%s", number(len(text)), "%u", number(int(user))).Replace(args[1]) + "\n")
 	}
-	p.print(strings.NewReplacer("%a", "644", "%s", number(len(text)), "%n", args[2]).Replace(args[1]) + "\n")
-	return 0
+	return code
+}
+
+// statDirectives removes the directives that stat implements from a format.
+var statDirectives = strings.NewReplacer("%a", "", "%g", "", "%n", "", "%s", "", "%u", "")
+
+// owner returns the user id and the group id of a file. The process owns the files that it has written. Root owns all other files.
+// Files in volumes have the pod's fsGroup.
+func (p *process) owner(name string) (user, group int64) {
+	if _, written := p.files[p.path(name)]; written {
+		user, group = p.world.User, p.world.Group
+	}
+	if p.world.FSGroup != 0 && p.inVolume(name) {
+		group = p.world.FSGroup
+	}
+	return user, group
 }
 
 // sha256sum prints the checksums of files. With -c it checks those in files.

@@ -86,6 +86,16 @@ func (p *process) isReadOnly(name string) bool {
 	}
 }
 
+// inVolume reports whether a file is in a volume.
+func (p *process) inVolume(name string) bool {
+	for folder := path.Join("/", p.path(name)); folder != "/"; folder = path.Dir(folder) {
+		if _, mounted := p.world.Mounts[folder]; mounted {
+			return true
+		}
+	}
+	return false
+}
+
 // children returns the names in a folder, in order.
 func (p *process) children(folder string) (names []string) {
 	below := strings.TrimSuffix(path.Clean(p.path(folder)), "/") + "/"

@@ -32,6 +32,8 @@ type World struct {
 	Mounts map[string]bool
 	User   int64 // the user id of the process
 	Group  int64 // its group id
+	// FSGroup is the group id of files in volumes. If it is 0, they have no group of their own.
+	FSGroup int64
 	// Files holds files that were written earlier. A removed file is nil. The map is not modified.
 	Files map[string]*string
 	// Seed is the seed of $RANDOM.

@@ -140,6 +140,11 @@ func TestFiles(t *testing.T) {
 	is.Equal(run("ls /etc/config; touch /etc/config/key || rm -f /etc/config/key || echo b > /etc/config/b", volume), `0s "key\n", `+
 		`!0s "touch: /etc/config/key: Read-only file system\n", !0s "rm: can't remove '/etc/config/key': Read-only file system\n", `+
 		`!0s "sh: can't create /etc/config/b: Read-only file system\n", ended 0s 1`)
+	owned := shell.World{Mounts: volume.Mounts, Open: open, User: 1000, Group: 3000, FSGroup: 2000}
+	is.Equal(run("touch /data/a /b; stat -c '%u %g %s %n' /data/a /b /etc/config/key; stat -c %g /c || stat -c %y /b", owned),
+		`0s "1000 2000 0 /data/a\n", 0s "1000 3000 0 /b\n", 0s "0 2000 4 /etc/config/key\n", `+
+			`!0s "stat: can't stat '/c': No such file or directory\n", `+
+			`!0s "stat: only stat -c FORMAT FILE is simulated, with %a, %g, %n, %s and %u in FORMAT\n", ended 0s 1`)
 	is.Equal(run("test -d /data && touch /data/a && ls /data", volume), `0s "a\n", ended 0s 0`)
 	is.Equal(run("frob", shell.World{Missing: true}), `!0s "sh: frob: not found\n", ended 0s 127`)
 }

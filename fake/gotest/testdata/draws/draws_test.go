@@ -91,3 +91,23 @@ func TestFlaky(t *testing.T) {
 		t.Error("the wrong one is first")
 	}
 }
+
+// TestOvertaken fails if the second of two requests, which is sent 50 µs after the first one, arrives first.
+func TestOvertaken(t *testing.T) {
+	arrived := make(chan string, 2)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { arrived <- r.URL.Path }))
+	defer s.Close()
+	var wait sync.WaitGroup
+	for i, path := range []string{"/first", "/second"} {
+		wait.Go(func() {
+			time.Sleep(time.Second + time.Duration(i)*50*time.Microsecond)
+			if res, err := http.Get(s.URL + path); err == nil {
+				res.Body.Close()
+			}
+		})
+	}
+	wait.Wait()
+	if <-arrived != "/first" {
+		t.Error("the second request is first")
+	}
+}

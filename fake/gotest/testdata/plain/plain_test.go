@@ -14,6 +14,8 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime/pprof"
+	"runtime/trace"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -65,6 +67,24 @@ func TestMonotone(t *testing.T) {
 		})
 	}
 	wait.Wait()
+}
+
+// Profiles and traces do not keep time from passing.
+func TestProfile(t *testing.T) {
+	for _, d := range []time.Duration{30 * time.Second, time.Minute} {
+		if err := pprof.StartCPUProfile(io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		time.Sleep(d)
+		about(t, time.Since(start), d)
+		pprof.StopCPUProfile()
+		if err := trace.Start(io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(d)
+		trace.Stop()
+	}
 }
 
 // A goroutine that computes does not keep time from passing.
@@ -267,7 +287,7 @@ func serve(t *testing.T) (do func(method, path, body string) *http.Response) {
 		{"etcd", "--data-dir=" + t.TempDir(), "--listen-client-urls=" + etcd},
 		{"kube-apiserver", "--etcd-servers=" + etcd, "--secure-port=" + port, "--token-auth-file=" + tokens},
 	} {
-		cmd := exec.Command("/nowhere/"+args[0], args[1:]...)
+		cmd := exec.Command(filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), args[0]), args[1:]...)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}

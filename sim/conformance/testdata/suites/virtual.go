@@ -44,7 +44,7 @@ func (j job) runVirtual(ctx context.Context, program string) (gotest.Results, er
 		return gotest.Results{}, err
 	}
 	defer events.Close()
-	args := []string{"gotest", "-json", "-vet=off", "-timeout=" + limit.String(), "-tags=" + j.tags}
+	args := []string{"gotest", "-json", "-vet=off", "-ldflags=-s -w", "-timeout=" + limit.String(), "-tags=" + j.tags}
 	if len(j.crds) > 0 {
 		var folders []string
 		for _, folder := range j.crds {
