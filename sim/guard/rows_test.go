@@ -10,7 +10,7 @@ import (
 
 // rows define the allowed imports: a package may import only packages in rows above its own.
 var rows = [][]string{
-	{"clock", "sim/json", "sim/quantity", "sim/wire", "sim/random", "sim/trouble", "sim/cron", "sim/spelling", "sim/deadline", "sim/words", "sim/linediff", "sim/pack"},
+	{"clock", "sim/json", "sim/quantity", "sim/wire", "sim/random", "sim/trouble", "sim/cron", "sim/spelling", "sim/deadline", "sim/words", "sim/linediff", "sim/pack", "sim/gotemplate"},
 	{"sim/object"},
 	{"sim/field"},
 	{"sim/status", "sim/selector", "sim/metadata", "sim/fault", "sim/trace", "sim/jsonpath", "sim/kubelet/images"},
@@ -51,7 +51,8 @@ var rows = [][]string{
 	{"sim"},
 	{"sim/scenario", "sim/archive"},
 	{"sim/lesson", "sim/soak"},
-	{"fake/dump"},
+	{"fake/stored"},
+	{"fake/dump", "fake/etcd"},
 	{"wasm/engine", "fake/answer", "fake/audit", "fake/chance", "fake/control", "fake/explore/campaign", "fake/kustomize", "fake/meter", "fake/oracle", "fake/record"},
 	{"fake/listen", "fake/outbound"},
 	{"fake", "wasm"},

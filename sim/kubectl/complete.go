@@ -140,7 +140,7 @@ func values(f *flags.Flag, src Source) (items []Item) {
 	case "filename", "from-file", "from-env-file", "patch-file":
 		return src.Files()
 	case "output":
-		for _, format := range []string{"yaml", "kyaml", "json", "wide", "name", "jsonpath=", "custom-columns="} {
+		for _, format := range []string{"yaml", "kyaml", "json", "wide", "name", "jsonpath=", "custom-columns=", "go-template="} {
 			items = append(items, Item{format, ""})
 		}
 	}

@@ -33,6 +33,14 @@ type Session struct {
 	forwards  []forward // of kubectl port-forward
 }
 
+// Copy returns an independent Session with the same configuration, discovered resources and forwarded ports.
+func (s *Session) Copy(conn Conn, files Files) *Session {
+	c, config := *s, *s.Config
+	config.Contexts = slices.Clone(config.Contexts)
+	c.Conn, c.Files, c.Config, c.forwards = conn, files, &config, slices.Clone(s.forwards)
+	return &c
+}
+
 // Run runs one kubectl command and returns its exit code. The arguments do not include the word kubectl.
 func (s *Session) Run(args []string, stdin []byte) int {
 	return s.kubectl(&shell.Process{Argv: args, Stdin: stdin, Out: s.Out, Err: s.Err, Files: s.Files})

@@ -26,6 +26,11 @@ func laneOf(controller string) string { return "controller/" + controller }
 // every controller that is notified of a commit reconciles, and most of these reconciles do nothing.
 func (w *World) recordReconciles() {
 	w.reconcileLog = reconcileLog{}
+	w.listenToReconciles()
+}
+
+// listenToReconciles lets the cluster's controllers report their reconciles to the World.
+func (w *World) listenToReconciles() {
 	if w.options.Quiet {
 		return
 	}

@@ -99,7 +99,7 @@ func parseLog(raw []json.RawMessage) ([]scenario.Op, error) {
 	return log, nil
 }
 
-// replay creates a world and executes the first n operations of a branch in it.
+// replay returns a run in which the first n operations of a branch have been executed. It continues a checkpoint, or a new world.
 func (b *beginning) replay(of *branch, n int) (*run, error) {
 	if n < 0 || n > len(of.log) {
 		return nil, failed("the log has %d operations; there is no state %d", len(of.log), n)
@@ -110,11 +110,11 @@ func (b *beginning) replay(of *branch, n int) (*run, error) {
 	if b.lesson != nil && b.lesson.Engine == "cel" && name() != "cel" {
 		return nil, errWantsCEL
 	}
-	r, err := b.start()
+	r, err := b.nearest(of, n)
 	if err != nil {
 		return nil, err
 	}
-	return r, r.goOn(of, n)
+	return r, of.goOn(r, n)
 }
 
 // lacks returns an error if a log needs data that has not been loaded, or the other engine, because it imports a cluster: its
@@ -152,13 +152,13 @@ func (r *run) goOn(of *branch, n int) error {
 	return nil
 }
 
-// goTo shows the page a branch after its first n operations, which it replays in another world.
-func (e *Engine) goTo(b *branch, n int) error {
-	r, err := e.behind(b, n)
+// goTo shows the page a branch after its first n operations, in another run. It returns the number of operations that it has executed.
+func (e *Engine) goTo(b *branch, n int) (replayed int, err error) {
+	r, replayed, err := e.behind(b, n)
 	if err == nil {
 		e.show(b, r, n)
 	}
-	return err
+	return replayed, err
 }
 
 // show makes r the run that the page sees.
@@ -199,17 +199,18 @@ func (e *Engine) doOp(op scenario.Op) (fields, error) {
 	result, err := e.run.do(op)
 	if err != nil {
 		if f, ok := err.(*failure); ok && f.Needs != "" { // the operation was executed, but must not have any effect
-			if again := e.goTo(b, b.n); again != nil {
+			if _, again := e.goTo(b, b.n); again != nil {
 				return nil, again
 			}
 		}
 		return nil, err
 	}
 	if b.n < len(b.log) { // copy on the next append, because forks may share the log
-		b.log = b.log[:b.n:b.n]
+		b.log, b.kept = b.log[:b.n:b.n], b.kept.upTo(b.n)
 	}
 	b.log = append(b.log, op)
 	b.n++
+	b.kept.add(e.run)
 	out := fields{"result": e.result(&result), "head": e.head()}
 	e.addLesson(out)
 	return out, nil
@@ -238,14 +239,24 @@ func (e *Engine) seekTo(n int) (fields, error) {
 		if err := e.begin.lacks(b.log[:n]); err != nil {
 			return nil, err
 		}
-		if err := e.run.goOn(b, n); err != nil {
+		if err := b.goOn(e.run, n); err != nil {
 			return nil, err
 		}
 		b.n = n
-	} else if err := e.goTo(b, n); err != nil {
+		return e.positionView(), nil
+	}
+	return e.moveTo(b, n)
+}
+
+// moveTo shows the page a branch after its first n operations, and returns the response.
+func (e *Engine) moveTo(b *branch, n int) (fields, error) {
+	replayed, err := e.goTo(b, n)
+	if err != nil {
 		return nil, err
 	}
-	return e.positionView(), nil
+	out := e.positionView()
+	out["replayed"] = replayed
+	return out, nil
 }
 
 // positionView returns the response to requests that change the position.
@@ -284,7 +295,7 @@ func (e *Engine) fork(q *request) (fields, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &branch{id: len(e.branches), log: e.current.log[:n:n]}
+	b := &branch{id: len(e.branches), log: e.current.log[:n:n], kept: e.current.kept.upTo(n)}
 	e.branches = append(e.branches, b)
 	if old := e.taken[e.current.id]; old != nil {
 		e.taken[b.id] = old.copy()
@@ -299,8 +310,5 @@ func (e *Engine) branchTo(q *request) (fields, error) {
 	if i < 0 {
 		return nil, failed("there is no branch %q", q.Branch)
 	}
-	if err := e.goTo(e.branches[i], e.branches[i].n); err != nil {
-		return nil, err
-	}
-	return e.positionView(), nil
+	return e.moveTo(e.branches[i], e.branches[i].n)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/cel"
 	"github.com/kubesim/kubesim/sim/config"
+	"github.com/kubesim/kubesim/sim/kubectl/printer"
 	"github.com/kubesim/kubesim/sim/lesson"
 	"github.com/kubesim/kubesim/sim/scenario"
 	"github.com/kubesim/kubesim/sim/schema"
@@ -45,9 +46,10 @@ func (p plane) check() error {
 
 // branch is a log of operations. The first n of them have been executed.
 type branch struct {
-	id  int
-	log []scenario.Op
-	n   int
+	id   int
+	log  []scenario.Op
+	n    int
+	kept checkpoints
 }
 
 func (b *branch) name() string { return strconv.Itoa(b.id) }
@@ -142,7 +144,7 @@ func (r *run) do(op scenario.Op) (scenario.Result, error) {
 	} else {
 		result, err = r.world.Do(op)
 	}
-	if err == nil && r.withoutCEL(uint64(before)) {
+	if err == nil && (r.withoutCEL(uint64(before)) || withoutTemplates(&result)) {
 		return result, &failure{Needs: "cel", Text: "this needs CEL, which the small engine is without: " +
 			"load the other one and replay the log"}
 	}
@@ -170,6 +172,11 @@ func (r *run) withoutCEL(since uint64) bool {
 		x := f.Exchange
 		return f.Kind == scenario.HTTPResponse && x != nil && bytes.Contains(x.ResBody, []byte(refusedCEL))
 	})
+}
+
+// withoutTemplates reports whether a line of kubectl needs templates of Go, which only the engine with CEL has.
+func withoutTemplates(result *scenario.Result) bool {
+	return !cel.Supported && slices.ContainsFunc(result.Lines, func(line string) bool { return strings.Contains(line, printer.Unlinked) })
 }
 
 // entryOf returns the operation of the log to which an operation of the World belongs. It returns 0 for those of the setup.

@@ -2,7 +2,7 @@ package engine
 
 // Limits of prepare, in frames.
 const (
-	spareLeast = 500    // of a world that gets a spare run: a shorter history is replayed quickly
+	spareLeast = 1_000  // after the newest checkpoint, before a spare run is made: fewer are replayed quickly
 	spareMost  = 30_000 // of a spare run: a page has no memory for two larger worlds
 	sliceMost  = 100    // of one call, unless a single operation has more: a page must not wait for it
 	crossMost  = 1_000  // of a single operation that is executed ahead of an undo
@@ -12,11 +12,11 @@ const (
 // whether another call would bring it closer still.
 func (e *Engine) prepare(*request) (fields, error) {
 	b, now := e.current, e.run
-	if n := e.frames(); n < spareLeast || n > spareMost {
-		return fields{"more": false}, nil
-	}
 	if e.spare == nil {
-		r, err := e.begin.start()
+		if n := now.size(); n > spareMost || n-b.kept.newest(b.n-1).size() < spareLeast {
+			return fields{"more": false}, nil
+		}
+		r, err := e.begin.nearest(b, b.n-1)
 		if err != nil {
 			return nil, err
 		}
@@ -38,13 +38,20 @@ func (e *Engine) prepare(*request) (fields, error) {
 	return fields{"more": false}, nil
 }
 
-// behind returns a run of the current branch that can be continued up to operation n: the spare run, or, if that has executed more, a
-// new one that has executed nothing.
-func (e *Engine) behind(b *branch, n int) (*run, error) {
-	if r := e.spare; r != nil && b == e.current && r.done() <= n {
-		return r, r.goOn(b, n)
+// behind returns a run of a branch after operation n: the spare run, if it is close behind, or else a replay. It also returns the number
+// of operations that it has executed for that. The branch keeps no later checkpoints.
+func (e *Engine) behind(b *branch, n int) (r *run, replayed int, err error) {
+	b.kept = b.kept.upTo(n)
+	near := b.kept.newest(n)
+	if r := e.spare; r != nil && b == e.current && r.done() <= n && r.size() >= near.size() {
+		replayed = n - r.done()
+		return r, replayed, r.goOn(b, n)
 	}
-	return e.begin.replay(b, n)
+	if replayed = n; near != nil {
+		replayed -= near.done()
+	}
+	r, err = e.begin.replay(b, n)
+	return r, replayed, err
 }
 
 // done returns the number of executed operations of the log.
@@ -52,3 +59,11 @@ func (r *run) done() int { return len(r.ends) - 1 }
 
 // framesAfter returns the number of frames after the first n operations of the log.
 func (r *run) framesAfter(n int) int { return r.frames[n] }
+
+// size returns the number of frames, or 0 if r is nil.
+func (r *run) size() int {
+	if r == nil {
+		return 0
+	}
+	return r.framesAfter(r.done())
+}

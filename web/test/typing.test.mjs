@@ -1,6 +1,7 @@
-// What people type at a prompt: here-documents, clear, edit, Ctrl+C; and what a reload brings back.
+// Input at the prompt: here-documents, clear, edit, Ctrl+C; and the state after a reload.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { deflateRawSync } from 'node:zlib'
 import { freePlay, ready, says, type } from './browser.mjs'
 import { hosted } from './hosted.mjs'
 
@@ -15,7 +16,7 @@ async function enter(page, line) {
 test('a here-document is typed line by line, kubectl edit opens the editor, Ctrl+C ends a watch, clear clears', async () => {
   const { context, page, faults } = await it.open()
   await freePlay(page)
-  await page.evaluate(lines => { // typed faster than the page is drawn
+  await page.evaluate(lines => { // faster than the page is rendered
     const input = document.getElementById('command')
     for (const line of lines) {
       input.value += line
@@ -42,7 +43,7 @@ test('a here-document is typed line by line, kubectl edit opens the editor, Ctrl
   await context.close()
 })
 
-test('lines that are typed without a pause are all there after a reload', async () => {
+test('lines that are typed without a pause are all present after a reload', async () => {
   const { context, page, faults } = await it.open()
   await ready(page)
   await page.locator('#command').focus()
@@ -51,6 +52,40 @@ test('lines that are typed without a pause are all there after a reload', async 
   await page.reload()
   await ready(page)
   await page.locator('.entry', { hasText: 'fast-39' }).waitFor()
+  assert.deepEqual(faults, [])
+  await context.close()
+})
+
+// everyday is a log of lines as people type them, in a new cluster.
+function everyday(lines) {
+  const line = i => [`kubectl create configmap c${i} --from-literal=a=${i}`, 'kubectl get configmaps', `kubectl label configmap c${i - 2} x=y`, 'kubectl get pods',
+    `kubectl delete configmap c${i - 4}`, 'kubectl get all', 'kubectl get nodes', 'tick 1s'][i % 8]
+  const log = Array.from({ length: lines }, (_, i) => ({ line: line(i) }))
+  return `#v1.dev.${deflateRawSync(JSON.stringify({ seed: '1', controllers: ['*'], nodes: 3, whole: true, log })).toString('base64url')}`
+}
+
+test('after 2,000 lines an undo executes few of them again, and so does the one after it', async () => {
+  const { context, page, faults } = await it.open({}, it.host.url + everyday(2000))
+  context.setDefaultTimeout(120_000)
+  await ready(page)
+  await page.evaluate(() => { // of the engine's answers, what they say of the lines that were executed again
+    globalThis.replayed = []
+    const { decode } = TextDecoder.prototype
+    TextDecoder.prototype.decode = function (...bytes) {
+      const text = decode.apply(this, bytes)
+      const count = /"replayed":(\d+)/.exec(text.slice(0, 1000))
+      if (count) globalThis.replayed.push(Number(count[1]))
+      return text
+    }
+  })
+  await type(page, 'kubectl get configmaps')
+  for (let i = 1; i <= 3; i++) {
+    await page.locator('#command').press('Control+z')
+    await page.waitForFunction(n => globalThis.replayed.length === n, i)
+  }
+  const replayed = await page.evaluate(() => globalThis.replayed)
+  console.log(`lines executed again by three undos after 2,000 lines: ${replayed.join(', ')}`)
+  assert.ok(Math.max(...replayed) < 150, `an undo executed ${Math.max(...replayed)} lines again`)
   assert.deepEqual(faults, [])
   await context.close()
 })

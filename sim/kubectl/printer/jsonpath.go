@@ -39,12 +39,12 @@ func (f *PrintFlags) pathPrinter(format, argument string) (Printer, error) {
 	}, nil
 }
 
-// template returns the template of an output format. For a format with the suffix -file, it reads the template from the file.
+// template returns the template of an output format. For a format with the suffix file, it reads the template from the file.
 func (f *PrintFlags) template(format, argument string) (string, error) {
 	if argument == "" {
 		return "", fmt.Errorf("template format specified but no template given")
 	}
-	if !strings.HasSuffix(format, "-file") {
+	if !strings.HasSuffix(format, "file") {
 		return argument, nil
 	}
 	data, err := f.Files.ReadFile(argument)

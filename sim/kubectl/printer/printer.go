@@ -1,6 +1,6 @@
 // Package printer prints objects and tables as kubectl does.
 //
-//	--output ─ PrintFlags.Printer ─▶ Printer ─▶ JSON, YAML, KYAML, name, JSONPath or custom columns
+//	--output ─ PrintFlags.Printer ─▶ Printer ─▶ JSON, YAML, KYAML, name, JSONPath, custom columns or a template of Go
 //	Table of the server ─ PrintOptions ─▶ header and rows ─ Table ─▶ aligned columns
 package printer
 
@@ -36,6 +36,9 @@ func YAML(compact []byte) string {
 // formats lists the values of --output in the order in which the error message lists them.
 const formats = "custom-columns,custom-columns-file,go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,kyaml,name,template,templatefile,wide,yaml"
 
+// Unlinked is the error of -o go-template in a build without package gotemplate.
+const Unlinked = "this build of kubesim is without templates of Go (build tag nocel)"
+
 // PrintFlags holds the flags that control the output of objects.
 type PrintFlags struct {
 	Output, Template  string
@@ -55,6 +58,9 @@ func (f *PrintFlags) Printer() (Printer, error) {
 	format, argument, _ := strings.Cut(f.Output, "=")
 	if argument == "" {
 		argument = f.Template
+	}
+	if format == "" && argument != "" {
+		format = "go-template"
 	}
 	switch format {
 	case "", "wide":
@@ -86,7 +92,7 @@ func (f *PrintFlags) Printer() (Printer, error) {
 	case "custom-columns", "custom-columns-file":
 		return f.columnPrinter(format, argument)
 	case "go-template", "go-template-file", "template", "templatefile":
-		return nil, fmt.Errorf("-o %s is not simulated: try -o jsonpath", format)
+		return f.goPrinter(format, argument)
 	}
 	return nil, fmt.Errorf("unable to match a printer suitable for the output format %q, allowed formats are: %s", format, formats)
 }

@@ -1,23 +1,22 @@
-// Opener is the first thing that somebody sees: what this is, why anybody should care, what it is checked against, and, beside
-// the recording that plays, what is happening in it.
+// Opener is the first screen: what the project is, why it is useful, how it is verified, and captions for the recording that plays.
 import { manifest } from '../engine/files'
 import { dialog } from '../state/page'
 import { ready } from '../state/session'
-import { captions, enterFreePlay, enterLesson } from '../state/worlds'
+import { captions, enterFreePlay } from '../state/worlds'
 import { text } from '../text'
 import { later } from '../ui/later'
-import { nextLesson } from './progress'
+import { catalogue, nextLesson, readCatalogue } from './progress'
 
 const Story = later(() => import('./Story'))
 
 const words = text.opener
-const first = 'first' // the lesson to begin with, until the list of lessons is there
 
-// begin takes the first lesson that is not done yet.
-function begin(): void {
+// begin starts the first lesson that is not done yet, or opens the map if all are.
+async function begin(): Promise<void> {
+  if (catalogue.value.length === 0) await readCatalogue()
   const next = nextLesson('')
   if (next) next.start()
-  else void enterLesson(first)
+  else dialog.value = 'lessons'
 }
 
 export function Opener() {
@@ -27,7 +26,7 @@ export function Opener() {
       <p>{words.why}</p>
       {manifest && <p class="hint">{words.checked(__STEPS__, manifest.minor)}</p>}
       <p class="chips">
-        <button class="primary" aria-disabled={!ready.value} onClick={() => { if (ready.value) begin() }}>{words.begin}</button>
+        <button class="primary" aria-disabled={!ready.value} onClick={() => { if (ready.value) void begin() }}>{words.begin}</button>
         <button onClick={() => { dialog.value = 'lessons' }}>{text.lessons.title}</button>
         <button class="quiet" aria-disabled={!ready.value} onClick={() => { if (ready.value) void enterFreePlay() }}>{text.head.sandbox}</button>
       </p>
