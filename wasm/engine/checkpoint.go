@@ -6,7 +6,8 @@ import "slices"
 const (
 	spacing  = 500    // minimum number of frames between two of them
 	keptMost = 60_000 // frames of all of them, unless there is only one: the memory of a page is limited
-	farthest = 1024   // operations before the newest one of a log that is replayed
+	farthest = 1024   // operations between one of them and the newest operation of a log that is replayed
+	long     = 8_000  // operations of a log that is replayed with fewer of them
 )
 
 // checkpoints are copies of a branch's earlier runs, oldest first. A replay continues a copy of one of them. They are dense near the newest
@@ -86,7 +87,7 @@ func (b *beginning) nearest(of *branch, n int) (*run, error) {
 // goOn executes the operations of a branch up to operation n in a run, and adds checkpoints that are dense near n.
 func (b *branch) goOn(r *run, n int) error {
 	for before := farthest; before > 1; before /= 4 {
-		if n-before <= r.done() {
+		if n-before <= r.done() || n > long && before == farthest {
 			continue
 		}
 		if err := r.goOn(b, n-before); err != nil {
