@@ -33,12 +33,12 @@ func To[T any](objects ...Object) []T { return oracle.To[T](objects...) }
 
 // OnePerOwner returns a check for Never. It finds two objects of a resource that have the same controller as owner and
 // are not being deleted. This happens if a controller creates an object twice because it does not know that the object
-// already exists. If an owner is supposed to have several objects, pass the labels that distinguish them:
+// already exists. If an owner is supposed to have several objects, pass the labels or annotations that distinguish them:
 // OnePerOwner("pods", "ordinal").
 //
 //	srv.Never("two deployments of a site", fake.OnePerOwner("deployments.apps"))
-func OnePerOwner(resource string, labels ...string) func(View) error {
-	return oracle.OnePerOwner(resource, labels...)
+func OnePerOwner(resource string, distinguishing ...string) func(View) error {
+	return oracle.OnePerOwner(resource, distinguishing...)
 }
 
 // Outcome compares the final states of several runs of the same test, such as those of Explore: regardless of faults,

@@ -38,6 +38,22 @@ func TestOnePerOwner(t *testing.T) {
 	is.Equal(good.log.String(), "")
 }
 
+// TestOnePerOwnerAndAnnotation checks that objects of an owner may be distinguished by an annotation.
+func TestOnePerOwnerAndAnnotation(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	bad, srv, c := watched(t)
+	srv.Never("two of an owner and a time", fake.OnePerOwner("configmaps", "time"))
+	post := func(name, at string) {
+		c.do("POST", mapsPath, strings.Replace(ownedMap(name, "", "1"), `"labels"`, `"annotations":{"time":"`+at+`"},"labels"`, 1))
+	}
+	post("a", "10:00")
+	post("b", "10:10")
+	is.Equal(bad.failed, false)
+	post("c", "10:10")
+	is.True(strings.Contains(bad.log.String(), "Secret o has two configmaps in namespace default: b and c"))
+}
+
 func TestLeftBehind(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -329,6 +329,10 @@ func (s *Server) Handler() http.Handler { return s.handler }
 // Revision returns the newest revision of the store: the resourceVersion of the last write.
 func (s *Server) Revision() uint64 { return s.cluster.Revision() }
 
+// Storage returns the keys and values of the store, which a client of etcd reads and writes without requests (package
+// fake/etcd).
+func (s *Server) Storage() sim.Storage { return s.cluster.Storage() }
+
 // Compact removes all revisions before the current one from the store, like the compaction every five minutes.
 func (s *Server) Compact() { s.cluster.Compact() }
 

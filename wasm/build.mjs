@@ -1,18 +1,17 @@
 // Builds the two engines into web/public/engine: node wasm/build.mjs [--fast] [core|cel …]
-// Builds one engine into FILE and nothing else: node wasm/build.mjs --raw=FILE core
+// Builds only one engine, into FILE: node wasm/build.mjs --raw=FILE core
 //
-//   core-HASH.wasm   with the build tags page and nocel, packed: what a page loads first
+//   core-HASH.wasm   with the build tags page and nocel, packed: the engine that a page loads first
 //   cel-HASH.wasm    with the build tag page, packed: has CEL, loaded when a log needs it
 //   wasm_exec-HASH.js    the glue of the Go toolchain that built them
 //   schema-1.35-HASH.bin …   data of other Kubernetes minors: 4 bytes with the length of the first file, both files
-//   trace.json       wasm/opener.txtar as frames, to be shown while the engine loads (see TestTrace)
-//   engine.json      which file is which, and how large it is
+//   trace.json       the frames of wasm/opener.txtar, shown while the engine loads (see TestTrace)
+//   engine.json      the names and sizes of these files
 //
-// A packed engine (pack.mjs) is no wasm file before a page has unpacked it. It is called one because hosts that compress by
-// themselves know which kinds of files are worth it.
+// A packed engine (pack.mjs) is not a valid wasm file until the page has unpacked it. It has the extension because hosts that compress
+// files on delivery choose them by their type.
 //
-// Beside each file lie .br and .gz for hosts that send them. A file over its budget fails the build: nobody waits for a
-// page that grew by accident. Only Go and node are needed.
+// Each file has .br and .gz files beside it for static hosts. A file over its budget fails the build. Only Go and node are needed.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -34,7 +33,7 @@ const engines = [
   { name: 'cel', tags: 'page', budget: 4e6 },
 ]
 
-const fast = process.argv.includes('--fast') // packs nothing, compresses less, and checks no budget
+const fast = process.argv.includes('--fast') // skips packing, compresses less, and checks no budget
 const raw = process.argv.find((a) => a.startsWith('--raw='))?.slice('--raw='.length)
 const wanted = process.argv.slice(2).filter((a) => !a.startsWith('-'))
 
@@ -45,21 +44,21 @@ function run(args, env = {}) {
 
 const kept = new Set(['engine.json'])
 
-// What has been compressed well is not compressed again.
+// compressed reports whether a file has been compressed at full quality, or at any quality for --fast.
 const compressed = (path) =>
   existsSync(`${path}.br`) && existsSync(`${path}.gz`) && (fast || !existsSync(`${path}.fast`))
 
 const hashOf = (bytes) => createHash('sha256').update(bytes).digest('hex').slice(0, 12)
 
-// put writes bytes under a name with their hash, compressed beside, and returns what engine.json says of it. The
-// compression runs on threads of its own, beside whatever is built next.
+// put writes a file whose name contains its hash, with compressed copies, and returns its entry for engine.json. The compression runs on
+// other threads while the next engine is built.
 async function put(name, extension, bytes) {
   const hash = hashOf(bytes)
   const file = `${name}-${hash}.${extension}`
   const path = join(out, file)
   if (!compressed(path)) {
     writeFileSync(path, bytes)
-    writeFileSync(`${path}.fast`, '') // until it has been compressed well
+    writeFileSync(`${path}.fast`, '') // removed after compression at full quality
     writeFileSync(`${path}.gz`, await promisify(gzip)(bytes, { level: 9 }))
     const params = {
       [constants.BROTLI_PARAM_QUALITY]: fast ? 5 : 11,
@@ -74,8 +73,8 @@ async function put(name, extension, bytes) {
   return { file, hash, raw: size(''), gz: size('.gz'), br: size('.br') }
 }
 
-// stage returns a folder with the go.mod that the engines are built with; slim.sh says why it is another one. Its path is of the same
-// length each time: see buildEngine.
+// stage returns a temporary folder with the go.mod for the engines; slim.sh explains why they have their own. The length of its path is
+// constant (see buildEngine).
 function stage() {
   const slim = mkdtempSync(join(tmpdir(), 'kubesim-wasm-').padEnd(58, '-'))
   process.on('exit', () => rmSync(slim, { recursive: true, force: true }))
@@ -83,8 +82,8 @@ function stage() {
   return slim
 }
 
-// unpackedDocs returns an overlay (go help build) in which the embedded descriptions are not compressed: Brotli compresses the text a
-// fifth better than gzip does.
+// unpackedDocs returns an overlay (go help build) in which the embedded descriptions are not compressed, because Brotli compresses the text
+// a fifth better than gzip does.
 function unpackedDocs(slim) {
   const docs = join(root, `sim/schema/data/docs-${embedded}.bin`)
   const text = join(slim, 'docs.bin')
@@ -94,9 +93,9 @@ function unpackedDocs(slim) {
   return overlay
 }
 
-// buildEngine builds without inlining, which costs little time and saves a fifth of the bytes, and makes what was built
-// leaner (lean.mjs), which saves a tenth after compression. The same sources give the same bytes: the file has no build id, and where
-// Go's linker names the folder of the go.mod, which is another one each time, stands a name of the same length.
+// buildEngine builds an engine without inlining, which costs little time and saves a fifth of the bytes, and rewrites the file with
+// lean.mjs, which saves a tenth after compression. The build is reproducible: it has no build id, and the path of the temporary folder,
+// which the linker writes, is replaced by a name of the same length.
 function buildEngine({ tags }, slim, file) {
   const flags = [`-modfile=${join(slim, 'slim.mod')}`, `-overlay=${unpackedDocs(slim)}`, '-tags', tags, '-trimpath', '-ldflags=-s -w -buildid=', '-gcflags=all=-l']
   run(['build', ...flags, '-o', file, './wasm'], { GOOS: 'js', GOARCH: 'wasm' })
@@ -106,7 +105,7 @@ function buildEngine({ tags }, slim, file) {
   return file
 }
 
-// putEngine builds an engine and packs it. Its hash is that of the wasm file, and the same when it is packed in another way.
+// putEngine builds an engine and packs it. The hash is that of the wasm file, independent of the packing.
 async function putEngine(engine, slim) {
   const wasm = readFileSync(buildEngine(engine, slim, join(slim, 'engine.wasm')))
   const size = await put(engine.name, 'wasm', fast ? wrap(wasm) : pack(wasm))
@@ -121,7 +120,7 @@ function putMinor(minor) {
   return put(`schema-${minor}`, 'bin', Buffer.concat([length, set, read(`docs-${minor}.bin`)]))
 }
 
-// embedded is the minor that is in the engines.
+// embedded is the minor whose data is part of the engines.
 const embedded = /data\/(\d+\.\d+)\.bin/.exec(readFileSync(join(root, 'sim/schema/data_default.go'), 'utf8'))[1]
 
 function minors() {
@@ -130,7 +129,7 @@ function minors() {
   return all.sort((a, b) => a.localeCompare(b, 'en', { numeric: true })).filter((minor) => minor !== embedded)
 }
 
-// keep keeps the engine that was built last.
+// keep keeps the files and the entry of an engine from the previous build.
 function keep(name) {
   if (!before[name]?.file) return
   manifest[name] = before[name]
@@ -168,6 +167,6 @@ for (const file of readdirSync(out)) if (!kept.has(file)) rmSync(join(out, file)
 if (over.length > 0) {
   console.error(over.join('\n'))
   console.error('find what grew: go tool nm -size -sort size on a build without -s;')
-  console.error('go build -ldflags=-dumpdep … | grep ReflectMethod must print nothing, else no method is left out')
+  console.error('go build -ldflags=-dumpdep … | grep ReflectMethod must print nothing, otherwise the linker keeps all methods')
   process.exit(1)
 }

@@ -1,17 +1,17 @@
-// Learns from functions what their symbols are to stand for, for pack.mjs.
+// Computes the symbols of packed functions, for pack.mjs.
 import { hole } from './unpack.mjs'
 
-const most = 256 // symbols: one is a byte
-const between = 0xffff // is written for a symbol between two functions
-const seldom = 64 // a pair that is no more frequent becomes no idiom
-const constants = 48 // how many instructions with a number that they often have are symbols
+const most = 256 // symbols, so that one fits into a byte
+const between = 0xffff // the symbol that separates functions
+const seldom = 64 // a pair becomes an idiom only if it is more frequent than this
+const constants = 48 // the most symbols for instructions with a frequent number
 
-/** Text is functions in symbols, one behind the other, and what fills the holes of all of them. At first a symbol is the number of a shape. */
+/** Text is a sequence of functions in symbols, with the operands of all their holes. Initially a symbol is the number of a shape. */
 export class Text {
   symbols = new Uint16Array(1 << 16)
-  length = 0 // of symbols
+  length = 0 // number of symbols
   fills = Buffer.alloc(1 << 16)
-  ends = new Uint32Array(1 << 16) // of fills: where each one ends
+  ends = new Uint32Array(1 << 16) // the end of each operand in fills
   holes = 0
 
   add(symbol, fill) {
@@ -25,7 +25,7 @@ export class Text {
     this.ends[this.holes++] = begin + fill.length
   }
 
-  /** end says that a function ends. */
+  /** end marks the end of a function. */
   end() {
     this.add(between, [])
   }
@@ -54,10 +54,8 @@ function twice(array, Kind) {
   return larger
 }
 
-/**
- * learn returns a text in idioms, made of one in shapes, and the idioms: each is its steps. The most frequent pair of symbols
- * becomes a symbol until there are no more.
- */
+/** learn returns a text in idioms for a text in shapes, and the steps of each idiom. The most frequent pair of symbols becomes a new
+ * symbol until no pair is frequent or no symbol is left. */
 export function learn(text, shapes) {
   const idioms = shapes.map((shape) => [shape])
   const learnt = learnConstants(text, idioms)
@@ -71,7 +69,7 @@ export function learn(text, shapes) {
   return { text: learnt, idioms }
 }
 
-/** learnConstants makes symbols of instructions with the numbers that they often have. */
+/** learnConstants replaces instructions with frequent numbers by symbols. */
 function learnConstants(text, idioms) {
   const times = new Map()
   eachNumber(text, idioms, (constant) => {
@@ -92,7 +90,8 @@ function learnConstants(text, idioms) {
   return out
 }
 
-/** eachNumber calls each(constant, symbol, fill) for each symbol; a constant is a symbol with a number of at most two bytes, -1 none. */
+/** eachNumber calls each(constant, symbol, fill) for each symbol. constant identifies a symbol with a number of at most two bytes, and is
+ * -1 for other symbols. */
 function eachNumber(text, idioms, each) {
   let n = 0
   for (let i = 0; i < text.length; i++) {
@@ -104,7 +103,7 @@ function eachNumber(text, idioms, each) {
   }
 }
 
-/** frequent returns the pair that is most frequent, if one is frequent at all. */
+/** frequent returns the most frequent pair of symbols, or false if no pair is frequent enough. */
 function frequent({ symbols, length }, pairs) {
   pairs.fill(0)
   for (let i = 1; i < length; i++) {
@@ -128,7 +127,7 @@ function replace(text, [first, second], symbol) {
   text.length = to
 }
 
-/** joined returns the steps of two idioms, of which the last and the first one are one if nothing has to be filled between. */
+/** joined concatenates the steps of two idioms. If the last step of a has no hole, it is merged with the first step of b. */
 function joined(a, b) {
   const last = a.at(-1)
   if (last.what !== hole.none) return [...a, ...b]

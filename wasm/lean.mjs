@@ -1,22 +1,22 @@
-// Makes a wasm file that Go's linker wrote smaller after compression, and changes nothing that it does:
+// Rewrites a wasm file of Go's linker so that it compresses better. The program's behaviour does not change:
 //
-//   - Its memory comes in 100,000 pieces, each with an address, because the linker leaves out each run of eight zeros. Zeros
-//     compress to nothing and addresses do not: it comes in a few pieces.
-//   - Each function says what it is called, where its arguments are, and for each of its instructions from which line of which
-//     file it is and whether a signal may stop it there. Only the text of a traceback asks for the first three, and there are
-//     no signals: a traceback of an engine says "?" of what is not the runtime's.
+//   - The initial memory consists of 100,000 segments, each with an address, because the linker omits each run of eight zeros.
+//     Zeros compress well and addresses do not, so the segments are merged into a few.
+//   - Each function has tables with its name, its arguments, and for each instruction the file, the line, and whether a signal
+//     may interrupt it. Only the text of a traceback needs the first three, and there are no signals. Without them a traceback
+//     shows "?" for functions outside the runtime.
 //
-// What is kept of the runtime's tables (runtime/symtab.go: pcHeader and _func, of Go 1.20 and later) is what the garbage
-// collector and growing stacks need, and the names of the runtime's own functions, by which it knows its goroutines. A file in
-// which the tables are not found is only put together.
+// It keeps the parts of the runtime's tables (runtime/symtab.go: pcHeader and _func, of Go 1.20 and later) that the garbage collector
+// and stack growth need, and the names of the runtime's own functions, which the runtime looks up. If the tables are not found, only
+// the segments are merged.
 
 import { signedOf, unsigned, unsignedOf } from './leb.mjs'
 
-const magic = [0xf1, 0xff, 0xff, 0xff, 0, 0, 1, 8] // of pcHeader: Go 1.20, instructions of 1 byte, pointers of 8
-const gap = 1024 // so many zeros between two pieces are written rather than another address
-const data = 11 // the section of what is in memory at the start
+const magic = [0xf1, 0xff, 0xff, 0xff, 0, 0, 1, 8] // pcHeader of Go 1.20: instructions of 1 byte, pointers of 8
+const gap = 1024 // up to this number of zeros between two segments is written instead of a new address
+const data = 11 // the id of the data section
 
-// lean returns the bytes of a leaner file.
+// lean returns the rewritten file.
 export function lean(bytes) {
   const out = [bytes.subarray(0, 8)]
   for (let at = 8; at < bytes.length; ) {
@@ -29,7 +29,7 @@ export function lean(bytes) {
   return Buffer.concat(out)
 }
 
-// dataSection returns the contents of the data section: active segments of memory 0, as the linker writes them.
+// dataSection returns the contents of the data section: active segments of memory 0, the form that the linker writes.
 function dataSection(bytes, at) {
   const pieces = segments(bytes, at)
   const top = pieces.reduce((most, p) => Math.max(most, p.address + p.bytes.length), 0)
@@ -48,13 +48,13 @@ function dataSection(bytes, at) {
   return Buffer.concat([unsignedOf(parts.length), ...parts])
 }
 
-// segments returns the pieces of a data section, by address.
+// segments returns the segments of a data section, sorted by address.
 function segments(bytes, at) {
   let [count, next] = unsigned(bytes, at)
   const pieces = []
   for (; count > 0; count--) {
-    if (bytes[next] !== 0 || bytes[next + 1] !== 0x41) throw new Error('lean: a segment of another kind than Go writes')
-    const [address, end] = unsigned(bytes, next + 2) // it is never negative
+    if (bytes[next] !== 0 || bytes[next + 1] !== 0x41) throw new Error('lean: an unknown kind of segment')
+    const [address, end] = unsigned(bytes, next + 2) // never negative
     const [size, begin] = unsigned(bytes, end + 1)
     pieces.push({ address, bytes: bytes.subarray(begin, begin + size) })
     next = begin + size
@@ -62,31 +62,31 @@ function segments(bytes, at) {
   return pieces.sort((a, b) => a.address - b.address)
 }
 
-// Where the fields of _func are, in bytes from its begin.
+// field has the offsets of the fields of _func in bytes.
 const field = { name: 4, sp: 16, file: 20, line: 24, pcdata: 28, unit: 32, startLine: 36, funcdata: 43, end: 44 }
-// The tables that go, as internal/abi/symtab.go counts them: UnsafePoint and ArgLive, and ArgInfo and ArgLiveInfo.
-const goes = { pcdata: [0, 3], funcdata: [5, 6] }
-const nothing = 0xffffffff // of funcdata; 0 of pcdata
+// removed lists the tables to remove by their numbers in internal/abi/symtab.go: UnsafePoint and ArgLive, and ArgInfo and ArgLiveInfo.
+const removed = { pcdata: [0, 3], funcdata: [5, 6] }
+const nothing = 0xffffffff // in funcdata; pcdata uses 0
 
-// dropNames empties what only tracebacks and signals ask for.
+// dropNames removes the tables that only tracebacks and signals need.
 function dropNames(memory) {
   const header = memory.indexOf(Buffer.from(magic))
   if (header < 0) return
   const word = (n) => Number(memory.readBigUInt64LE(header + 8 + 8 * n))
   const count = word(0)
   const [names, tables, functions] = [3, 6, 7].map((n) => header + word(n))
-  const kept = new Uint8Array(functions - names) // of the names, and of the tables behind them
-  const take = (at) => memory.writeUInt32LE(0, at)
+  const kept = new Uint8Array(functions - names) // of the names and the tables after them
+  const clear = (at) => memory.writeUInt32LE(0, at)
   const keep = (from, to) => kept.fill(1, from - names, to - names)
   for (let n = 0; n < count; n++) {
     const at = functions + memory.readUInt32LE(functions + 8 * n + 4)
     const name = names + memory.readUInt32LE(at + field.name)
     if (memory.toString('latin1', name, name + 8) === 'runtime.') keep(name, memory.indexOf(0, name))
-    else take(at + field.name)
-    for (const f of ['file', 'line', 'unit', 'startLine']) take(at + field[f])
+    else clear(at + field.name)
+    for (const f of ['file', 'line', 'unit', 'startLine']) clear(at + field[f])
     const pcdata = memory.readUInt32LE(at + field.pcdata)
-    for (const i of goes.pcdata) if (i < pcdata) take(at + field.end + 4 * i)
-    for (const i of goes.funcdata) if (i < memory[at + field.funcdata]) memory.writeUInt32LE(nothing, at + field.end + 4 * (pcdata + i))
+    for (const i of removed.pcdata) if (i < pcdata) clear(at + field.end + 4 * i)
+    for (const i of removed.funcdata) if (i < memory[at + field.funcdata]) memory.writeUInt32LE(nothing, at + field.end + 4 * (pcdata + i))
     const needed = [at + field.sp]
     for (let i = 0; i < pcdata; i++) needed.push(at + field.end + 4 * i)
     for (const offset of needed.map((a) => memory.readUInt32LE(a)))
@@ -95,11 +95,12 @@ function dropNames(memory) {
   for (let i = 0; i < kept.length; i++) if (!kept[i]) memory[names + i] = 0
 }
 
-// tableEnd returns where a table ends: pairs of numbers, of which the first, but not in the first pair, is 0 at the end.
+// tableEnd returns the end of a table. A table consists of pairs of numbers and ends with a 0 as the first number of a pair other than the
+// first pair.
 function tableEnd(memory, begin, limit) {
   for (let at = begin, first = true; ; first = false) {
     const [value, next] = unsigned(memory, at)
-    if (next > limit) throw new Error('lean: a table of the runtime has no end: has its form changed?')
+    if (next > limit) throw new Error('lean: a table of the runtime has no end: its format may have changed')
     if (value === 0 && !first) return next
     at = unsigned(memory, next)[1]
   }

@@ -1,6 +1,6 @@
-// The numbers of a wasm file: LEB128, seven bits in a byte, the lowest first. Values up to 2^53 are read exactly.
+// The number encoding of wasm files: LEB128, seven bits per byte, the lowest first. Values up to 2^53 are exact.
 
-// unsigned reads a number, and where it ends.
+// unsigned parses a number and returns it with the position after it.
 export function unsigned(bytes, at) {
   for (let value = 0, scale = 1; ; scale *= 128) {
     const byte = bytes[at++]
@@ -10,7 +10,7 @@ export function unsigned(bytes, at) {
   }
 }
 
-// signed reads a number that may be negative, and where it ends.
+// signed parses a signed number and returns it with the position after it.
 export function signed(bytes, at) {
   for (let value = 0, scale = 1; ; ) {
     const byte = bytes[at++]
@@ -27,12 +27,12 @@ export function unsignedOf(value) {
   return Buffer.from([...out, value])
 }
 
-// signedOf writes a number that is not negative where a signed one is read.
+// signedOf encodes a non-negative number as a signed one.
 export function signedOf(value) {
   const out = []
   for (; value > 63; value = Math.floor(value / 128)) out.push((value & 127) | 128)
   return Buffer.from([...out, value])
 }
 
-// zigzag makes numbers that are near 0 small ones: 0, -1, 1, -2 are 0, 1, 2, 3.
+// zigzag maps numbers near 0 to small ones: 0, -1, 1, -2 become 0, 1, 2, 3.
 export const zigzag = (value) => (value < 0 ? -2 * value - 1 : 2 * value)

@@ -1,23 +1,23 @@
-// Writes a wasm file so that Brotli makes less of it: pack(bytes) returns a packed file, of which unpack.mjs makes the same
-// bytes again, and says what is in one. It saves a third after Brotli, for three reasons:
+// Packs a wasm file so that Brotli compresses it better: pack(bytes) returns a packed file, from which unpack.mjs restores the same bytes.
+// unpack.mjs describes the format. It saves a third after Brotli, for three reasons:
 //
-//   - What is alike stands together: all offsets behind an i64.load, all functions that are called.
-//   - Instructions that follow each other often are one symbol, an idiom. They are learnt from the file, as byte pair encoding
-//     does: the most frequent pair of symbols becomes a symbol, as long as there are some left. Each idiom has streams of its
-//     own, so that the size of a frame is never beside the offset of a field.
-//   - What follows from something else is not written: how long a function is, Go's addresses to return to and its jumps.
+//   - Similar values are stored together: all offsets after an i64.load, all indices of called functions.
+//   - Frequent sequences of instructions become one symbol, an idiom. The idioms are computed from the file by byte pair
+//     encoding: the most frequent pair of symbols becomes a new symbol, while symbols are left. Each idiom has its own
+//     streams, so that the size of a frame is never next to the offset of a field.
+//   - Values that can be computed are not stored: the sizes of functions, Go's return addresses and jumps.
 //
-// It is made for what Go writes, and takes any wasm file: a function with something else in it is kept as it is.
+// It is designed for the output of Go, and accepts any wasm file: functions that it cannot parse are copied.
 import { deflateRawSync } from 'node:zlib'
 import { learn, Text } from './idioms.mjs'
-import { Body, Shapes, Strange } from './instructions.mjs'
+import { Body, Shapes, Unsupported } from './instructions.mjs'
 import { signed, unsigned, unsignedOf, zigzag } from './leb.mjs'
 import { Unpacker, checksum, header, hole, kind, magic } from './unpack.mjs'
 
 const section = { elements: 9, code: 10, data: 11 }
-const together = 2e6 // bytes of functions in one record: the page compiles one while the next one comes
+const together = 2e6 // bytes of functions in one record: the page compiles one record while the next one arrives
 
-/** pack returns the packed file. That it becomes the same bytes again has been tried. */
+/** pack returns the packed file. It verifies that unpacking restores the same bytes. */
 export function pack(bytes) {
   const records = [asItIs(bytes, 0, Math.min(8, bytes.length))]
   for (let at = 8; at < bytes.length; ) {
@@ -29,16 +29,16 @@ export function pack(bytes) {
     at = end
   }
   const packed = file(records.flat())
-  if (!unpack(packed).equals(bytes)) throw new Error('pack: what was packed becomes something else')
+  if (!unpack(packed).equals(bytes)) throw new Error('pack: unpacking does not restore the bytes')
   return packed
 }
 
-/** wrap returns a file from which unpack.mjs makes the same bytes, and which is no smaller: it takes no time. */
+/** wrap returns a packed file of nearly the same size, without the time that pack takes. */
 export const wrap = (bytes) => file([asItIs(bytes, 0, bytes.length)])
 
 const file = (records) => Buffer.concat([Buffer.from(magic), ...records, record(kind.end, Buffer.alloc(0), 0)])
 
-/** unpack returns what a packed file becomes. */
+/** unpack returns the contents of a packed file. */
 export function unpack(packed) {
   const unpacker = new Unpacker()
   const parts = [...unpacker.take(packed)]
@@ -57,7 +57,7 @@ function record(what, payload, size) {
 
 const asItIs = (bytes, begin, end) => record(kind.raw, bytes.subarray(begin, end), end - begin)
 
-/** elements writes the longest run of numbers that count up, which is all of the functions in Go's one table. */
+/** elements packs the longest run of consecutive numbers, which contains nearly all functions in Go's only table. */
 function elements(bytes, begin, end) {
   let best = { begin: end, end, from: 0, to: 0 }
   let run = null
@@ -74,7 +74,7 @@ function elements(bytes, begin, end) {
   return [asItIs(bytes, begin, best.begin), counted, asItIs(bytes, best.end, end)]
 }
 
-/** code writes the functions of the code section. */
+/** code packs the functions of the code section. */
 function code(bytes, begin, end) {
   const [count, first] = unsigned(bytes, begin)
   const { functions, shapes, text: shaped } = read(bytes, first, count)
@@ -82,8 +82,8 @@ function code(bytes, begin, end) {
   const out = [asItIs(bytes, begin, first), record(kind.idioms, Buffer.concat(idioms.map(idiom)), 0)]
   const writer = new Functions(idioms, text)
   let at = first
-  for (const { locals, strange, end } of functions) {
-    writer.add(locals, strange)
+  for (const { locals, copied, end } of functions) {
+    writer.add(locals, copied)
     if (end - at < together && end < functions.at(-1).end) continue
     out.push(writer.record(end - at))
     at = end
@@ -91,7 +91,7 @@ function code(bytes, begin, end) {
   return [...out, asItIs(bytes, at, end)]
 }
 
-/** read returns functions in shapes. One that is strange is in the stream of locals. */
+/** read returns the functions in shapes. Functions that it cannot parse are in the stream of locals. */
 function read(bytes, at, count) {
   const shapes = new Shapes()
   const text = new Text()
@@ -101,22 +101,22 @@ function read(bytes, at, count) {
     const end = begin + size
     const before = { length: text.length, holes: text.holes }
     try {
-      if (unsignedOf(size).length !== begin - at) throw new Strange('a size of more bytes than it needs')
+      if (unsignedOf(size).length !== begin - at) throw new Unsupported('a size of more bytes than it needs')
       const body = new Body(bytes, begin, end, index, shapes)
-      functions.push({ locals: body.locals(), strange: false, end })
+      functions.push({ locals: body.locals(), copied: false, end })
       body.instructions((shape, fill) => text.add(shape, fill))
       text.end()
     } catch (error) {
-      if (!(error instanceof Strange)) throw error
+      if (!(error instanceof Unsupported)) throw error
       Object.assign(text, before)
-      functions[index] = { locals: Buffer.concat([Buffer.of(0), unsignedOf(end - at), bytes.subarray(at, end)]), strange: true, end }
+      functions[index] = { locals: Buffer.concat([Buffer.of(0), unsignedOf(end - at), bytes.subarray(at, end)]), copied: true, end }
     }
     at = end
   }
   return { functions, shapes, text }
 }
 
-/** idiom writes the steps of a symbol. */
+/** idiom encodes the steps of a symbol. */
 function idiom(steps) {
   const parts = steps.flatMap(({ bytes, opens, what }) => [unsignedOf(bytes.length), Buffer.from(bytes), unsignedOf(zigzag(opens)), Buffer.of(what)])
   return Buffer.concat([unsignedOf(steps.length), ...parts])
@@ -124,7 +124,7 @@ function idiom(steps) {
 
 /** Functions writes the streams of functions. */
 class Functions {
-  next = 0 // of the holes of the text
+  next = 0 // index of the next hole of the text
 
   constructor(idioms, text) {
     let steps = 0
@@ -142,16 +142,16 @@ class Functions {
     this.streams = Array.from({ length: this.steps }, () => [])
   }
 
-  add(locals, strange) {
+  add(locals, copied) {
     this.count++
     this.locals.push(locals)
-    if (strange) return
+    if (copied) return
     const symbols = this.parts.next().value
     this.symbols.push(Uint8Array.from(symbols))
     for (const symbol of symbols) for (const step of this.holes[symbol]) this.streams[step].push(this.text.fill(this.next++))
   }
 
-  /** record returns a record of the functions that were added since the last one. size is how many bytes they are. */
+  /** record returns a record with the functions that were added since the last record. size is their size in bytes. */
   record(size) {
     const streams = [this.locals, this.symbols, ...this.streams].map((parts) => Buffer.concat(parts))
     const lengths = streams.map(({ length }) => unsignedOf(length))
@@ -161,17 +161,17 @@ class Functions {
   }
 }
 
-const block = 0x10000 // bytes of data that are tried in columns of one width
-const widths = [0, 4, 8, 12, 16, 20, 24, 32, 40, 48, 64] // 0: no columns
+const block = 0x10000 // bytes of data for which the best width is determined
+const widths = [0, 4, 8, 12, 16, 20, 24, 32, 40, 48, 64] // 0 means no columns
 
-/** data writes the data section: what is in memory at the start, of which some is tables. */
+/** data packs the data section, which is the initial memory. Parts of it are tables. */
 function data(bytes, begin, end) {
   const [count, first] = unsigned(bytes, begin)
   const out = []
   let at = begin
   let next = first
   for (let n = 0; n < count; n++) {
-    if (bytes[next] !== 0 || bytes[next + 1] !== 0x41) break // a segment of another kind than Go writes
+    if (bytes[next] !== 0 || bytes[next + 1] !== 0x41) break // not the kind of segment that Go writes
     const [address, ends] = signed(bytes, next + 2)
     const [size, contents] = unsigned(bytes, ends + 1)
     const words = contents + ((4 - (address & 3)) & 3)
@@ -183,7 +183,7 @@ function data(bytes, begin, end) {
   return [...out, asItIs(bytes, at, end)]
 }
 
-/** columns writes each block in the columns that compress best. */
+/** columns packs each block with the width that compresses best. */
 function columns(bytes, begin, end) {
   const runs = []
   for (let at = begin; at < end; at += block) {
@@ -201,7 +201,7 @@ function columns(bytes, begin, end) {
   })
 }
 
-/** lessColumns returns words less the words that are some bytes before them. */
+/** lessColumns returns the words of a buffer, each less the word that is `wide` bytes before it. */
 function lessColumns(bytes, wide) {
   const out = Buffer.from(bytes)
   if (wide > 0) for (let at = wide; at + 4 <= bytes.length; at += 4) out.writeUInt32LE((bytes.readUInt32LE(at) - bytes.readUInt32LE(at - wide)) >>> 0, at)

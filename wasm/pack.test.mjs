@@ -1,4 +1,4 @@
-// node --test wasm/pack.test.mjs: what is packed becomes the same bytes again, and what is damaged is refused.
+// node --test wasm/pack.test.mjs: unpacking restores the packed bytes, and damaged files are refused.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { signedOf, unsignedOf } from './leb.mjs'
@@ -13,7 +13,7 @@ const list = (items) => [unsignedOf(items.length), ...items]
 const sized = (bytes) => Buffer.concat([unsignedOf(bytes.length), bytes])
 const wasm = (...sections) => Buffer.concat([Buffer.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]), ...sections])
 
-// goBody is a function as Go writes it: a switch to resume at, calls with the address that they return to, and a jump.
+// goBody returns a function in the form that Go writes: a switch to resume at, calls with their return addresses, and a jump.
 function goBody(index, calls) {
   const parts = [[1, 1, 0x7f, 0x02, 0x40, 0x03, 0x40]]
   for (let n = 0; n <= calls; n++) parts.push([0x02, 0x40])
@@ -40,7 +40,7 @@ test('what Go writes becomes the same again, and much smaller than it was', () =
   const file = goFile(900)
   const packed = pack(file)
   assert.deepEqual(unpack(packed), file)
-  const code = file.length - 160000 // the data is as large as before, and compresses better
+  const code = file.length - 160000 // the data does not get smaller before compression
   assert.ok(packed.length - 160000 < code / 4, `${packed.length} of ${file.length} bytes`)
 })
 
@@ -56,7 +56,7 @@ test('it may come in pieces of any size', () => {
   }
 })
 
-// random returns numbers below n, the same in each run.
+// random returns a generator of numbers below n, which are the same in each run.
 function random(seed) {
   let state = seed
   return (n) => {
@@ -65,9 +65,9 @@ function random(seed) {
   }
 }
 
-// A body of all that there is: instructions with their operands, numbers (its size, too) with more bytes than they need, blocks
-// that are not closed, and bytes that are no instruction at all.
-function anyBody(any, index) {
+// arbitraryBody returns a body of arbitrary contents: instructions with operands, numbers that are longer than necessary, unclosed blocks,
+// and bytes that are not instructions.
+function arbitraryBody(any, index) {
   const parts = [[0]]
   const pick = [
     () => [any(256)],
@@ -96,7 +96,7 @@ test('any file becomes the same again', () => {
     const any = random(seed)
     const bytes = (n) => Buffer.from(Array.from({ length: n }, () => any(256)))
     const form = (bytes) => (any(9) ? sized(bytes) : Buffer.concat([Buffer.of(bytes.length | 128, bytes.length >> 7), bytes]))
-    const bodies = Array.from({ length: any(30) }, (_, index) => form(any(2) ? anyBody(any, index) : goBody(index, any(5))))
+    const bodies = Array.from({ length: any(30) }, (_, index) => form(any(2) ? arbitraryBody(any, index) : goBody(index, any(5))))
     const segments = [Buffer.concat([Buffer.from([any(3), 0x41]), signedOf(any(1e6)), Buffer.of(0x0b), sized(bytes(any(900)))])]
     const file = wasm(section(0, bytes(any(30))), section(9, bytes(any(50))), section(10, ...list(bodies)), section(11, ...list(segments)))
     assert.deepEqual(unpack(pack(file)), file, `seed ${seed}`)
@@ -110,9 +110,9 @@ test('a damaged file is refused, and one that is not whole', () => {
   for (let at = 0; at < packed.length; at += at < 300 ? 1 : step) {
     const damaged = Buffer.from(packed)
     damaged[at] ^= 1 << (at % 8)
-    assert.throws(() => unpack(damaged), /damaged or not whole, at byte \d+|no packed file/, `bit ${at % 8} of byte ${at}`)
+    assert.throws(() => unpack(damaged), /damaged or not whole, at byte \d+|not a packed file/, `bit ${at % 8} of byte ${at}`)
     assert.throws(() => unpack(packed.subarray(0, at)), /damaged or not whole, at byte \d+/, `cut at ${at}`)
   }
   assert.throws(() => unpack(Buffer.concat([packed, Buffer.of(0)])), /damaged or not whole/)
-  assert.throws(() => unpack(goFile(1)), /no packed file/)
+  assert.throws(() => unpack(goFile(1)), /not a packed file/)
 })

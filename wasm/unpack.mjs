@@ -1,35 +1,35 @@
-// Makes a wasm file of a packed one (pack.mjs), while it arrives. This is all of it that a page loads.
+// Restores a wasm file from a packed one (pack.mjs) while it arrives. A page loads only this file.
 //
 //   file     magic record* record of kind end
-//   record   kind, 1 byte | bytes of the payload, bytes that it becomes, checksum of all else: 4 bytes each | payload
+//   record   kind, 1 byte | size of the payload, size of its contents, checksum of the rest: 4 bytes each | payload
 //
-//   raw        bytes as they are
-//   count      two numbers: all from the first one up to the second one, in LEB128
-//   columns    how wide, then words of 4 bytes: each less the one so many bytes before it
-//   idioms     what the symbols of functions stand for: for each one its steps
-//   functions  a run of function bodies, in streams: see below
-//   end        nothing
+//   raw        bytes, unchanged
+//   count      two numbers: all numbers from the first up to the second, in LEB128
+//   columns    the width, then words of 4 bytes: each less the word that is `width` bytes before it
+//   idioms     the steps of each symbol
+//   functions  consecutive function bodies, in streams: see below
+//   end        empty
 //
-// A function is written as symbols. A symbol stands for steps; a step writes some bytes of code, which open so many blocks
-// more than they close, and then fills a hole from a stream of its own:
+// A function is a sequence of symbols. A symbol stands for steps. A step writes some bytes of code, which open a number of blocks
+// more than they close, and then fills a hole with an operand from the step's own stream:
 //
 //   symbol    20 01 41 08 6b … 42 [return] 37 03 00 41 00 10 [number] 23 00 21 01 0d [level] 0b      one call, as Go writes it
-//   streams   locals of all functions | symbols of all functions | one of each hole, as the idioms have them
+//   streams   locals of all functions | symbols of all functions | one stream for each hole, in the order of the idioms
 //
-// What is in a stream for a hole, each a number in LEB128 or so many bytes:
+// The operands in the streams, by the kind of the hole. Numbers are in LEB128:
 //
-//   none      nothing: the symbol ends with bytes
-//   number    the number that the code has there, signed or not
+//   none      nothing: the step only writes bytes
+//   number    the number in the code, signed or not
 //   four, eight   the bytes of a float
-//   level     of a branch: to which level of blocks, counted from the outermost one
-//   resume    Go's switch at the head of a function: blocks, and a br_table to the end of each. How many blocks there are
-//             less one, and then how many entries of the table lead to each
-//   return    an address to return to: Go's number of the function and the entry of its table that leads behind the block that
-//             ends next. In the stream is what that entry is less than the true one, folded
-//   jump      an entry of the table: how many blocks further on it leads, folded
+//   level     of a branch: the level of its target block, counted from the outermost block
+//   resume    Go's switch at the head of a function: blocks, and a br_table to the end of each. The stream has the number of
+//             blocks less one, and for each block the number of table entries that lead to it
+//   return    a return address: Go's number of the function, and the entry of its table that leads to the end of the innermost
+//             block. The stream has the difference between the true entry and that entry, folded
+//   jump      a table entry: the stream has the number of blocks by which it leads further on, folded
 //
-// Folded numbers are 0, 1, 2, 3 for 0, -1, 1, -2. In the stream of locals is how many groups of them a function has, plus one,
-// and the groups; or 0, and the bytes of a function in which there is something else than that.
+// Folded numbers are 0, 1, 2, 3 for 0, -1, 1, -2. The stream of locals has for each function the number of its groups of locals plus
+// one, and the groups; or 0, and the bytes of a function that could not be parsed.
 
 export const magic = [0x6b, 0x73, 0x70, 0x61, 0x63, 0x6b, 0, 1] // "kspack", version 1
 export const kind = { end: 0, raw: 1, count: 2, columns: 3, idioms: 4, functions: 5 }
@@ -37,13 +37,13 @@ export const hole = { none: 0, number: 1, four: 2, eight: 3, level: 4, resume: 5
 export const header = 13 // bytes of a record before its payload
 export const firstFunction = 4096 // Go's number of the function with the index 0
 
-/** checksum is 32-bit FNV-1a of some bytes behind others that have a sum. */
+/** checksum returns the 32-bit FNV-1a of bytes, continued from sum. */
 export function checksum(bytes, sum = 0x811c9dc5) {
   for (let i = 0; i < bytes.length; i++) sum = Math.imul(sum ^ bytes[i], 0x01000193)
   return sum >>> 0
 }
 
-/** unpacking returns a stream that packed bytes go into and a wasm file comes out of; it fails when the file is damaged. */
+/** unpacking returns a transform from packed bytes to a wasm file. It fails if the file is damaged. */
 export function unpacking() {
   const unpacker = new Unpacker()
   return new TransformStream({
@@ -55,25 +55,25 @@ export function unpacking() {
 }
 
 export class Unpacker {
-  held = new Uint8Array(1 << 20) // what has come and is no whole record yet
+  held = new Uint8Array(1 << 20) // received bytes that are not a complete record yet
   length = 0
-  at = 0 // of held, in the file
+  at = 0 // position of held in the file
   ended = false
   functions = 0
   idioms = null
 
-  /** close is told that there are no more bytes. */
+  /** close reports the end of the file. It throws if the file is incomplete. */
   close() {
     if (!this.ended || this.length > 0) throw this.damaged(this.length)
   }
 
-  /** take takes the next bytes of a file, and yields what they become. */
+  /** take processes the next bytes of a file and yields the unpacked bytes. */
   *take(chunk) {
     this.hold(chunk)
     let at = 0
     if (this.at === 0) {
       if (this.length < magic.length) return
-      if (magic.some((byte, i) => byte !== this.held[i])) throw new Error('this is no packed file, or one of another version')
+      if (magic.some((byte, i) => byte !== this.held[i])) throw new Error('this is not a packed file, or one of another version')
       at = magic.length
     }
     const view = new DataView(this.held.buffer)
@@ -153,9 +153,9 @@ function columns(payload, size) {
   return bytes
 }
 
-/** Idioms are the steps of all symbols, one behind the other: those of symbol s are first[s] up to first[s+1]. */
+/** readIdioms returns the steps of all symbols in one sequence: those of symbol s are first[s] up to first[s+1]. */
 function readIdioms(record) {
-  const payload = record.slice() // it stays
+  const payload = record.slice() // a copy, because the buffer is reused
   const source = new Source(payload)
   const idioms = { first: [], from: [], to: [], opens: [], hole: [], bytes: payload }
   while (source.at < payload.length) {
@@ -197,7 +197,7 @@ class Source {
   }
 }
 
-/** Out is what a record becomes. */
+/** Out is the output buffer of a record. */
 class Out {
   at = 0
   constructor(size) {
@@ -209,7 +209,7 @@ class Out {
     this.bytes[this.at++] = value
   }
 
-  /** signed writes a number that is not negative where a signed one is read. */
+  /** signed writes a non-negative number in the signed encoding. */
   signed(value) {
     for (; value > 63; value = Math.floor(value / 128)) this.bytes[this.at++] = (value & 127) | 128
     this.bytes[this.at++] = value
@@ -220,18 +220,18 @@ class Out {
   }
 }
 
-const room = 3 // for the size of a function, which is written last
+const room = 3 // bytes for the size of a function, which is known only after the function has been written
 
 /** Functions writes the functions of one record. */
 class Functions {
-  depth = 0 // of blocks
-  below = 0 // of the blocks of the table, how deep the innermost one is
-  table = [] // to which block each entry leads
-  entry = [] // the first entry that leads to each block
+  depth = 0 // depth of blocks
+  below = 0 // depth of the innermost block of the table
+  table = [] // the block that each entry leads to
+  entry = [] // the first entry of each block
 
   constructor(idioms, payload, size, index) {
     this.idioms = idioms
-    this.index = index // of the next function
+    this.index = index // index of the next function
     this.out = new Out(size + room)
     const source = new Source(payload)
     this.count = source.number()
@@ -260,7 +260,7 @@ class Functions {
     out.copy(locals.bytes, locals.at, (locals.at += length))
   }
 
-  /** body writes a function with room for its size, which is known then. */
+  /** body writes a function after reserved bytes for its size, and then moves it next to the size. */
   body(groups) {
     const { locals, out } = this
     const begin = out.at

@@ -13,24 +13,25 @@ const policy = [
   "form-action 'none'",
 ].join('; ')
 
-// engineManifest is what `make wasm` wrote, or null when no engine has been built: the page then says so.
+// engineManifest returns the manifest that `make wasm` wrote, or null if no engine has been built, which the page then reports.
 function engineManifest(): unknown {
   const path = 'public/engine/engine.json'
   return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : null
 }
 
-// steps counts what was recorded from a real API server: the headings of the cases and of the situations with controllers.
+// steps counts the steps that were recorded from a real API server: the headings in the files of cases and life.
 function steps(folder = '../sim/conformance/testdata'): number {
   return ['cases', 'life'].flatMap(part => readdirSync(join(folder, part), { recursive: true, encoding: 'utf8' }).map(file => join(folder, part, file)))
     .filter(file => file.endsWith('.http'))
     .reduce((sum, file) => sum + (readFileSync(file, 'utf8').match(/^### /gm)?.length ?? 0), 0)
 }
 
-// Where the source is, and where the page will be (KUBESIM_SITE=https://…/): elsewhere a card needs the whole address of its image.
+// The address of the source, and that of the page (KUBESIM_SITE=https://…/). Previews on other sites need the absolute address of the
+// image.
 const source = 'https://github.com/kubesim/kubesim'
 const site = process.env.KUBESIM_SITE ?? ''
 
-// card is what other sites show of a link to the page.
+// card returns the meta tags for previews of the page on other sites.
 function card(): { tag: string; attrs: Record<string, string>; injectTo: 'head' }[] {
   const title = 'kubesim: the Kubernetes API server, in this page'
   const about = 'Revisions, late caches, conflicts, 410: see what happens between a request and a watch, stop it, take it back, share it.'
@@ -44,7 +45,7 @@ function card(): { tag: string; attrs: Record<string, string>; injectTo: 'head' 
   ]
 }
 
-// head adds the policy and the card. There is no preload for the engine: WebKit would fetch it twice.
+// head adds the policy and the meta tags. There is no preload for the engine, because WebKit would fetch it twice.
 function head(): Plugin {
   return {
     name: 'kubesim-head',
@@ -56,18 +57,18 @@ function head(): Plugin {
   }
 }
 
-// stories is stories.json with the scenarios of examples/scenarios and the patterns of examples/gallery, in one file that the page
-// fetches when its gallery is opened.
+// stories emits stories.json with the scenarios of examples/scenarios and the patterns of examples/gallery. The page fetches it when the
+// gallery is opened.
 function stories(): Plugin {
   return {
     name: 'kubesim-stories',
     apply: 'build',
     generateBundle() {
-      const told = (JSON.parse(readFileSync('stories.json', 'utf8')) as { id: string }[])
+      const all = (JSON.parse(readFileSync('stories.json', 'utf8')) as { id: string }[])
         .map(story => ({ ...story, scenario: readFileSync(`../examples/scenarios/${story.id}.txtar`, 'utf8').replace(/^-- transcript --$[\s\S]*/m, '') }))
       const patterns = [...readFileSync('../examples/gallery/README.md', 'utf8').matchAll(/^\| `(\w+_test\.go)` \| (\S+#[^|]+) \| ([^|]+) \| ([^|]+) \|$/gm)]
         .map(([, file, seen, mistake, pattern]) => ({ file, seen: seen?.trim(), mistake: mistake?.trim(), pattern: pattern?.trim() }))
-      this.emitFile({ type: 'asset', fileName: 'stories.json', source: JSON.stringify({ stories: told, patterns }) })
+      this.emitFile({ type: 'asset', fileName: 'stories.json', source: JSON.stringify({ stories: all, patterns }) })
     },
   }
 }
@@ -77,7 +78,7 @@ export default defineConfig({
   define: { __ENGINE__: JSON.stringify(engineManifest()), __STEPS__: String(steps()), __SOURCE__: JSON.stringify(source) },
   plugins: [head(), stories()],
   worker: { format: 'es' },
-  server: { fs: { allow: ['..'] } }, // wasm/unpack.mjs
+  server: { fs: { allow: ['..'] } }, // for wasm/unpack.mjs
   build: {
     target: 'es2022',
     cssTarget: ['chrome123', 'firefox121', 'safari17.5'],

@@ -32,12 +32,13 @@ var (
 func main() {
 	log.SetFlags(0)
 	flag.Parse()
+	programs := programs{}
 	for _, r := range rows {
 		if !r.selected() {
 			continue
 		}
 		for _, s := range r.searches() {
-			if err := s.measure(); err != nil {
+			if err := s.measure(programs); err != nil {
 				log.Printf("%s %s: %v", r.name, s.column, err)
 			}
 		}
@@ -69,10 +70,9 @@ const (
 // columns are the columns in the order of the table.
 var columns = []string{directedColumn, directedColumn + " " + afterColumn, blindColumn, afterColumn}
 
-// searches returns the searches of a row: a blind one in the bad version and in the fixed one, and in both the plan, if there is a plan
-// file.
+// searches returns the searches of a row: the plan in the bad version and in the fixed one, if there is a plan file, and a blind search in
+// both.
 func (r row) searches() (list []search) {
-	list = append(list, search{row: r, column: blindColumn, version: r.bad})
 	plan, err := filepath.Abs(filepath.Join(r.operator, r.name+".plan"))
 	_, missing := os.Stat(plan)
 	planned := err == nil && missing == nil
@@ -82,14 +82,16 @@ func (r row) searches() (list []search) {
 	if planned && r.fixed != "" {
 		list = append(list, search{row: r, column: directedColumn + " " + afterColumn, version: r.fixed, plan: plan})
 	}
+	list = append(list, search{row: r, column: blindColumn, version: r.bad})
 	if r.fixed != "" {
 		list = append(list, search{row: r, column: afterColumn, version: r.fixed})
 	}
 	return list
 }
 
-// measure runs a search, unless its result is known, and stores the result.
-func (s search) measure() error {
+// measure runs a search, unless its result is known, and stores the result. If the row has a sign, a blind search that finds another
+// bug continues with the next seed.
+func (s search) measure(programs programs) error {
 	known, err := measured()
 	if err != nil || known.find(s.name, s.column) != nil {
 		return err
@@ -98,23 +100,38 @@ func (s search) measure() error {
 		same.Row = s.name
 		return same.add()
 	}
-	program, dir, err := s.build()
+	program, err := programs.build(s)
 	if err != nil {
 		return err
 	}
+	log.Printf("%s: %s, %s %s", s.name, s.column, s.module, s.version)
+	m := measurement{Row: s.name, Column: s.column, Version: s.version}
+	end := time.Now().Add(*limit)
+	for {
+		if err := m.run(s, program, time.Until(end)); err != nil {
+			return err
+		}
+		if m.Failure == "" || s.column != blindColumn || m.shows(s.sign) || time.Now().After(end) || m.Runs >= *seeds {
+			return m.add()
+		}
+	}
+}
+
+// run runs the test binary of a search for at most the given time, from the seed after that of the last failure on, and adds the result
+// to the measurement.
+func (m *measurement) run(s search, program string, left time.Duration) error {
 	results := program + ".jsonl"
 	os.Remove(results)
 	cmd := exec.Command(program, "-test.run=^TestOperator$", "-test.v", "-test.timeout=0")
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), fmt.Sprintf("KUBESIM_SEEDS=%d", *seeds), "KUBESIM_FOR="+limit.String(), "KUBESIM_RESULTS="+results,
-		"KUBESIM_PLAN="+s.plan)
-	log.Printf("%s: %s, %s %s", s.name, s.column, s.module, s.version)
+	cmd.Dir = strings.TrimSuffix(program, programSuffix)
+	os.RemoveAll(filepath.Join(cmd.Dir, "testdata")) // plans of earlier searches
+	cmd.Env = append(os.Environ(), fmt.Sprintf("KUBESIM_SEED=%d", m.Seed+1), fmt.Sprintf("KUBESIM_SEEDS=%d", *seeds-m.Runs), "KUBESIM_FOR="+left.String(),
+		"KUBESIM_RESULTS="+results, "KUBESIM_PLAN="+s.plan)
 	out, err := cmd.CombinedOutput()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		return err
 	}
-	m := measurement{Row: s.name, Column: s.column, Version: s.version,
-		CPU: (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()}
+	m.CPU += (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
 	if err := m.addResults(results); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}
@@ -122,8 +139,11 @@ func (s search) measure() error {
 	if s.plan != "" { // which is an absolute path
 		m.Report = strings.ReplaceAll(m.Report, s.plan, filepath.Base(s.plan))
 	}
-	return m.add()
+	return nil
 }
+
+// shows reports whether the report has the sign of the row's bug.
+func (m *measurement) shows(sign string) bool { return strings.Contains(m.Report, sign) }
 
 // sameIn returns the result of the same search for another bug of the operator, which was fixed in the same version, or nil.
 func (s search) sameIn(known measurements) *measurement {
@@ -137,25 +157,33 @@ func (s search) sameIn(known measurements) *measurement {
 	return nil
 }
 
+// programs are the names of the test binaries that this process has built.
+type programs map[string]bool
+
+// programSuffix is added to the name of a copy of a module for the name of its test binary.
+const programSuffix = ".test"
+
 // build builds the test binary of a copy of the operator's module, which requires the version. Modules that differ only in the
 // operator's version have separate copies.
-func (s search) build() (program, dir string, err error) {
+func (built programs) build(s search) (program string, err error) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
-		return "", "", err
+		return "", err
 	}
-	dir = filepath.Join(*work, s.operator+"-"+s.version)
+	dir := filepath.Join(*work, s.operator+"-"+s.version)
+	program = dir + programSuffix
+	if built[program] {
+		return program, nil
+	}
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(*work, 0o755), os.CopyFS(dir, os.DirFS(s.operator))); err != nil {
-		return "", "", err
+		return "", err
 	}
-	os.RemoveAll(filepath.Join(dir, "testdata")) // plans of earlier searches
-	program = dir + ".test"
 	tags := ""
 	if s.version == s.fixed {
 		tags = s.tags
 	}
 	if err := s.copyFiles(dir); err != nil {
-		return "", "", err
+		return "", err
 	}
 	for _, args := range [][]string{
 		{"mod", "edit", "-replace=github.com/kubesim/kubesim=" + root, "-replace=github.com/kubesim/kubesim/fake/ctrl=" + filepath.Join(root, "fake/ctrl"),
@@ -166,10 +194,11 @@ func (s search) build() (program, dir string, err error) {
 		cmd := exec.CommandContext(context.Background(), "go", args...)
 		cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOWORK=off")
 		if out, err := cmd.CombinedOutput(); err != nil {
-			return "", "", fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, bytes.TrimSpace(out))
+			return "", fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, bytes.TrimSpace(out))
 		}
 	}
-	return program, dir, nil
+	built[program] = true
+	return program, nil
 }
 
 // copyFiles copies the row's file of the operator's module into dir, or the Go files of the row's folder without its tests. It does

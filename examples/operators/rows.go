@@ -12,7 +12,10 @@ type row struct {
 	bug      string // one sentence
 	// instead names, by column, the other bug that a search reported first.
 	instead map[string]string
-	tags    string // build tags for the version fixed, whose functions have other parameters; or empty
+	// sign is a text in the report of this bug. A blind search continues until its report has it. It is empty if no other bug is known
+	// in the version.
+	sign string
+	tags string // build tags for the version fixed, whose functions have other parameters; or empty
 	// files is a file of the operator's module, or the folder of a package, to copy beside the test. It is empty if the test can
 	// import the package and needs only exported names.
 	files string
@@ -20,8 +23,13 @@ type row struct {
 
 var rows = []row{
 	{
+		name: "jobset-recreate", operator: "jobset", module: "sigs.k8s.io/jobset", bad: "v0.10.1", fixed: "v0.12.0", tags: "events",
+		issue: "kubernetes-sigs/jobset#1167", kind: "stale cache", sign: "- jobs.batch {",
+		bug: "a JobSet's Jobs are found by its name: a JobSet that is created again counts the finished Jobs of its predecessor, and never runs its own",
+	},
+	{
 		name: "jobset-status", operator: "jobset", module: "sigs.k8s.io/jobset", bad: "v0.10.1", fixed: "v0.12.0", tags: "events",
-		issue: "kubernetes-sigs/jobset#1194", kind: "lost answer",
+		issue: "kubernetes-sigs/jobset#1194", kind: "lost answer", sign: "its failed writes that it never tried again",
 		bug: "the error of a failed status update is dropped unless it is a conflict: a JobSet whose last update fails never finishes",
 	},
 	{
@@ -34,16 +42,33 @@ var rows = []row{
 		bug: "after a crash between the creation of a ControllerRevision and that of the StatefulSet, a second revision is created",
 	},
 	{
-		name: "mpi", operator: "mpi", module: "github.com/kubeflow/mpi-operator", bad: "v0.6.0", issue: "—", kind: "—", bug: "none is known",
+		name: "mpi-running", operator: "mpi", module: "github.com/kubeflow/mpi-operator", bad: "v0.6.0",
+		issue: "kubeflow/mpi-operator#787, also in v0.8.0", kind: "stale cache", sign: `conditions[Running].status: "False" → "True"`,
+		bug: "if the operator sees the launcher's Job finished while its cache still has a running pod, the condition Running of the MPIJob stays true",
+	},
+	{
+		name: "mpi-suspend", operator: "mpi", module: "github.com/kubeflow/mpi-operator", bad: "v0.6.0",
+		issue: "kubeflow/mpi-operator#819, also in v0.8.0", kind: "lost answer", sign: `spec.suspend: false → true`,
+		bug: "resuming changes the launcher's Job in the cache before the update: if the update fails, the Job stays suspended",
 	},
 	{
 		name: "provisioner", operator: "provisioner", module: "sigs.k8s.io/sig-storage-lib-external-provisioner/v10", bad: "v10.0.1",
 		issue: "—", kind: "—", bug: "none is known",
 	},
 	{
+		name: "raycron-name", operator: "raycron", module: "github.com/ray-project/kuberay/ray-operator", bad: "v1.6.1",
+		issue: "ray-project/kuberay#4849", kind: "crash between two writes",
+		bug: "the name of a RayJob is random, and the time of the last one is stored afterwards: after a crash or with a stale cache, a second RayJob of the same time starts",
+	},
+	{
 		name: "rabbitmq-crash", operator: "rabbitmq", module: "github.com/rabbitmq/cluster-operator", bad: "v1.8.0", fixed: "v1.10.0",
 		issue: "rabbitmq/cluster-operator#782, found by Sieve", kind: "crash between two writes",
 		bug: "whether a disk has to grow is read from the StatefulSet, which is deleted first: after a crash the claim keeps its size",
+	},
+	{
+		name: "rabbitmq-recreate", operator: "rabbitmq", module: "github.com/rabbitmq/cluster-operator", bad: "v1.6.0", fixed: "v1.8.0",
+		issue: "rabbitmq/cluster-operator#648, found by Sieve", kind: "stale cache",
+		bug: "a stale RabbitmqCluster that is being deleted makes the operator delete the StatefulSet of its successor with the same name",
 	},
 	{
 		name: "rabbitmq-shrink", operator: "rabbitmq", module: "github.com/rabbitmq/cluster-operator", bad: "v1.6.0", fixed: "v1.10.0",

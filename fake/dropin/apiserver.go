@@ -46,7 +46,7 @@ func APIServer(ctx context.Context, args []string, stdout, stderr io.Writer) err
 
 // serve starts the server with etcd's data and serves until ctx ends.
 func (s *servers) serve(ctx context.Context, stderr io.Writer) (err error) {
-	data, err := borrow(ctx, s.etcd)
+	data, err := borrow(ctx, s.etcd, s.prefix)
 	switch {
 	case err == nil:
 		defer data.Close()
@@ -66,6 +66,7 @@ func (s *servers) serve(ctx context.Context, stderr io.Writer) (err error) {
 		srv.Close()
 		<-traced
 	}()
+	data.open(srv, stderr)
 	l, err := srv.Listen(s.listen)
 	if err != nil {
 		return err

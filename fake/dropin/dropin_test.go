@@ -33,6 +33,7 @@ func address(t *testing.T) string {
 
 // process is a program that runs until stop is called. If it ends before that, it must return an error.
 type process struct {
+	args   []string
 	stop   func()
 	end    func(want string) // stops a program that ends with an error
 	ended  chan error
@@ -41,7 +42,7 @@ type process struct {
 
 func run(t *testing.T, program func(ctx context.Context, args []string, stdout, stderr io.Writer) error, args ...string) *process {
 	ctx, cancel := context.WithCancel(t.Context())
-	p := &process{ended: make(chan error, 1), stderr: &strings.Builder{}}
+	p := &process{args: args, ended: make(chan error, 1), stderr: &strings.Builder{}}
 	go func() { p.ended <- program(ctx, args, io.Discard, p.stderr) }()
 	p.end = func(want string) {
 		cancel()
@@ -53,6 +54,16 @@ func run(t *testing.T, program func(ctx context.Context, args []string, stdout, 
 	p.stop = func() { p.end("<nil>") }
 	t.Cleanup(p.stop)
 	return p
+}
+
+// url returns the URL of an etcd.
+func (p *process) url() string {
+	for _, arg := range p.args {
+		if url, ok := strings.CutPrefix(arg, "--listen-client-urls="); ok {
+			return url
+		}
+	}
+	return ""
 }
 
 var client = http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
@@ -144,25 +155,6 @@ func TestForeignEtcd(t *testing.T) {
 	is.Equal(code, 401) // AlwaysAllow is the default, which disables anonymous requests
 	p.stop()
 	is.True(strings.Contains(p.stderr.String(), "kept in memory only"))
-}
-
-// An etcd client uses gRPC, over HTTP/2 without TLS. It waits for a server that does not support that, so kubesim's etcd returns an
-// error at once.
-func TestEtcdRefusesGRPC(t *testing.T) {
-	is := is.New(t)
-	etcd := address(t)
-	run(t, Etcd, "--data-dir="+t.TempDir(), "--listen-client-urls=http://"+etcd)
-	code, _ := get(t, "http://"+etcd+"/health")
-	is.Equal(code, http.StatusOK)
-	transport := &http.Transport{Protocols: new(http.Protocols)}
-	transport.Protocols.SetUnencryptedHTTP2(true)
-	defer transport.CloseIdleConnections()
-	res, err := (&http.Client{Transport: transport}).Post("http://"+etcd+"/etcdserverpb.KV/Range", "application/grpc", strings.NewReader(""))
-	is.NoErr(err)
-	defer res.Body.Close()
-	is.Equal(res.StatusCode, http.StatusOK)       // gRPC has its own codes
-	is.Equal(res.Header.Get("Grpc-Status"), "12") // Unimplemented
-	is.True(strings.Contains(res.Header.Get("Grpc-Message"), "kubesim"))
 }
 
 func TestFlagsCount(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
+	v3 "github.com/kubesim/kubesim/fake/etcd"
 	"github.com/kubesim/kubesim/fake/flags"
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/admission"
@@ -43,6 +44,7 @@ type servers struct {
 	options fake.Options
 	listen  fake.ListenOptions
 	etcd    string   // URL of etcd
+	prefix  string   // of the keys in etcd
 	loud    int      // -v
 	notes   []string // warnings about --token-auth-file
 	idle    []string // flags, and values of flags, that change nothing here
@@ -57,7 +59,7 @@ func read(args []string) (*servers, error) {
 		return s, fmt.Errorf("unknown command %q for \"kube-apiserver\"", s.without[0])
 	}
 	s.check()
-	s.options = fake.Options{Clock: clock.System{}, Tokens: []auth.Token{}, NoControllers: true, WriteGap: writeGap, CBOR: cbor.Codec{}}
+	s.options = fake.Options{Clock: clock.System{}, Tokens: []auth.Token{}, NoControllers: true, WriteGap: writeGap, CBOR: cbor.Codec{}, Metrics: true}
 	s.readEtcd()
 	s.readAddresses()
 	s.fill(&s.options)
@@ -80,6 +82,7 @@ func read(args []string) (*servers, error) {
 }
 
 func (s *servers) readEtcd() {
+	s.prefix = cmp.Or(s.last("etcd-prefix"), v3.DefaultPrefix)
 	if etcds := s.list("etcd-servers"); len(etcds) > 0 {
 		s.etcd = etcds[0]
 		return

@@ -14,6 +14,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/fake/stored"
 )
 
 const (
@@ -148,7 +150,7 @@ func TestFolder(t *testing.T) {
 	is.Equal(names(d), "Node n1, Pod shop/a")
 	is.Equal(d.NodeNames(), []string{"n1"})
 	is.Equal(d.Newest(), time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC))
-	is.Equal(d.Skipped, []Problem{{filepath.Join(dir, "version.json") + ":1", noKind}})
+	is.Equal(d.Skipped, []Problem{{filepath.Join(dir, "version.json") + ":1", stored.NoKind}})
 }
 
 // FuzzText checks that Add survives arbitrary text, such as damaged YAML, JSON and records of k8shark.

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubesim/kubesim/fake/stored"
 	"github.com/kubesim/kubesim/sim/codec"
 	kubejson "github.com/kubesim/kubesim/sim/json"
 	"github.com/kubesim/kubesim/sim/object"
@@ -110,9 +111,6 @@ func firstValue(data []byte) (value []byte, offset int, err error) {
 	return raw, int(in.InputOffset()), err
 }
 
-// noKind is the reason why a value is skipped.
-const noKind = "not an object: it has no kind and apiVersion"
-
 // list contains the fields of a list.
 type list struct {
 	Kind, APIVersion string
@@ -139,7 +137,7 @@ func (d *Dump) value(file string, line int, text []byte) error {
 		return nil
 	}
 	if obj.Kind() == "" || obj.APIVersion() == "" {
-		d.Skipped = append(d.Skipped, Problem{place(file, line), noKind})
+		d.Skipped = append(d.Skipped, Problem{place(file, line), stored.NoKind})
 		return nil
 	}
 	d.add(Object{JSON: text, File: file, Line: line}, obj)

@@ -160,7 +160,7 @@ func (r *request) labels(dryRun string, withDryRun bool) string {
 // Metrics implements apiserver.Meter.
 func (m *Meter) Metrics(objects iter.Seq2[*resource.Definition, int]) string {
 	var b strings.Builder
-	head := func(name, help, kind string) { fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %[1]s %s\n", name, help, kind) }
+	head := func(name, help, kind string) { fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %[1]s %[3]s\n", name, help, kind) }
 	gauges := func(name, help, format string, values map[string]int) {
 		head(name, help, "gauge")
 		for _, key := range object.SortedKeys(values) {

@@ -13,11 +13,11 @@ import (
 
 // OnePerOwner returns a check for Never. It finds two objects of a resource that have the same controller as owner and
 // are not being deleted. This happens if a controller creates an object twice because it does not know that the object
-// already exists. If an owner is supposed to have several objects, pass the labels that distinguish them:
+// already exists. If an owner is supposed to have several objects, pass the labels or annotations that distinguish them:
 // OnePerOwner("pods", "ordinal").
 //
 //	srv.Never("two deployments of a site", fake.OnePerOwner("deployments.apps"))
-func OnePerOwner(resource string, labels ...string) func(View) error {
+func OnePerOwner(resource string, distinguishing ...string) func(View) error {
 	return func(view View) error {
 		if w := view.Write; w != nil && w.Resource != resource && w.Resource != bareOf(view, resource) {
 			return nil
@@ -29,8 +29,8 @@ func OnePerOwner(resource string, labels ...string) func(View) error {
 				continue
 			}
 			key := owner.String("uid")
-			for _, label := range labels {
-				key += " " + obj.Labels()[label]
+			for _, name := range distinguishing {
+				key += " " + obj.Labels()[name] + obj.Annotations()[name]
 			}
 			if other, ok := seen[key]; ok {
 				return fmt.Errorf("%s %s has two %s in namespace %s: %s and %s", owner.Kind(), owner.String("name"), resource,

@@ -31,8 +31,8 @@ var compilations = struct {
 // compilationsMax is the number of schemas at which the cache is emptied.
 const compilationsMax = 100
 
-// compile returns the compiled form of a schema. It compiles the schema only if the cache does not have it.
-func (of source) compile(openAPI map[string]any) *compiled {
+// compile returns the compiled form of a schema, of which meta decodes the metadata of embedded resources. It compiles the schema only if the cache does not have it.
+func (of source) compile(openAPI map[string]any, meta structural.Meta) *compiled {
 	compilations.Lock()
 	defer compilations.Unlock()
 	c := compilations.all[of]
@@ -41,6 +41,7 @@ func (of source) compile(openAPI map[string]any) *compiled {
 			clear(compilations.all)
 		}
 		c = &compiled{schema: structural.Compile(openAPI)}
+		c.schema.PruneMetadata(meta)
 		c.root = c.schema.Root()
 		c.rules, _ = cel.CompileVersion(expr.Environment{Minor: of.minor, Stored: true}, openAPI, expr.Known{}, field.Path{}, nil) // errors were reported when the definition was written
 		compilations.all[of] = c

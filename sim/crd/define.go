@@ -68,6 +68,7 @@ type served struct {
 	typ        *schema.Type
 	rules      *cel.Rules
 	embeds     bool // the schema has embedded resources
+	keeps      bool // fields that are not in the schema are kept (preserveUnknownFields)
 	cached     bool // watch caches contain objects in this version, because it is served or stored
 	codec      *resource.StorageCodec
 }
@@ -179,10 +180,11 @@ func (s *Server) Prune(kind schema.GVK, obj object.Object) ([]string, error) {
 	return append(pruned, unknown...), nil
 }
 
-// Published returns the openAPIV3Schema of a resource, to which it adds the selectable fields.
+// Published returns the openAPIV3Schema of a resource, to which it adds the selectable fields. It returns nil for a version without a
+// schema, and for a definition that keeps unknown fields.
 func (s *Server) Published(d *resource.Definition) object.Object {
 	v := s.kinds[d.GVK]
-	if v == nil || v.raw == "" {
+	if v == nil || v.raw == "" || v.keeps {
 		return nil
 	}
 	obj, err := object.Parse([]byte(v.raw))
@@ -205,7 +207,8 @@ func (d *definition) read(crd object.Object, old *definition) {
 	d.stored = group(crd) + "/" + s.storageVersion()
 	form := d.stored + string(object.JSON(map[string]any(d.conversion)))
 	for _, x := range s.versions {
-		v := &served{apiVersion: group(crd) + "/" + x.name, selectable: x.whole.fields, cached: x.served || x.storage}
+		v := &served{apiVersion: group(crd) + "/" + x.name, selectable: x.whole.fields, cached: x.served || x.storage,
+			keeps: crd.True("spec", "preserveUnknownFields")}
 		schema := x.whole.openAPI()
 		if schema != nil {
 			v.raw = string(object.JSON(schema))
@@ -214,14 +217,14 @@ func (d *definition) read(crd object.Object, old *definition) {
 		if old != nil {
 			was = old.versions[v.apiVersion]
 		}
-		if was != nil && was.raw == v.raw {
+		if was != nil && was.raw == v.raw && was.keeps == v.keeps {
 			v.schema, v.root, v.typ, v.rules = was.schema, was.root, was.typ, was.rules
 		} else {
 			d.compile(v, schema)
 		}
 		v.embeds = v.schema.Embeds()
 		d.versions[v.apiVersion] = v
-		form += "\n" + v.apiVersion + v.raw + string(object.JSON(v.selectable)) + strconv.FormatBool(v.cached)
+		form += "\n" + v.apiVersion + v.raw + string(object.JSON(v.selectable)) + strconv.FormatBool(v.cached) + strconv.FormatBool(v.keeps)
 	}
 	if d.form = form; old != nil && old.form != form {
 		d.server.forgetAnswers(d.name)
@@ -255,12 +258,15 @@ func (d *definition) read(crd object.Object, old *definition) {
 }
 
 func (d *definition) compile(v *served, openAPI map[string]any) {
-	if openAPI == nil {
-		return
+	if openAPI != nil {
+		c := source{d.server.Minor, v.raw}.compile(openAPI, d.server.Meta)
+		v.schema, v.root, v.rules = c.schema, c.root, c.rules
+		v.typ = v.schema.TypeOf(d.server.Schema.Named(ObjectMeta))
 	}
-	c := source{d.server.Minor, v.raw}.compile(openAPI)
-	v.schema, v.root, v.rules = c.schema, c.root, c.rules
-	v.typ = v.schema.TypeOf(d.server.Schema.Named(ObjectMeta))
+	if v.keeps {
+		free := &structural.Schema{Preserve: true}
+		v.root, v.typ = free.Root(), free.TypeOf(d.server.Schema.Named(ObjectMeta))
+	}
 }
 
 // fromStored converts a stored object to version v. First it prunes the object and sets defaults, according to the schema of the

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubesim/kubesim/sim/crd/structural"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/schema"
 )
@@ -68,13 +69,7 @@ func (s *Server) dropUnreadable(obj object.Object) {
 		return
 	}
 	fields, _ := obj["metadata"].(map[string]any)
-	meta := map[string]any{}
-	for _, name := range object.SortedKeys(fields) {
-		if one, _, err := s.Meta(map[string]any{name: fields[name]}); err == nil && one[name] != nil {
-			meta[name] = one[name]
-		}
-	}
-	obj["metadata"] = meta
+	obj["metadata"] = structural.Meta(s.Meta).Readable(fields)
 }
 
 // readMeta normalizes the metadata of a converted object. It drops unknown fields. If a value has the wrong type, it returns an

@@ -33,6 +33,8 @@ var parsers = map[string]parsing{
 	"fake/cmd/kubesim":            {reads: "flags", targets: []string{"FuzzArguments"}},
 	"fake/dropin":                 {reads: "flags of kube-apiserver and etcd", targets: []string{"FuzzFlags"}},
 	"fake/dump":                   {reads: "files of objects, archives, snapshots of etcd", targets: []string{"FuzzDatabase", "FuzzFile", "FuzzText"}},
+	"fake/etcd":                   {reads: "messages of etcd's clients", targets: []string{"FuzzParse"}},
+	"fake/stored":                 {reads: "values of etcd", why: "FuzzDatabase of fake/dump"},
 	"fake/explore/campaign":       {reads: "plans, schemas, stacks and logs", targets: []string{"FuzzHang", "FuzzMerge", "FuzzParse", "FuzzPatch"}},
 	"fake/flags":                  {reads: "its table, and values of flags", targets: []string{"FuzzSet"}},
 	"fake/kubectl":                {reads: "kubeconfigs, and frames of WebSocket", targets: []string{"FuzzFrames", "FuzzKubeconfig"}},

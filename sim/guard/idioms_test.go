@@ -33,8 +33,8 @@ var idioms = []struct {
 
 const idiomFile = "testdata/idioms.txt"
 
-// TestIdioms counts the idioms in the comments of each package, in each document and lesson, and in the page's texts. The counts
-// may only decrease. testdata/idioms.txt contains the current counts, most of them for quotations and function names.
+// TestIdioms counts the idioms in the comments of each package and of each folder of scripts and styles, in each document and lesson,
+// and in the page's texts. The counts may only decrease. testdata/idioms.txt contains the current counts, most of them for quotations and function names.
 func TestIdioms(t *testing.T) {
 	t.Parallel()
 	counts := map[string]int{} // "folder idiom" or "document idiom"
@@ -52,8 +52,14 @@ func TestIdioms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	documents := 0
+	documents, scripts := 0, 0
 	for name, data := range all {
+		if isScript(name) {
+			scripts++
+			for _, comment := range scriptComments(string(data)) {
+				countIdioms(counts, path.Dir(name), comment)
+			}
+		}
 		if key := documentKey(name); key != "" {
 			documents++
 			for _, block := range prose(string(data)) {
@@ -61,8 +67,8 @@ func TestIdioms(t *testing.T) {
 			}
 		}
 	}
-	if documents < 100 {
-		t.Errorf("only %d documents: the guard looks in the wrong place", documents)
+	if documents < 100 || scripts < 150 {
+		t.Errorf("only %d documents and %d scripts: the guard looks in the wrong place", documents, scripts)
 	}
 	if *update {
 		var out strings.Builder
@@ -128,6 +134,53 @@ func documentKey(name string) string {
 		return name
 	}
 	return ""
+}
+
+// isScript reports whether a file is a script or a style sheet of the page or its engine that is written by hand.
+func isScript(name string) bool {
+	if !strings.HasPrefix(name, "web/") && !strings.HasPrefix(name, "wasm/") || strings.Contains(name, "/dist/") {
+		return false
+	}
+	return slices.Contains([]string{".ts", ".tsx", ".mjs", ".css"}, path.Ext(name)) || name == "web/public/sw.js"
+}
+
+var (
+	blockComment = regexp.MustCompile(`(?ms)(^|[\s{])/\*(.*?)\*/`)
+	lineComment  = regexp.MustCompile(`^(?:(.*)\s)?//(.*)$`)
+)
+
+// scriptComments returns the comments of a script or style sheet. Adjacent lines that consist of a comment are one comment, as in Go.
+func scriptComments(text string) (comments []string) {
+	for _, m := range blockComment.FindAllStringSubmatch(text, -1) {
+		comments = append(comments, strings.ReplaceAll(strings.TrimPrefix(m[2], "*"), "\n * ", "\n"))
+	}
+	adjacent := false
+	for line := range strings.Lines(blockComment.ReplaceAllString(text, "$1")) {
+		m := lineComment.FindStringSubmatch(strings.TrimSpace(line))
+		switch {
+		case m == nil:
+		case adjacent && m[1] == "":
+			comments[len(comments)-1] += "\n" + m[2]
+		default:
+			comments = append(comments, m[2])
+		}
+		adjacent = m != nil && m[1] == ""
+	}
+	return comments
+}
+
+func TestScriptComments(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	script := "/** one is\n * a block. */\nconst a = 'https://who' // two\n// three\n//   goes on\nconst b = '*/*' // four\n\n{/* five */} const c = `'*/*'`\n"
+	is.Equal(scriptComments(script), []string{" one is\na block. ", " five ", " two", " three\n   goes on", " four"})
+	counts := map[string]int{}
+	for _, comment := range scriptComments("// Nobody sees\n// it. Who?\nlet x = 1 // What is here.\n/* \"\": none */\n") {
+		countIdioms(counts, "web", comment)
+	}
+	is.Equal(counts, map[string]int{"web begins": 2, "web colon": 1, "web nobody": 1, "web what-is": 1, "web who": 1})
+	is.True(isScript("web/src/ui/App.tsx") && isScript("wasm/pack.mjs") && isScript("web/public/sw.js"))
+	is.True(!isScript("web/dist/assets/a.css") && !isScript("web/npm/dist/a.ts") && !isScript("examples/learn/a.mjs"))
 }
 
 var (

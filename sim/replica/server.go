@@ -14,6 +14,7 @@ import (
 	"github.com/kubesim/kubesim/sim/discovery"
 	"github.com/kubesim/kubesim/sim/fieldmanager"
 	"github.com/kubesim/kubesim/sim/flowcontrol"
+	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/registry"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
@@ -126,6 +127,14 @@ func (r *Server) Definition(storage string) *resource.Definition {
 		return d
 	}
 	return r.custom.Hub(storage)
+}
+
+// Hubs returns the hub definitions of all built-in resources, sorted by storage name.
+func (r *Server) Hubs() (all []*resource.Definition) {
+	for _, storage := range object.SortedKeys(r.profile.hubs) {
+		all = append(all, r.profile.hubs[storage])
+	}
+	return all
 }
 
 // registry returns a registry that uses the given backend. If chain is nil, it does not run admission plugins.

@@ -1,7 +1,7 @@
-// Tries a built engine: node engine.mjs ENGINE.wasm WASM_EXEC.js SCHEMA-1.35.bin SOAK.txtar
-// Prints one line of JSON per lesson, taken with its solutions: its id, the hash of its frames, and the linear memory
-// of the engine in bytes; then a line for a world with an older API server, whose data has to be loaded first, and which
-// answers kubectl, and one for a soak that failed.
+// Tests a built engine: node engine.mjs ENGINE.wasm WASM_EXEC.js SCHEMA-1.35.bin SOAK.txtar
+// It solves each lesson and prints a line of JSON for it: the lesson's id, the hash of its frames, and the size of the engine's linear
+// memory in bytes. Two more lines follow: one for a world with an older API server, whose data has to be loaded first, and with a kubectl
+// command, and one for a soak that failed.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 
@@ -9,7 +9,7 @@ const [, , file, glue, older, soak] = process.argv
 createRequire(import.meta.url)(glue)
 const module = await WebAssembly.compile(readFileSync(file))
 
-// start returns a function that sends a message to an engine of its own and returns the answer.
+// start returns functions that send messages to a new engine and return the answers.
 async function start() {
   const go = new globalThis.Go()
   const instance = await WebAssembly.instantiate(module, go.importObject)
@@ -38,7 +38,7 @@ for (const { id, engine } of lessons) {
     answer = send('solve')
     send('query', { view: 'timeline' })
   }
-  send('seek', { n: 0 }) // as a learner scrubs: two worlds are there for a moment
+  send('seek', { n: 0 }) // like a scrubbing learner, so that two worlds exist for a moment
   send('seek', { n: answer.head.n })
   console.log(JSON.stringify({ lesson: id, hash: send('hash').hash, memory: memory() }))
 }

@@ -1,10 +1,10 @@
-// Builds the package into web/npm/dist: node web/npm/build.mjs. The engines have to be there (make wasm).
-// Builds the package into FOLDER, with all that npm pack needs: node web/npm/build.mjs FOLDER
+// Builds the package into web/npm/dist: node web/npm/build.mjs. The engines must have been built (make wasm).
+// Builds the package into FOLDER, with everything that npm pack needs: node web/npm/build.mjs FOLDER
 //
 //   src/*.ts ─ tsc ─▶ dist/*.js, *.d.ts
-//   wasm/unpack.mjs ─▶ dist/unpack.js       puts a packed engine together
-//   wasm_exec.js of Go ─▶ dist/glue.js      as a function, so that nothing of it becomes a global
-//   web/public/engine ─▶ dist/engine/       core.bin, cel.bin, schema-1.35.bin …: files that were compressed with gzip
+//   wasm/unpack.mjs ─▶ dist/unpack.js       unpacks an engine
+//   wasm_exec.js of Go ─▶ dist/glue.js      as a function, so that it defines no globals
+//   web/public/engine ─▶ dist/engine/       core.bin, cel.bin, schema-1.35.bin …: compressed with gzip
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -2,10 +2,10 @@
 //
 //   hashed files (assets/*, engine/*-<hash>.*)   cache first: their names change with their content
 //   everything else (index.html, engine.json)    network first, the cache when there is none
-//   /api, /apis, /version …, asked by the page   the API server in that page answers (src/wire/answer.ts)
-//   /sim/                                        of a server that is attached: not touched
+//   /api, /apis, /version …, sent by a page      the API server in that page answers (src/wire/answer.ts)
+//   /sim/                                        sent to the server of an attached cluster: not handled here
 //
-// FILES is filled in by scripts/finish.mjs with what the first visit fetches; VERSION changes when any of them does.
+// FILES is the list of files for the first visit, written by scripts/finish.mjs. VERSION changes when any of them does.
 const VERSION = 'kubesim-dev'
 const FILES = ['./']
 
@@ -19,7 +19,7 @@ self.addEventListener('activate', event => {
   event.waitUntil(removeOld().then(() => self.clients.claim()))
 })
 
-// removeOld deletes what older versions of the page have cached.
+// removeOld deletes the caches of older versions of the page.
 async function removeOld() {
   for (const name of await caches.keys()) {
     if (name.startsWith('kubesim-') && name !== VERSION) await caches.delete(name)
@@ -37,10 +37,11 @@ self.addEventListener('fetch', event => {
   event.respondWith(hashed.test(url.pathname) ? cacheFirst(request) : networkFirst(request))
 })
 
-// What an API server serves.
+// served matches the paths that an API server serves.
 const served = /^\/(api|apis|openapi|version|healthz|livez|readyz|metrics)(\/|$)/
 
-// fromPage hands a request to the page that sends it, whose engine answers it. A page that has none passes it on.
+// fromPage forwards a request to the page that sends it, whose engine answers it. If the page has no engine, the request goes to the
+// network.
 async function fromPage(event, url) {
   const page = await self.clients.get(event.clientId)
   const onward = event.request.clone()
@@ -58,12 +59,12 @@ async function fromPage(event, url) {
   return new Response(events(port1), { status: answer.status, headers })
 }
 
-// events is the body of a watch: what comes through the port, until it ends or nobody reads it any more.
+// events returns the body of a watch: the chunks from the port, until the watch ends or the reader cancels it.
 function events(port) {
   const encoder = new TextEncoder()
   return new ReadableStream({
     start(controller) {
-      // Firefox hands an answer over when its first byte is there, which may be long in coming. A blank line is nothing in JSON.
+      // Firefox resolves fetch with the first byte of the body, which may come late. A blank line between JSON values has no meaning.
       if (/Firefox\//.test(navigator.userAgent)) controller.enqueue(encoder.encode('\n'))
       port.onmessage = ({ data }) => {
         if (data.chunk) controller.enqueue(encoder.encode(data.chunk))

@@ -1,5 +1,5 @@
-// Draws public/card.png, the image that other sites show of a link to the page: the opening, at 1200 × 630. It needs dist and
-// Chromium: make web-dist, then node scripts/card.mjs. Look at it before it is committed.
+// Draws public/card.png, the image in other sites' previews of a link to the page: the opening screen, at 1200 × 630. It needs dist and
+// Chromium: make web-dist, then node scripts/card.mjs. Look at the image before you commit it.
 import { launch, ready } from '../test/browser.mjs'
 import { serve } from '../test/server.mjs'
 

@@ -1,5 +1,5 @@
-// The last step of a build: fill in the service worker's list, weigh the page against its budget, and, with --dist,
-// put .br and .gz beside every file for static hosts that send them. Exits with 1 when the page is too heavy.
+// The last step of a build: it writes the service worker's list of files, compares the sizes with their budgets, and, with --dist, writes
+// .br and .gz beside every file for static hosts. It exits with 1 if a budget is exceeded.
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ const compressed = /\.(br|gz)$/
 const files = walk('').filter(file => !compressed.test(file))
 const small = files.filter(file => !file.startsWith('engine/'))
 
-// What the service worker fetches at install: the page, and of the engine's files those of every first visit.
+// firstVisit returns the files that the service worker fetches when it is installed: the page, and the engine's files of a first visit.
 function firstVisit() {
   const path = join(dist, 'engine/engine.json')
   const engine = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : null
@@ -40,9 +40,9 @@ const worker = readFileSync(join(dist, 'sw.js'), 'utf8')
   .replace(/^const FILES = .*$/m, `const FILES = ${JSON.stringify(['./', ...list.map(file => `./${file}`)])}`)
 writeFileSync(join(dist, 'sw.js'), worker)
 
-// The budget counts what the page needs to be usable: HTML, CSS and scripts that it names, and the workers. The editor is a chunk of
-// its own, and so are other languages than English, and what is fetched when it is shown first (src/ui/later.tsx). Apart is what no
-// learner fetches who opens the page and takes its lessons: the page of a served cluster, and the parts for teachers.
+// The budget page counts everything that the page needs to be usable: HTML, CSS, the scripts that it names, and the workers. The editor,
+// each language other than English, and the parts that are loaded when they are first shown (src/ui/later.tsx) have budgets of their own.
+// The budget apart counts the parts that no learner loads: the page of a served cluster, and the parts for teachers.
 const html = readFileSync(join(dist, 'index.html'), 'utf8')
 const first = file => file === 'index.html' || html.includes(file) || /\/(style|worker|unpacker)-/.test(file)
 const weight = { page: 0, later: 0, apart: 0, editor: 0, language: 0 }
@@ -62,7 +62,7 @@ for (const [name, limit] of Object.entries(budgets)) {
 }
 
 if (process.argv.includes('--dist')) {
-  // Those of the engine came with it from the build of the engine.
+  // The build of the engine has already compressed its files.
   for (const file of small.filter(file => statSync(join(dist, file)).size >= 200)) {
     const path = join(dist, file)
     const bytes = readFileSync(path)

@@ -1,6 +1,6 @@
-// What the build puts into the page: vite.config.ts.
+// Constants that the build defines (vite.config.ts).
 
-/** __STEPS__ is the number of steps recorded from a real API server that the simulator is compared with. */
+/** __STEPS__ is the number of steps that were recorded from a real API server and that the simulator is compared with. */
 declare const __STEPS__: number
-/** __SOURCE__ is where the source is. */
+/** __SOURCE__ is the address of the source repository. */
 declare const __SOURCE__: string

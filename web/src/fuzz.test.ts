@@ -1,4 +1,4 @@
-// Seeded noise for every parser of the page: whatever comes in, they answer or refuse, and never hang or break.
+// Seeded random input for the parsers of the page: they return a result or an error, and never hang.
 import { deflateRawSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { locate } from './editor/locate'
@@ -9,7 +9,7 @@ import { pack, unpack } from './share/codec'
 const rounds = 100
 const alphabet = 'abc:-. []{}"\'\n  #0123/\\-f=ü|'
 
-// noise is a generator of texts: the same seed makes the same texts.
+// noise returns a generator of texts. The same seed gives the same texts.
 function noise(seed: number): () => string {
   let state = seed
   const next = (below: number) => {
@@ -19,7 +19,7 @@ function noise(seed: number): () => string {
   return () => Array.from({ length: next(60) }, () => alphabet[next(alphabet.length)]).join('')
 }
 
-test('locate answers with a line of the manifest, or 0', () => {
+test('locate returns a line of the manifest, or 0', () => {
   const text = noise(1)
   for (let i = 0; i < rounds; i++) {
     const manifest = text()
@@ -29,7 +29,7 @@ test('locate answers with a line of the manifest, or 0', () => {
   }
 })
 
-test('unpack gives a world that packs again, or says why not', async () => {
+test('unpack returns a world that can be packed again, or an error', async () => {
   const text = noise(2)
   for (let i = 0; i < rounds; i++) {
     const inner = i % 2 ? text() : JSON.stringify({ seed: text(), log: [{ line: text(), files: { [text()]: text() } }] })
@@ -42,7 +42,7 @@ test('unpack gives a world that packs again, or says why not', async () => {
   }
 })
 
-test('lines are read without harm', () => {
+test('any line can be parsed', () => {
   const text = noise(3)
   for (let i = 0; i < rounds; i++) {
     expect(typeof runnable(text())).toBe('boolean')

@@ -1,16 +1,17 @@
-// Which language the page speaks: the one that was chosen here, else the first of the browser's that there is. Another language than
-// English is a chunk that is fetched when it is chosen; it brings the lessons along, which the engine is told of (session.ts).
+// The language of the page: the one that the user chose, or the first of the browser's languages that the page has. Each language other
+// than English is a chunk, which is fetched when the language is chosen. It also contains the texts of the lessons, which the page sends to
+// the engine (session.ts).
 import { signal } from '@preact/signals'
 import { recall, remember } from './state/page'
 import { lessonTexts } from './state/session'
 import { exchange, text } from './text'
 import type { Text } from './text.more.en'
 
-/** languages are the names of the languages, in themselves. */
+/** languages are the names of the languages, each in its own language. */
 export const languages = { en: 'English', 'zh-CN': '中文' }
 export type Language = keyof typeof languages
 
-/** Dictionary is what the chunk of a language holds: the texts of the page, and of each lesson its lesson.LANGUAGE.yaml. */
+/** Dictionary is the content of a language's chunk: the texts of the page, and the lesson.LANGUAGE.yaml of each lesson by its id. */
 export interface Dictionary {
   words: Text
   lessons: Record<string, string>
@@ -23,7 +24,7 @@ const fetched: Record<Language, () => Promise<Dictionary>> = {
   'zh-CN': () => import('./text.zh-CN'),
 }
 
-/** preferred is the language to begin with. */
+/** preferred returns the language to start with. */
 export function preferred(chosen = recall('language'), browser: readonly string[] = navigator.languages): Language {
   if (chosen in languages) return chosen as Language
   for (const wish of browser) {
@@ -33,7 +34,7 @@ export function preferred(chosen = recall('language'), browser: readonly string[
   return 'en'
 }
 
-/** speak changes the language of the page. Where it cannot be fetched, the page stays as it is, and the error is thrown. */
+/** speak changes the language of the page. If the language cannot be fetched, speak throws the error and the page stays as it is. */
 export async function speak(next: Language): Promise<void> {
   if (next !== language.value) {
     const { words, lessons } = await fetched[next]()
@@ -45,7 +46,7 @@ export async function speak(next: Language): Promise<void> {
   document.title = text.page
 }
 
-/** choose speaks another language, and keeps the choice. */
+/** choose changes the language and remembers the choice. */
 export async function choose(next: Language): Promise<void> {
   await speak(next)
   remember('language', next)

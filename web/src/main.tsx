@@ -1,5 +1,5 @@
-// The page starts here: the engine's bytes are asked for first, then the page is drawn, then the engine is booted with
-// what the address says, or with the scenario of the opening, whose recording plays until the engine is there.
+// The entry point of the page. It requests the engine's files, renders the page, and boots the engine with the world in the address.
+// Without one it boots the opening scenario, whose recording plays while the engine loads.
 import './styles/base.css'
 import './styles/layout.css'
 import './styles/timeline.css'
@@ -20,7 +20,7 @@ import { bootWith, frames, show, start, status, story } from './state/session'
 import { captionsOf } from './state/story'
 import { listenBack, opener, opening, opens, readingTime } from './state/worlds'
 import { bringMore, text } from './text'
-import { learn } from './timeline/Timeline'
+import { showTimeline } from './timeline/Timeline'
 import { App } from './ui/App'
 import { drawOnce } from './ui/draw'
 import { listen } from './ui/keys'
@@ -31,10 +31,10 @@ interface Recording {
   timeline: TimelineView
 }
 
-// A token is no part of an address that somebody shares.
+// Remove the token from the address first, so that a copied address does not contain it.
 takeToken()
 
-// serves says that this page comes from kubesim serve, which has a cluster to show.
+// serves reports whether kubesim serve delivers this page, which then shows the served cluster.
 const serves = new URLSearchParams(location.search).has('attach')
 
 async function begin(): Promise<void> {
@@ -56,8 +56,8 @@ async function begin(): Promise<void> {
   await readCatalogue()
 }
 
-// refused goes on with an empty world when the engine runs, and refused this one: a link with a log that makes no sense, or a
-// lesson that is gone.
+// refused boots an empty world if the engine runs but has refused the requested one, for example because of an invalid log in a link, or a
+// lesson that no longer exists.
 async function refused(error: Error): Promise<void> {
   if (status.value.state === 'stopped') throw error
   notice.value = `${text.share.badLink}: ${error.message}`
@@ -68,7 +68,7 @@ async function fromAddress(hash: string) {
   try {
     const { world, engine } = await unpack(hash)
     const here = manifest?.core.hash.slice(0, engine.length)
-    // Links of go test (fake.Explore) say dev: they are of no engine of a page.
+    // Links of go test (fake.Explore) have the engine dev, which is not an engine of a page.
     if (engine !== 'dev' && engine !== 'any' && engine !== here && engine !== manifest?.cel.hash.slice(0, engine.length)) notice.value = text.share.otherEngine
     if (!world.course) return world
     history.replaceState(null, '', location.pathname)
@@ -80,7 +80,7 @@ async function fromAddress(hash: string) {
   }
 }
 
-// record fetches the recording of the scenario with which the page opens.
+// record fetches the recording of the opening scenario. It returns null if there is none or it cannot be fetched.
 async function record(): Promise<Recording | null> {
   if (!manifest?.trace) return null
   try {
@@ -89,20 +89,20 @@ async function record(): Promise<Recording | null> {
     story.value = { captions: captionsOf(recording.scenario) }
     return recording
   } catch {
-    return null // offline, before the first visit was over: the engine will say so
+    return null // offline before the first visit has stored the files; the engine will report it
   }
 }
 
-// play shows what is recorded, one event after the other, before the engine is there. A run is a pure function of engine, seed
-// and log, so the live world that takes over has the same frames; where it has not, the page says so.
+// play shows the recorded events one after the other while the engine loads. A run is a pure function of engine, seed and log, so the live
+// world has the same frames. If they differ, begin shows a notice.
 function play(recording: Recording): void {
   if (status.value.state !== 'loading') return
   show([{ branch: '0', reset: true, frames: recording.frames }])
-  learn(recording.timeline)
+  showTimeline(recording.timeline)
   rehearse(readingTime)
 }
 
-// Page is drawn anew in another language.
+// Page is rendered from scratch when the language changes, because of its key.
 function Page() {
   return <App key={language.value} />
 }
@@ -115,11 +115,11 @@ async function open(): Promise<void> {
   await speak(preferred()).catch(() => speak('en'))
   drawOnce()
   const host = document.getElementById('app') as HTMLElement
-  host.replaceChildren() // the bar that is painted before this program is there
+  host.replaceChildren() // remove the bar that index.html shows before the script runs
   render(<Page />, host)
   listen()
   performance.mark('usable')
-  void Promise.all([bringMore(), import('./share/drop')]).catch(() => {}) // offline, before the first visit was over
+  void Promise.all([bringMore(), import('./share/drop')]).catch(() => {}) // offline before the first visit has stored the files
   listenBack()
   await begin()
 }

@@ -1,7 +1,8 @@
-// The texts of the first screen in English; text.more.en.ts has the others. text.zh-CN.ts has all of them in Chinese, and the texts of the lessons, which are in
-// sim/lesson/data; text.ts is the language that was chosen. The answers of the server and of commands are English in every language.
+// The English texts of the first screen. text.more.en.ts has the others. text.zh-CN.ts has all texts in Chinese, including those of the
+// lessons, which are in sim/lesson/data. text.ts has the texts of the chosen language. The output of the server and of commands is English
+// in every language.
 
-// many is a number of things.
+// many returns a number with a noun in the right form.
 export const many = (n: number, one: string, more = `${one}s`) => `${n} ${n === 1 ? one : more}`
 
 export const first = {
@@ -48,7 +49,7 @@ export const first = {
       + 'and share it as a link. Bugs of controllers that appear once in weeks are reproduced here in ten seconds.',
     checked: (steps: number, minor: string) => `Compared with a real kube-apiserver v${minor}: ${steps.toLocaleString('en')} recorded steps.`,
     story: 'A controller that creates the same pod twice', wait: 'One moment: the server is loading.',
-    captions: {} as Record<string, string>, // by the comments of wasm/opener.txtar, which are English themselves
+    captions: {} as Record<string, string>, // keyed by the comments of wasm/opener.txtar, which are the English captions
     begin: 'Start a lesson', source: 'Source', docs: 'Documentation',
   },
 
@@ -152,9 +153,9 @@ export const first = {
     goTo: 'Go to this frame',
   },
 
-  // The states of lanes and actors, by the engine's own English texts.
+  // The states of lanes and actors, keyed by the engine's English names.
   states: {} as Record<string, string>,
-  // The engine's own sentences: help, completions, errors and reasons.
+  // Translations of the engine's sentences: help, completions, errors and reasons.
   said: (sentence: string) => sentence,
   framed: (sentence: string) => sentence,
 

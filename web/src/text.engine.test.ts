@@ -1,4 +1,4 @@
-// What the engine says is in the catalogue: the test reads it out of the sources in Go.
+// All texts of the engine are in the catalogue. The test finds them in the Go sources.
 import { readdirSync, readFileSync } from 'node:fs'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { exchange, text } from './text'
@@ -9,12 +9,12 @@ import { said } from './text.zh-CN.engine'
 const literal = '(?:"(?:[^"\\\\\\n]|\\\\.)*"|`[^`]*`)'
 const texts = `(${literal}(?:\\s*\\+\\s*${literal})*)`
 
-// value is a text of Go's, of several parts perhaps.
+// value returns the value of a Go string expression, which may be a concatenation.
 function value(source: string): string {
   return [...source.matchAll(new RegExp(literal, 'g'))].map(([one]) => (one.startsWith('`') ? one.slice(1, -1) : JSON.parse(one.replace(/\\(?:x..|['\d]..|[av'])/g, '?')) as string)).join('')
 }
 
-// shape is a format with {} for its verbs; what is put behind a name ("; did you mean …?") is a sentence of its own.
+// shape returns a format string with {} for its verbs. The part after a name ("; did you mean …?") is a separate sentence.
 const shape = (format: string) => format.replace(/(%[a-z])%s$/, '$1').replace(/%[.\d]*[a-z]/g, '{}')
 
 function sources(folder: string, besides = /_test\.go$/): string {
@@ -22,7 +22,7 @@ function sources(folder: string, besides = /_test\.go$/): string {
     .map(file => readFileSync(`${folder}/${file}`, 'utf8')).join('\n').replaceAll(/len\("[^"]*"\)/g, '0')
 }
 
-// Of a scenario what a page asks for: it runs no go test, replays no trace and reads no file of one.
+// scenario is the source of the texts that a page can show. A page runs no go test, replays no trace and reads no trace files.
 const scenario = [sources('../sim/scenario', /^(runt|replay|recording|sweep|export|shell)\.go$/),
   ...['../sim/scenario/actor', '../sim/scenario/condition', '../sim/words'].map(folder => sources(folder))].join('\n')
 const lesson = sources('../sim/lesson', /^(lesson|translate)\.go$/)
@@ -37,19 +37,19 @@ const helps = [...found(scenario + trouble, `\\bHelp:\\s*${texts}`),
   ...[...scenario.matchAll(/Words: +\[\]Choice\{(.*?)\}\}/gs)].flatMap(([, list]) => found(list ?? '', `\\{${literal}, ${texts}`))].filter(help => help)
 const details = [...found(engine, `plainItems\\([^\\n]*, ${texts}\\)`), ...found(engine, `itemView\\{[^\\n{}]*, ${texts}\\}`)]
 const errors = found(scenario + lesson + engine, `\\b(?:[wW]rong|fail|parse|failed|Errorf|errors\\.New)\\([^"\`\\n]*${texts}`).map(shape)
-// What only leads to another sentence, with a word of the language or none, is no sentence.
+// leads reports whether a text only introduces another sentence, optionally with a word of the language.
 const leads = (text: string) => /^(?:(?:\{\}|\{\{\{\}\}\}|when|let|do|range|once|column|[a-z.]+:)[ :]*)+$/.test(text)
 
 beforeEach(() => exchange(words))
 afterEach(() => exchange(english))
 
-test('each help, each completion and each error of the engine is there in Chinese', () => {
+test('each help text, completion and error of the engine has a Chinese translation', () => {
   expect([helps.length > 90, details.length > 8, errors.length > 150]).toEqual([true, true, true])
   const missing = [...helps, ...details, ...errors].filter(sentence => !leads(sentence) && text.said(sentence) === sentence)
   expect([...new Set(missing)]).toEqual([])
 })
 
-test('the catalogue has nothing that the engine does not say, and speaks of the same values', () => {
+test('the catalogue contains only texts of the engine, and its translations contain the same values', () => {
   const all = [scenario, lesson, engine, trouble].join('\n')
   const spoken = new Set([...helps, ...details, ...errors])
   const pieces = (text: string) => text.split('{}').map(part => part.trim()).filter(part => part)
@@ -59,7 +59,7 @@ test('the catalogue has nothing that the engine does not say, and speaks of the 
   expect(Object.entries(said).filter(([key, text]) => codes(key) !== codes(text)).map(([key]) => key)).toEqual([])
 })
 
-test('what the engine puts together is taken apart', () => {
+test('composed sentences are translated part by part', () => {
   expect(text.said('step 2 (dry): check: count pods is 3: column 7: there is no command "gte"; did you mean get?'))
     .toBe('第 2 步（dry）：check：count pods 是 3：第 7 列：没有命令 "gte"；你是不是想写 get？')
   expect(text.said('configmaps/paint .data.color == blue: configmaps/paint .data.color is red')).toBe('configmaps/paint .data.color == blue：configmaps/paint .data.color 是 red')
@@ -70,7 +70,7 @@ test('what the engine puts together is taken apart', () => {
   expect(text.said('let time pass')).toBe('let time pass')
 })
 
-// The texts of frames that have English words of the engine: a piece of the format in its sources, an example, and what is left of it.
+// frames are texts with English words of the engine: a part of the format in the sources, an example, and its translation.
 const frames = [
   ['replica %d knows revision %d', 'replica 1 knows revision 4005', '服务器 1 知道修订版本 4005'],
   ['revisions before %d are forgotten', 'revisions before 4005 are forgotten', '修订版本 4005 之前的历史已被忘记'],
@@ -87,7 +87,7 @@ const frames = [
   ['the connection broke', 'the connection broke', '连接断了'], ['stopped by its client', 'stopped by its client', '被客户端停止'],
 ]
 
-test('the engine\'s words in the texts of frames are Chinese', () => {
+test('the engine\'s words in the texts of frames are translated', () => {
   for (const [format = '', english = '', chinese] of frames) {
     expect(scenario).toContain(format)
     expect(text.framed(english)).toBe(chinese)

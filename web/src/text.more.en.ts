@@ -1,4 +1,4 @@
-// The texts in English that are not on the first screen: of panels, dialogs and the builder. They are a chunk that is fetched after it.
+// The English texts that are not on the first screen: those of panels, dialogs and the builder. They are a chunk that is loaded after it.
 import { first, many } from './text.en'
 
 export const more = {
@@ -96,7 +96,7 @@ export const more = {
     hold: 'Hold', release: 'Release', held: 'held', crash: 'Crash', next: 'Next page',
   },
 
-  // By their keys: actors/situations.ts.
+  // Keyed as in actors/situations.ts.
   situations: {
     c: ['Conflict', 'Bob updates an object that Alice has changed since his read: 409.'],
     g: ['Gone', 'A watch reconnects after its revision has been compacted: 410.'],
@@ -108,7 +108,7 @@ export const more = {
     b: ['Bookmark', 'An idle watch gets a newer revision without an object.'],
   } as Record<string, [string, string]>,
 
-  // By their ids: sim/lesson.Levels.
+  // Keyed by the levels of sim/lesson.Levels.
   levels: {
     start: 'First steps with kubectl', basics: 'Basics', reading: 'Reading and watching', deleting: 'Deleting and owning', errors: 'Errors', writing: 'Writing',
     extending: 'Extending', versions: 'Versions', operating: 'Operating', controllers: 'Controllers',
@@ -154,5 +154,5 @@ export const more = {
 /** english are all texts of the page. */
 export const english = { ...first, ...more }
 
-/** Text is what another language has to have. */
+/** Text is the type of all texts of a language. */
 export type Text = typeof english

@@ -1,19 +1,19 @@
-// Sentences of somebody who speaks English, in another language: the engine's. They are looked up by their shapes, which have {} for
-// what a sentence is about. It is fetched with the language.
+// Translations of English sentences of the engine. A sentence is looked up by its shape, which has {} in the place of its variable parts.
+// The languages other than English load this file.
 
 interface Shape {
-  fixed: number // how much of it is the same for all
+  fixed: number // number of fixed characters
   pattern: RegExp
-  nested: 'first' | 'last' | '' // a part that is a sentence, too
+  nested: 'first' | 'last' | '' // position of a part that is itself a sentence
   words: string
 }
 
-// What is put behind other sentences comes first, then those that say most.
+// Shapes that wrap another sentence come first, then those with the most fixed characters.
 const first = (a: Shape, b: Shape) => Number(b.nested === 'first') - Number(a.nested === 'first') || b.fixed - a.fixed
 
 function shapeOf([shape, words]: [string, string]): Shape {
   const parts = shape.split('{}').map(part => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
-  const any = shape.includes(': ') || shape.endsWith(' is {}') ? '(.+?)' : '((?:(?!: ).)+?)' // a lead ends with its colon
+  const any = shape.includes(': ') || shape.endsWith(' is {}') ? '(.+?)' : '((?:(?!: ).)+?)' // the part before a colon contains no ": "
   const lead = shape.startsWith('{}') ? '((?:(?!: ).)+?)' : any
   return {
     fixed: shape.replaceAll('{}', '').length,
@@ -23,8 +23,8 @@ function shapeOf([shape, words]: [string, string]): Shape {
   }
 }
 
-/** translator returns what says a sentence in another language, that of the words of known sentences. Of "step 2 (x): check: …" each part
- * counts; what is not known stays as it is. */
+/** translator returns a function that translates sentences. known has the translations by sentence or shape. Each part of "step 2 (x):
+ * check: …" is translated by itself; unknown parts stay unchanged. */
 export function translator(known: Record<string, string>, colon: string): (said: string) => string {
   const shapes = Object.entries(known).filter(([shape]) => shape.includes('{}')).map(shapeOf).sort(first)
 
@@ -37,7 +37,7 @@ export function translator(known: Record<string, string>, colon: string): (said:
       if (nested === 'last') values.push(parts(values.pop() ?? '').words)
       else if (nested === 'first') {
         const before = sentence(values[0] ?? '')
-        if (before === null) continue // not all of it: what leads to the sentence comes before
+        if (before === null) continue // only a part of it: a lead, which a later shape matches
         values[0] = before
       }
       let next = 0
@@ -46,7 +46,7 @@ export function translator(known: Record<string, string>, colon: string): (said:
     return null
   }
 
-  // begins says whether the first part of what was said is known.
+  // parts translates a text part by part. begins reports whether its first part is known.
   function parts(said: string): { words: string; begins: boolean } {
     const whole = sentence(said)
     if (whole !== null) return { words: whole, begins: true }

@@ -13,22 +13,23 @@ const { preferred } = await import('./language')
 
 type Word = string | ((...args: unknown[]) => string)
 
-// flat lists all words of a language by their keys; a function stands for the text that it makes of some arguments.
+// flat lists all texts of a language by key. Functions are called with samples.
 function flat(words: unknown, at = ''): [string, Word][] {
   if (typeof words !== 'object' || words === null) return [[at, words as Word]]
   return Object.entries(words).flatMap(([key, word]) => flat(word, at ? `${at}.${key}` : key))
 }
 
-// What a function is called with: plain numbers and names, or a list of them, as those of the map take.
+// samples are the arguments for functions: numbers and names, or a list of them for the functions of the map.
 const samples = ['7', '3', 'xyzzy']
 const made = (word: Word, list: boolean) => typeof word === 'string' ? word : word(...(list ? [['left', 'right']] : samples.slice(0, word.length)))
 
 const takesList = (key: string) => ['map.buildsOn', 'map.leadsTo'].includes(key)
 const theirs = new Map(flat(chinese))
-// In English these are comments of the scenario with which the page opens, and words of the engine.
+// extra reports whether a key has no English text: English captions are comments of the opening scenario, and states are words of the
+// engine.
 const extra = (key: string) => /^(opener\.captions|states)\.|^said$/.test(key)
 
-test('what is said about a served cluster is there in both languages', () => {
+test('the texts about a served cluster exist in both languages', () => {
   const keys = (words: unknown) => flat(words).map(([key]) => key)
   expect(keys(inBoth['zh-CN'])).toEqual(keys(inBoth.en))
   for (const [, word] of flat(inBoth['zh-CN'])) expect(made(word, false)).toMatch(/\p{Script=Han}/u)
@@ -42,10 +43,10 @@ test('both languages have the same texts', () => {
 const codes = (said: string) => (said.match(/`[^`]+`|--[a-z-]+|\b[1-5]\d\d\b|\b(?:Enter|Esc|Ctrl)\b/g) ?? []).sort()
 const sentence = /[A-Za-z']+(?: [A-Za-z']+){3,}/
 const han = /\p{Script=Han}/u
-// Commands, and what has no other name in Chinese.
+// same reports whether a text may be the same in both languages: commands, and terms without a Chinese name.
 const same = (key: string) => /^framed$|^console\.(starters|placeholder)|formats|^objects\.wire|^title$|^actors\.addInformer|^timeline\.(watch|client)|^keys\.list\.\d+\.0/.test(key)
 
-test('both speak of the same values and codes, and no English is left in Chinese', () => {
+test('both languages contain the same values and codes, and the Chinese texts contain no English sentence', () => {
   const wrong: string[] = []
   for (const [key, word] of flat(english)) {
     if (extra(key)) continue
@@ -60,7 +61,7 @@ test('both speak of the same values and codes, and no English is left in Chinese
   expect(wrong).toEqual([])
 })
 
-test('one thing is not several', () => { // the recorded steps are thousands
+test('texts for one thing have no plural', () => { // the number of recorded steps is in the thousands
   const ones = flat(english).map(([key, word]) => [key, typeof word === 'string' || takesList(key) ? '' : word(...([1, 1, 1].slice(0, word.length)).map(n => (/replaceAll/.test(word.toString()) ? String(n) : n)))])
   expect(ones.filter(([key, said]) => key !== 'opener.checked' && /(?<!of |No )\b1 (?:[a-z]+ )?[a-z]{2,}s\b/.test(said ?? ''))).toEqual([])
 })
@@ -69,7 +70,7 @@ test('no text is unused', () => {
   const source = readdirSync('src', { recursive: true, encoding: 'utf8' })
     .filter(file => /\.tsx?$/.test(file) && !/text\.(en|more|zh-CN|test)/.test(file))
     .map(file => readFileSync(`src/${file}`, 'utf8')).join('\n')
-  // What is looked up by a name that is data: kinds of frames, themes, levels, situations, effects, tabs, forms.
+  // lookedUp matches texts that are looked up by a name from data: kinds of frames, themes, levels, situations, effects, tabs, formats.
   const lookedUp = /^(kinds|tabs|levels|situations|head\.themes|lessons\.effects|keys\.list|console.(formats|starters)|story.(options|wrong)|http\.formats|opener\.captions)\.|^objects\.(edit|diff|skew)$|^map\.(solved|open|later)$/
   const unused = flat(english).map(([key]) => key).filter(key => !lookedUp.test(key) && !new RegExp(`\\.${key.split('.').at(-1)}\\b`).test(source))
   expect(unused).toEqual([])
@@ -81,7 +82,7 @@ test('the captions of the opening are those of its scenario', () => {
   for (const said of Object.values(chinese.opener.captions)) expect(said).toMatch(han)
 })
 
-test('the states are those that the engine tells', () => {
+test('all states are states of the engine', () => {
   const source = ['../wasm/engine', '../sim/scenario', '../sim/scenario/actor', '../sim/controller'].flatMap(folder => readdirSync(folder).filter(file => file.endsWith('.go')).map(file => readFileSync(`${folder}/${file}`, 'utf8'))).join('\n')
   expect(Object.keys(chinese.states).filter(state => !source.includes(`"${state}"`))).toEqual([])
   exchange(chinese)
@@ -89,12 +90,12 @@ test('the states are those that the engine tells', () => {
   exchange(english)
 })
 
-test('every lesson is there in Chinese', () => {
+test('every lesson has a Chinese translation', () => {
   const order = readFileSync('../sim/lesson/data/order.txt', 'utf8').split('\n').filter(Boolean)
   expect(Object.keys(lessons).sort()).toEqual([...order].sort())
 })
 
-test('words are exchanged in place', () => {
+test('texts are replaced in place', () => {
   const held = text.lessons
   exchange(chinese)
   expect(held.step(1, 5)).toBe('第 1 步，共 5 步')
@@ -104,7 +105,7 @@ test('words are exchanged in place', () => {
   expect(held.steps(2)).toBe('2 steps')
 })
 
-test('the language is the one that was chosen, else the first of the browser that there is', () => {
+test('the language is the chosen one, or the first of the browser\'s languages that the page has', () => {
   expect(preferred('en', ['zh-CN'])).toBe('en')
   expect(preferred('', ['de', 'zh-TW', 'en'])).toBe('zh-CN')
   expect(preferred('', ['fr', 'en-GB', 'zh'])).toBe('en')

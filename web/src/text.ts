@@ -1,16 +1,16 @@
-// The texts of the page, in the language that was chosen (language.ts). There is one object, whose words are exchanged, so that
-// whoever holds a part of it (const words = text.lessons) speaks the new language when it draws the next time.
+// The texts of the page in the chosen language (language.ts). There is one object whose contents are replaced, so that a part of it in a
+// constant (const words = text.lessons) has the new language at the next rendering.
 import { first } from './text.en'
 import type { more, Text } from './text.more.en'
 
-// Groups of texts that are fetched later are empty until then.
+// The groups that are loaded later are empty until then.
 const later: Record<keyof typeof more, object> = { http: {}, objects: {}, actors: {}, situations: {}, levels: {}, map: {}, builder: {}, keys: {}, story: {}, changed: {}, course: {}, shell: {}, sharing: {} }
 
 export const text = copy({ ...later, ...first }) as Text
 
 let coming: Promise<void> | undefined
 
-/** bringMore fetches the texts that are not on the first screen, unless another language has brought them. */
+/** bringMore loads the texts that are not on the first screen, unless another language has already provided them. */
 export function bringMore(): Promise<void> {
   coming ??= import('./text.more.en').then(({ more }) => {
     if (Object.keys(text.keys).length === 0) put(text as unknown as Words, { ...text, ...more } as unknown as Words)
@@ -18,7 +18,7 @@ export function bringMore(): Promise<void> {
   return coming
 }
 
-/** stateWords are what the engine says that something is doing, in the language of the page. */
+/** stateWords translates the engine's name of a state into the language of the page. */
 export function stateWords(state: string): string {
   const number = /\d+/.exec(state)?.[0] ?? ''
   return text.states[state.replace(/\d+/, '%d')]?.replace('%d', number) ?? state
@@ -26,7 +26,7 @@ export function stateWords(state: string): string {
 
 type Words = Record<string, unknown>
 
-/** exchange puts the words of a language in the place of those there are. */
+/** exchange replaces all texts with those of another language. */
 export function exchange(words: Text): void {
   put(text as unknown as Words, words as unknown as Words)
 }

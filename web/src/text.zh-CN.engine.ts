@@ -1,6 +1,6 @@
-// What the engine says, in Chinese, by its own English words: help and completions of the language (sim/scenario), what is wrong with a
-// line, a condition or a lesson (sim/lesson), and why something is not so. {} stands for what it is about, in the same order on both
-// sides. It belongs to the catalogue: text.zh-CN.ts; text.engine.test.ts compares it with the sources in Go.
+// Chinese translations of the engine's texts, keyed by the English text: help and completions of the language (sim/scenario), errors of
+// lines, conditions and lessons (sim/lesson), and reasons why a condition does not hold. {} stands for a variable part, in the same order
+// on both sides. It is part of the catalogue (text.zh-CN.ts). text.engine.test.ts compares it with the Go sources.
 
 export const said: Record<string, string> = {
   // Commands.
@@ -134,14 +134,14 @@ export const said: Record<string, string> = {
   'the body of the request': '请求的正文',
   'do not start with a watch-list, like clients before 1.35': '不从 watch-list 开始，像 1.35 之前的客户端那样',
 
-  // What completions are.
+  // Kinds of completions.
   namespace: '命名空间', file: '文件', client: '客户端', method: '方法', controller: '控制器', informer: 'informer（缓存）', pager: '分页读者',
   'API server': 'API 服务器', groups: '各组', schemas: '各结构', version: '版本',
   'watch of {}': '{} 的监视',
   'the token of the client\'s last page': '客户端上一页的令牌',
   '{} at {}': '{}，版本 {}',
 
-  // What is wrong with a line.
+  // Errors of lines.
   'column {}': '第 {} 列',
   '{}; did you mean {}?': '{}；你是不是想写 {}？',
   '{}; it takes none': '{}；它不带任何标志',
@@ -286,7 +286,7 @@ export const said: Record<string, string> = {
   'line {}, {}': '第 {} 行，{}',
   'line {}: there are more than {} operations': '第 {} 行：操作多于 {} 个',
 
-  // What is wrong with a lesson.
+  // Errors of lessons.
   'lesson.yaml is not YAML: {}': 'lesson.yaml 不是 YAML：{}',
   'lesson.yaml: {}; the documentation of package lesson lists the fields': 'lesson.yaml：{}；有哪些字段，见编写说明',
   'step {} ({})': '第 {} 步（{}）',
@@ -320,7 +320,7 @@ export const said: Record<string, string> = {
   '{} has no right answer': '{} 没有正确答案',
   'unknown field {}': '未知字段 {}',
 
-  // What the engine cannot do.
+  // Errors of the engine.
   'the log has {} operations, and at most {} are allowed': '日志有 {} 个操作，最多 {}',
   'the seed is a number, not {}': '种子是一个数，而不是 {}',
   'operation {} of the log: {}': '日志的操作 {}：{}',
@@ -355,7 +355,7 @@ export const said: Record<string, string> = {
   'this is not a continue token: it is not base64url: {}': '这不是 continue 令牌：不是 base64url：{}',
   'this is not a continue token: it does not contain {v, rv, start}, but {}': '这不是 continue 令牌：里面不是 {v, rv, start}，而是 {}',
 
-  // Why a condition does not hold: the most general comes last.
+  // Reasons why a condition does not hold. The most general come last.
   'there was no answer yet': '还没有应答',
   'in the cache of {}': '在 {} 的缓存里',
   'in the cache of {} {}': '在 {} 的缓存里 {}',

@@ -1,9 +1,9 @@
-// Every text of the page in Chinese, and those of the lessons: a chunk that is fetched when Chinese is chosen.
+// All texts of the page in Chinese, and those of the lessons: a chunk that is loaded when Chinese is chosen.
 import type { Text } from './text.more.en'
 import { translator } from './text.shapes'
 import { said } from './text.zh-CN.engine'
 
-// The words of the engine in the texts of frames. Verbs, resources, reasons and what the server says stay as they are.
+// Translations of the engine's words in the texts of frames. Verbs, resources, reasons and output of the server are not translated.
 const framed: [RegExp, string][] = [
   [/^replica (\d+) knows revision (\d+)$/, '服务器 $1 知道修订版本 $2'], [/^revisions before (\d+) are forgotten$/, '修订版本 $1 之前的历史已被忘记'],
   [/ reads (.+) at (\d+), /, '：读取位于 $2 的 $1，'], [/writes nothing$/, '没有写入'], [/writes (\d+)$/, '写入 $1 次'], [/fails: /, '失败：'],
@@ -14,7 +14,7 @@ const framed: [RegExp, string][] = [
 
 const files = import.meta.glob<string>('../../sim/lesson/data/*/lesson.zh-CN.yaml', { query: '?raw', import: 'default', eager: true })
 
-/** lessons are the texts of the lessons, by their ids. */
+/** lessons are the texts of the lessons by id. */
 export const lessons: Record<string, string> = Object.fromEntries(
   Object.entries(files).map(([path, content]) => [path.split('/').at(-2) ?? '', content]),
 )

@@ -1,4 +1,4 @@
-// The page of kubesim serve --web shows the cluster that is served, live.
+// The page of kubesim serve --web shows the served cluster, live.
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -18,7 +18,7 @@ function build(folder) {
   return program
 }
 
-// serving starts the server and returns where the API and the page are.
+// serving starts the server and returns the addresses of the API and the page.
 async function serving(program, ...flags) {
   const child = spawn(program, ['serve', ...flags, '--web', join(root, 'web/dist')], { stdio: ['ignore', 'pipe', 'ignore'] })
   const at = {}
@@ -57,7 +57,7 @@ test('kubesim serve --web shows what happens in the served cluster as it happens
     await says(page, /a served cluster accepts/)
     await controllers(page, server)
     await page.locator('.guide a').click()
-    await ready(page) // a world of one's own
+    await ready(page) // the page's own world
     assert.deepEqual(faults, [])
   } finally {
     await browser.close()
@@ -69,7 +69,7 @@ test('kubesim serve --web shows what happens in the served cluster as it happens
 const web = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' }, spec: { replicas: 2, selector: { matchLabels: { app: 'web' } },
   template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image: 'i' }] } } } }
 
-// Controllers of the served cluster have lanes and cards, and what is said to them is done there.
+// controllers checks that controllers of the served cluster have lanes and cards, and that commands on them run in that cluster.
 async function controllers(page, server) {
   const told = async () => (await (await fetch(`${server.serving}/sim/v1/controllers`, { headers: { accept: 'application/json' } })).json())
   const one = async name => (await told()).controllers.find(controller => controller.name === name)
@@ -99,7 +99,7 @@ async function controllers(page, server) {
   await page.locator('#tab-console').click()
 }
 
-test('a token comes with the link, stays in the tab, and is asked for where there is none', { timeout: 300_000 }, async () => {
+test('the token in the link stays in the tab, and a page without a token asks for one', { timeout: 300_000 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'kubesim-'))
   const server = await serving(build(folder), '--auth', 'rbac')
   const browser = await launch()
@@ -128,7 +128,7 @@ test('a token comes with the link, stays in the tab, and is asked for where ther
     await form.locator('p', { hasText: 'Unauthorized' }).waitFor()
     await form.locator('input').fill('alicetoken')
     await form.locator('button').click()
-    await form.locator('p', { hasText: 'User "alice" cannot get path "/sim/v1/trace"' }).waitFor() // no right to it: that is said with a name
+    await form.locator('p', { hasText: 'User "alice" cannot get path "/sim/v1/trace"' }).waitFor() // the page has a token without permission: the message names its user
     await type(stranger.page, 'get configmaps')
     await says(stranger.page, /403 .*User "alice" cannot list resource "configmaps"/)
     await form.locator('input').fill('admintoken')

@@ -1,4 +1,4 @@
-// axe looks at a page as it is, at two widths in two colour schemes.
+// Runs axe on a page in its current state, at two widths in two colour schemes.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { tested } from './find.mjs'
@@ -7,9 +7,9 @@ const axe = readFileSync(new URL('../node_modules/axe-core/axe.min.js', import.m
 
 export const wide = { width: 1440, height: 900 }
 const narrow = { width: 390, height: 844 }
-const schemes = tested() === 'webkit' ? ['light'] : ['light', 'dark'] // the scheme of WebKit is that of its theme, which it is started with
+const schemes = tested() === 'webkit' ? ['light'] : ['light', 'dark'] // WebKit's colour scheme is that of its theme, which is fixed at its start
 
-/** lookAt fails when axe finds something in one of them; afterwards the page is as wide as before. */
+/** lookAt fails if axe reports a violation in one of them. It restores the page's width. */
 export async function lookAt(page, name, width = wide) {
   for (const colorScheme of schemes) {
     for (const viewport of [narrow, width]) {

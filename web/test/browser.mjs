@@ -1,5 +1,5 @@
-// A real browser for the tests, of those that are on the system; nothing is downloaded. Chromium or Chrome is driven by
-// playwright-core, Firefox and WebKit over WebDriver, with the same interface (webdriver/page.mjs).
+// A browser of the system for the tests; nothing is downloaded. Chromium or Chrome is driven by playwright-core, Firefox and WebKit over
+// WebDriver, with the same interface (webdriver/page.mjs).
 import { chromium } from 'playwright-core'
 import { browsers, tested } from './find.mjs'
 import { firefox } from './webdriver/firefox.mjs'
@@ -16,7 +16,7 @@ const starts = {
   webkit: path => driven(webkit(path)),
 }
 
-/** launch starts the browser that is tested. */
+/** launch starts the browser under test. */
 export async function launch() {
   const name = tested()
   const path = browsers[name].find()
@@ -24,10 +24,10 @@ export async function launch() {
   return starts[name](path)
 }
 
-/** onlyChromium says why a test is left out in the browser that is tested, or false. */
+/** onlyChromium returns the value for skip: why in a browser other than Chromium, otherwise false. */
 export const onlyChromium = why => tested() === 'chromium' ? false : why
 
-// watchPage collects what must not happen on a page: console errors, exceptions, violations of the policy.
+// watchPage collects console errors, exceptions and policy violations of a page.
 async function watchPage(page) {
   if (page.faults) return page.faults
   const faults = []
@@ -39,10 +39,10 @@ async function watchPage(page) {
   return faults
 }
 
-/** open loads the page in a context of its own; faults lists what must not have happened when a test ends. */
+/** open loads the page in a new context. faults lists console errors and the like, and must be empty at the end of a test. */
 export async function open(browser, address, options = {}) {
   const context = await browser.newContext({ reducedMotion: 'reduce', serviceWorkers: 'block', ...options })
-  context.setDefaultTimeout(30_000) // a busy machine is slow, not wrong
+  context.setDefaultTimeout(30_000) // a busy machine is slow, which is not a failure
   const page = await context.newPage()
   const faults = await watchPage(page)
   await page.goto(address)
@@ -54,7 +54,7 @@ export async function ready(page) {
   await page.locator('.engine', { hasText: /in this page/ }).waitFor({ timeout: 30_000 })
 }
 
-/** type runs a line in the command line, by keyboard, and waits until it is in the transcript. */
+/** type runs a line in the command line, by keyboard, and waits for its entry in the transcript. */
 export async function type(page, line) {
   const before = await page.locator('.entry').count()
   await page.locator('#command').focus()
@@ -63,7 +63,7 @@ export async function type(page, line) {
   await page.locator('.entry').nth(before).waitFor()
 }
 
-/** freePlay leaves for a cluster of one's own. */
+/** freePlay starts free play: a new cluster of the user's own. */
 export async function freePlay(page) {
   await ready(page)
   await page.locator('.bar nav button', { hasText: 'Lessons' }).click()
@@ -71,7 +71,7 @@ export async function freePlay(page) {
   await page.locator('.guide h2', { hasText: 'Free play' }).waitFor()
 }
 
-/** takeLesson chooses a lesson on the map. */
+/** takeLesson opens a lesson from the map. */
 export async function takeLesson(page, id) {
   await page.locator('.bar nav button').first().click()
   await page.locator(`dialog .lesson[data-lesson="${id}"]`).click()
@@ -100,14 +100,14 @@ export async function tabTo(page, selector, key = 'Tab') {
   throw new Error(`${selector} cannot be reached with ${key}`)
 }
 
-/** closeDialog closes the dialog that is, or is about to be, open, and waits until it is gone. */
+/** closeDialog closes the dialog that is open, or is about to open, and waits until it is closed. */
 export async function closeDialog(page) {
   await page.locator('dialog[open]').waitFor()
   await page.keyboard.press('Escape')
   await page.locator('dialog').waitFor({ state: 'detached' })
 }
 
-/** hash opens the dialog Share and reads the hash of everything that happened, and the link. Either may come first. */
+/** hash opens the dialog Share and returns the hash of the run and the link, which may appear in either order. */
 export async function hash(page) {
   await page.locator('.bar nav button', { hasText: 'Share' }).click()
   await page.waitForFunction(() => /^[0-9a-f]{16,}$/.test(document.querySelector('#hash')?.textContent ?? '') && document.querySelector('#link').value !== '')
@@ -116,5 +116,5 @@ export async function hash(page) {
   return { sum, link }
 }
 
-/** says waits until the last entry of the transcript says something. */
+/** says waits until the last entry of the transcript contains text. */
 export const says = (page, text) => page.locator('.entry').last().filter({ hasText: text }).waitFor()

@@ -1,4 +1,4 @@
-// The map of the lessons, and lessons that somebody writes: typed, checked, shared as a link, taken by a stranger.
+// The map of the lessons, and users' lessons: written, checked, shared as a link, and opened by another user.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { violations } from './axe.mjs'
@@ -23,7 +23,7 @@ async function openBuilder(options) {
   return opened
 }
 
-// write puts a text into the editor in the place of what is there.
+// write replaces the contents of the editor.
 async function write(page, content) {
   await page.locator('.editor .cm-content').click()
   await page.keyboard.press('Control+a')
@@ -43,7 +43,7 @@ steps:
   text: Done.
 `
 
-test('the map says what builds on what and what is solved, and arrow keys move in it', async () => {
+test('the map shows which lessons build on which and which are solved, and the arrow keys move in it', async () => {
   const { context, page, faults } = await openMap()
   const card = id => page.locator(`dialog .lesson[data-lesson="${id}"]`)
   assert.equal(await page.locator('dialog .map section').count(), 10)
@@ -54,7 +54,7 @@ test('the map says what builds on what and what is solved, and arrow keys move i
   await card('first').focus()
   await page.keyboard.press('ArrowRight')
   assert.equal(await page.evaluate(() => document.activeElement.dataset.lesson), 'paths')
-  await page.waitForFunction(() => document.querySelector('.maplines .near')) // drawn with the next picture
+  await page.waitForFunction(() => document.querySelector('.maplines .near')) // drawn in the next animation frame
   await page.keyboard.press('ArrowLeft')
   await page.keyboard.press('Enter')
   await page.locator('.guide .dots').waitFor()
@@ -80,7 +80,7 @@ test('on a phone the map is a list', async () => {
   await context.close()
 })
 
-test('a lesson is written, its errors stand at their lines, and a link leads a stranger into it', async () => {
+test('a lesson is written, its errors are shown at their lines, and another user opens its link', async () => {
   const { context, page, faults } = await openBuilder()
   await write(page, lesson.replace('configmaps/a exists', 'configmaps a b'))
   await page.locator('.verdict .bad', { hasText: 'Line 7:' }).waitFor()
@@ -109,7 +109,7 @@ test('a lesson is written, its errors stand at their lines, and a link leads a s
   await other.page.locator('.guide .eyebrow', { hasText: 'Lesson finished' }).waitFor()
   const now = await hash(other.page)
   await other.page.waitForFunction(link => location.href === link, now.link)
-  await other.page.reload() // the address holds the lesson and how far it has come
+  await other.page.reload() // the address contains the lesson and the progress in it
   await ready(other.page)
   await other.page.locator('.guide .eyebrow', { hasText: 'Lesson finished' }).waitFor()
   await other.page.locator('.guide .note button', { hasText: 'View its source' }).click()
@@ -125,7 +125,7 @@ test('a kubectl line of a shared lesson is a button, and a long line does not wi
   await page.locator('.verdict', { hasText: 'It can be solved' }).waitFor()
   const { right } = await page.locator('.builder .editing').evaluate(editor => editor.getBoundingClientRect())
   const editor = await page.locator('.builder .cm-editor').evaluate(editor => editor.getBoundingClientRect().right)
-  assert.ok(editor <= right + 1, `the editor ends at ${editor}, its place at ${right}`)
+  assert.ok(editor <= right + 1, `the editor ends at ${editor}, its pane at ${right}`)
   await page.locator('dialog button', { hasText: 'Take it' }).click()
   await page.locator('.guide button.line', { hasText: 'kubectl get configmaps' }).click()
   await page.waitForFunction(() => document.getElementById('command').value === 'kubectl get configmaps')
@@ -137,18 +137,18 @@ test('a kubectl line of a shared lesson is a button, and a long line does not wi
   await context.close()
 })
 
-test('a link with something that is no lesson is refused with words', async () => {
+test('a link with an invalid lesson is refused with a message', async () => {
   const { deflateRawSync } = await import('node:zlib')
   const packed = deflateRawSync(Buffer.from(JSON.stringify({ own: 'id: x', log: [] }))).toString('base64url')
   const { context, page, faults } = await it.open({}, `${it.host.url}#v1.dev.${packed}`)
   await ready(page)
   await page.locator('.banner', { hasText: 'id, title and about are required' }).waitFor()
-  await type(page, 'create configmap a') // the page goes on
+  await type(page, 'create configmap a') // the page still works
   assert.deepEqual(faults, [])
   await context.close()
 })
 
-test('the editor completes conditions and lines at the cursor, and has a reference whose conditions the engine reads', async () => {
+test('the editor completes conditions and commands at the cursor, and the engine parses all conditions of the reference', async () => {
   const { context, page, faults } = await openBuilder()
   await write(page, lesson.replace('check: [configmaps/a exists]', 'check: [configmaps/a ex'))
   await page.keyboard.press('Control+Home')
@@ -162,7 +162,7 @@ test('the editor completes conditions and lines at the cursor, and has a referen
   const forms = await page.locator('.reference li button').allInnerTexts()
   assert.ok(forms.length >= 12)
   await write(page, lesson.replace('  check:', `  needs:\n${forms.map(form => `  - ${form}\n`).join('')}  check:`))
-  await page.locator('.verdict .bad', { hasText: /watch|informer|status/ }).waitFor() // they are read; not all of them hold
+  await page.locator('.verdict .bad', { hasText: /watch|informer|status/ }).waitFor() // they are parsed, but not all of them hold
   assert.doesNotMatch(await page.locator('.verdict').innerText(), /column|unknown|yaml/)
   await write(page, lesson.replace('check: [configmaps/a exists]', 'check: []'))
   await page.locator('.verdict .bad').waitFor()

@@ -1,6 +1,6 @@
-// How busy the machine is that runs the tests. Their limits are those of one that has a processor free.
+// Measures how busy the machine is. The limits of the tests are for a machine with an idle processor.
 
-/** contention is by how much others slow this machine down now: wall time over processor time of a busy loop. */
+/** contention returns the factor by which other processes slow this one down: wall time over processor time of a busy loop, at least 1. */
 export function contention() {
   const wall = performance.now()
   const begun = process.cpuUsage()

@@ -1,5 +1,5 @@
-// Courses: a teacher makes a list of lessons, a learner opens its link and takes them in order, and the code at the end is checked by
-// running the learner's lines again in the page, with nothing but its own files.
+// Courses: a teacher creates a list of lessons, a learner opens its link and solves them in order, and the page checks the learner's code
+// by running the lines again, without a server.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { violations } from './axe.mjs'
@@ -14,10 +14,10 @@ async function openCourses(page) {
   await page.locator('dialog button', { hasText: 'Courses' }).click()
 }
 
-// make makes a course of two lessons and returns its link. Its title and its lessons are given before the page draws again.
+// make creates a course of two lessons and returns its link. It enters title and lessons before the page is rendered again.
 async function make(page) {
   await openCourses(page)
-  await page.locator('#course-add option[value="names"]').waitFor({ state: 'attached' }) // the lessons come with the catalogue
+  await page.locator('#course-add option[value="names"]').waitFor({ state: 'attached' }) // the lessons are listed when the catalogue is loaded
   await page.evaluate(() => {
     for (const [id, value, event] of [['course-title', 'Monday', 'input'], ['course-add', 'edit', 'change'], ['course-add', 'names', 'change']]) {
       document.getElementById(id).value = value
@@ -29,7 +29,7 @@ async function make(page) {
   return page.locator('#course-link').inputValue()
 }
 
-// solve takes a lesson to its end with its own solutions.
+// solve finishes a lesson with its own solutions.
 async function solve(page) {
   while (!(await page.locator('.guide .done').count())) {
     const before = await page.locator('.guide .eyebrow').innerText()
@@ -38,7 +38,7 @@ async function solve(page) {
   }
 }
 
-test('a course is made, taken in its order, and its code is checked in the page', async () => {
+test('a course is created, solved in order, and its code is checked in the page', async () => {
   const { context, page, faults } = await it.open()
   const link = await make(page)
   assert.deepEqual(await violations(page), [])
@@ -51,14 +51,14 @@ test('a course is made, taken in its order, and its code is checked in the page'
   await learner.page.locator('.guide .done .primary', { hasText: 'Next lesson of the course' }).click()
   await learner.page.locator('.guide[data-lesson="names"]').waitFor()
   await solve(learner.page)
-  await learner.page.reload() // progress is kept
+  await learner.page.reload() // the progress is kept
   await ready(learner.page)
   await openCourses(learner.page)
   await learner.page.locator('dialog .course', { hasText: '2 of 2 lessons done' }).waitFor()
   await learner.page.waitForFunction(() => document.querySelector('#code')?.value.includes('#v1.'))
   const nameless = await learner.page.locator('#code').inputValue()
   await learner.page.locator('dialog .course label', { hasText: 'Your name' }).locator('input').fill('Ada')
-  await learner.page.waitForFunction(was => document.querySelector('#code').value !== was, nameless) // it is made after the next drawing
+  await learner.page.waitForFunction(was => document.querySelector('#code').value !== was, nameless) // the code is computed after the next rendering
   const before = await learner.page.locator('#code').inputValue()
   assert.deepEqual(learner.faults, [])
   await learner.context.close()
@@ -80,7 +80,7 @@ test('a course is made, taken in its order, and its code is checked in the page'
   await context.close()
 })
 
-test('a code whose lines do not solve the lesson is refused', async () => {
+test('a code whose lines do not solve the lesson is not accepted', async () => {
   const { context, page } = await it.open()
   await ready(page)
   const forged = await page.evaluate(async () => {

@@ -1,4 +1,4 @@
-// The page fits its window: what was typed, its answer, and the timeline are in view, at every size; and time that passes is seen.
+// The page fits its window at every size: the last line, its answer and the timeline are in view. The running clock is visible.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { freePlay, onlyChromium, says, type } from './browser.mjs'
@@ -6,7 +6,7 @@ import { hosted } from './hosted.mjs'
 
 const it = hosted()
 
-// inView fails unless an element is on the screen, whole.
+// inView fails if an element is not completely in the window.
 async function inView(page, locator, what) {
   const { top, bottom } = await locator.evaluate(element => element.getBoundingClientRect())
   const height = await page.evaluate(() => innerHeight)
@@ -37,7 +37,7 @@ for (const [name, viewport] of [['a laptop', { width: 1280, height: 720 }], ['a 
   })
 }
 
-test('in an article\'s frame of 480 px the answer has room for ten lines, and the timeline is in view', async () => {
+test('in an article\'s <iframe> of 480 px the answer has room for ten lines, and the timeline is in view', async () => {
   const { context, page } = await it.open({ viewport: { width: 700, height: 480 } }, `${it.host.url}?embed=create+configmap+a`)
   await page.locator('#command').press('Enter')
   await page.locator('.entry').waitFor()
@@ -49,7 +49,7 @@ test('in an article\'s frame of 480 px the answer has room for ten lines, and th
   await context.close()
 })
 
-test('in free play the clock runs, and says what is due when it stands still', async () => {
+test('in free play the clock runs, and shows the next timer when it is stopped', async () => {
   const { context, page, faults } = await it.open({ reducedMotion: 'no-preference' })
   await freePlay(page)
   await type(page, 'kubectl run web --image=nginx')
@@ -68,7 +68,7 @@ test('in free play the clock runs, and says what is due when it stands still', a
   await context.close()
 })
 
-test('an idle day passes within a second; a long line shows how far it is, and can be stopped', async () => {
+test('an idle day takes at most a second; a long line shows its progress and can be stopped', async () => {
   const { context, page, faults } = await it.open()
   await freePlay(page)
   const begun = Date.now()

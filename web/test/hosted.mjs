@@ -1,9 +1,9 @@
-// A file of tests that look at the built page (dist): one host and one browser for all of them, and hosts that serve it otherwise.
+// The set-up of a test file for the built page (dist): one host and one browser for all its tests, and additional hosts for some.
 import { after, before } from 'node:test'
 import { launch, open } from './browser.mjs'
 import { serve } from './server.mjs'
 
-/** hosted starts both before the tests of a file and stops them after; its open loads the page, its serve starts one more host. */
+/** hosted starts host and browser before the tests of a file and stops them after. open loads the page, serve starts another host. */
 export function hosted() {
   const others = []
   const it = {

@@ -10,7 +10,7 @@ import { hosted } from './hosted.mjs'
 const it = hosted()
 const recorded = new URL('../../fake/testdata/import/real/cluster.json.gz', import.meta.url)
 
-// drop drops files, which are [name, bytes], on the page.
+// drop drops files on the page, given as [name, bytes].
 const drop = (page, files) => page.evaluate(all => {
   const dataTransfer = new DataTransfer()
   for (const [name, data] of all) dataTransfer.items.add(new File([Uint8Array.from(atob(data), c => c.charCodeAt(0))], name))
@@ -34,7 +34,7 @@ test('a dump of a real cluster becomes the world, with its nodes and controllers
   await context.close()
 })
 
-test('what cannot be imported is listed, and a damaged file changes nothing', async () => {
+test('objects that cannot be imported are listed, and a damaged file changes nothing', async () => {
   const { context, page, faults } = await it.open()
   await ready(page)
   await type(page, 'create configmap mine')
@@ -52,13 +52,13 @@ test('what cannot be imported is listed, and a damaged file changes nothing', as
     'created the missing namespaces shop', 'not imported: Widget w: no API server serves Widget in version example.com/v1']) assert.ok(told.includes(line), `${line} in ${told}`)
   await type(page, 'get configmap a -n shop -o name')
   await says(page, /configmaps\/shop\/a rv 12/)
-  await page.goBack() // to the world before
+  await page.goBack() // to the previous world
   await page.locator('.entry', { hasText: 'create configmap mine' }).waitFor()
   assert.deepEqual(faults, [])
   await context.close()
 })
 
-test('a large cluster has no link, and is opened by a button, too', async () => {
+test('a large cluster has no link, and can also be opened with a button', async () => {
   const { context, page, faults } = await it.open()
   await ready(page)
   const dir = mkdtempSync(join(tmpdir(), 'kubesim-'))

@@ -1,4 +1,5 @@
-// The page in Chinese: it follows the browser, can be switched, is kept, and says everything in it but what the server says.
+// The page in Chinese: it follows the browser's language, can be switched, remembers the choice, and translates everything except output of
+// the server and of commands.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { violations } from './axe.mjs'
@@ -9,7 +10,7 @@ const it = hosted()
 const running = page => page.locator('.engine', { hasText: '就在这个网页里' }).waitFor({ timeout: 30_000 })
 const lang = page => page.evaluate(() => document.documentElement.lang)
 
-test('a browser that prefers Chinese gets a Chinese page, and one lesson to the end', async () => {
+test('a browser that prefers Chinese gets a Chinese page, and a lesson can be finished in it', async () => {
   const { context, page, faults } = await it.open({ locale: 'zh-CN' })
   await running(page)
   assert.deepEqual([await lang(page), await page.title()], ['zh-CN', 'kubesim：网页里的 Kubernetes API 服务器'])
@@ -18,7 +19,7 @@ test('a browser that prefers Chinese gets a Chinese page, and one lesson to the 
   await page.locator('.guide h2', { hasText: '一个数字管一切' }).waitFor()
   assert.equal(await page.locator('.guide .eyebrow').innerText(), '第 1 步，共 5 步')
   await type(page, 'create configmap paint --from-literal color=red')
-  await page.locator('.guide .prose', { hasText: 'paint 位于修订版本 4008' }).waitFor() // the value of the moment
+  await page.locator('.guide .prose', { hasText: 'paint 位于修订版本 4008' }).waitFor() // a value of this moment
   await page.locator('.question input').nth(1).check()
   await page.locator('.question button').click()
   await page.locator('.question').waitFor({ state: 'detached' })
@@ -30,12 +31,12 @@ test('a browser that prefers Chinese gets a Chinese page, and one lesson to the 
     await page.waitForFunction(was => document.querySelector('.guide .eyebrow')?.textContent !== was, before)
   }
   assert.equal(await page.locator('.guide .eyebrow').innerText(), '课程完成')
-  await page.locator('.transcript', { hasText: 'Operation cannot be fulfilled on configmaps "paint"' }).waitFor() // the server speaks English
+  await page.locator('.transcript', { hasText: 'Operation cannot be fulfilled on configmaps "paint"' }).waitFor() // messages of the server are English
   assert.deepEqual(faults, [])
   await context.close()
 })
 
-test('the language is switched in the middle of a lesson, which stays where it is, and the choice is kept', async () => {
+test('switching the language in the middle of a lesson keeps its state, and the choice is remembered', async () => {
   const { context, page, faults } = await it.open({ locale: 'en-GB' })
   await ready(page)
   assert.equal(await lang(page), 'en')
@@ -65,7 +66,7 @@ test('the language is switched in the middle of a lesson, which stays where it i
   await context.close()
 })
 
-// What may stand in English on a Chinese page: what the server and commands say, names, and code.
+// english returns the English texts on a Chinese page that are not allowed there: output of the server and of commands, names and code are.
 const english = () => {
   const left = []
   const skip = 'code, pre, kbd, samp, .mono, .line, svg, select, textarea, input, .said, table, .textlog, .next'
@@ -90,7 +91,7 @@ test('no English sentence is left on the page, and axe finds nothing', async () 
     'first screen': async () => {},
     'a token': async () => {
       for (const line of ['create configmap one', 'create configmap two', 'list configmaps --limit 1']) await type(page, line)
-      await page.locator('.tabs .details').click() // on a phone they are away at first
+      await page.locator('.tabs .details').click() // on a phone the inspector is hidden at first
       await page.locator('.answered', { hasText: '之后接着走' }).waitFor()
     },
     'objects': async () => { await page.locator('#tab-objects').click() },

@@ -1,5 +1,5 @@
-// Every lesson can be finished in the page with the keyboard alone: it is chosen, its questions are answered, and its
-// solution (from sim/lesson/data) is typed. The checks are the engine's.
+// Every lesson can be solved in the page with the keyboard alone: the test selects it, answers its questions and types its solution (from
+// sim/lesson/data). The engine checks it.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -9,7 +9,7 @@ import { hosted } from './hosted.mjs'
 const data = new URL('../../sim/lesson/data/', import.meta.url).pathname
 const lessons = readFileSync(`${data}order.txt`, 'utf8').split('\n').map(line => line.trim()).filter(line => line && !line.startsWith('#'))
 
-// steps reads of a lesson.yaml only what is needed here: of each step its solution, and whether it asks a question.
+// steps returns the parts of a lesson.yaml that the test needs: the solution of each step, and whether it asks a question.
 function steps(id) {
   const found = []
   let inSolution = false
@@ -30,7 +30,7 @@ function unquote(item) {
 
 const it = hosted()
 const step = page => page.locator('.guide .eyebrow').innerText()
-let opened = null // a learner takes lesson after lesson in one page; a lesson that fails leaves the next a new one
+let opened = null // the lessons run one after the other in the same page; after a failure the next one opens a new page
 
 for (const id of lessons) {
   test(`lesson ${id}, by keyboard`, async () => {

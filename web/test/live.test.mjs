@@ -1,5 +1,5 @@
-// Controllers in the page, and what is done to a world by touch: lanes and their words, the curtain, two servers, pasted lines, fetches
-// of the browser itself, a page in an article.
+// Controllers in the page, and actions by pointer: lanes and their commands, the compaction handle, two servers, pasted lines, fetch in the
+// browser, and the embedded page.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { deflateRawSync } from 'node:zlib'
@@ -18,7 +18,7 @@ async function freePlay(options) {
 
 const lane = (page, name) => page.locator('.labels li', { hasText: name })
 
-test('a Deployment wakes its controllers: their lanes come, the others are folded, and they work step by step', async () => {
+test('a Deployment activates its controllers: their lanes appear, the others are hidden, and they can be stepped', async () => {
   const { context, page, faults } = await freePlay({ viewport: { width: 1440, height: 1400 } })
   await type(page, 'apply -f deployment.yaml')
   await type(page, 'create namespace shop')
@@ -47,7 +47,7 @@ test('a Deployment wakes its controllers: their lanes come, the others are folde
   await context.close()
 })
 
-test('a click on a lane opens what can be done to it, by keyboard, too', async () => {
+test('a click on a lane shows its commands, which the keyboard reaches too', async () => {
   const { context, page } = await freePlay()
   await type(page, 'create configmap a')
   await lane(page, 'server 1').locator('button').click()
@@ -65,7 +65,7 @@ test('a click on a lane opens what can be done to it, by keyboard, too', async (
   await context.close()
 })
 
-test('the curtain is drawn with the pointer, and with the keyboard', async () => {
+test('the compacted revision is set with the pointer and with the keyboard', async () => {
   const { context, page } = await freePlay()
   for (const name of ['a', 'b', 'c', 'd']) await type(page, `create configmap ${name}`)
   const grip = await page.locator('.handle .grip').boundingBox()
@@ -76,7 +76,7 @@ test('the curtain is drawn with the pointer, and with the keyboard', async () =>
   await page.mouse.move(second.x + second.width / 2 + 20, grip.y + 8, { steps: 4 })
   await page.mouse.up()
   await page.locator('.entry .line', { hasText: /compact \d+/ }).waitFor()
-  await page.locator('.curtain').waitFor()
+  await page.locator('.compacted').waitFor()
   const reached = await page.locator('.handle').getAttribute('aria-valuenow')
   await page.locator('.handle').focus()
   await page.keyboard.press('ArrowRight')
@@ -87,12 +87,12 @@ test('the curtain is drawn with the pointer, and with the keyboard', async () =>
   await context.close()
 })
 
-test('two servers, one of them behind, have one object side by side', async () => {
+test('two servers, one of them behind, show one object side by side', async () => {
   const { context, page, faults } = await it.open()
   await ready(page)
   await page.locator('body').press('s')
   await page.locator('dialog').waitFor()
-  await page.keyboard.press('l') // two servers, the second lags
+  await page.keyboard.press('l') // two servers, and the second lags
   await lane(page, 'server 2').filter({ hasText: /behind|lagging/ }).waitFor()
   await page.locator('#tab-objects').click()
   await page.locator('table button.row', { hasText: 'fresh' }).click()
@@ -103,7 +103,7 @@ test('two servers, one of them behind, have one object side by side', async () =
   await context.close()
 })
 
-// paste copies a text from somewhere else and pastes it into the command line.
+// paste pastes a text into the command line.
 async function paste(page, text) {
   await page.evaluate(copied => {
     const elsewhere = document.createElement('textarea')
@@ -116,7 +116,7 @@ async function paste(page, text) {
   await page.locator('#command').press('Control+v')
 }
 
-test('pasted lines run one after the other, a here-document becomes a file, and Tab goes as far as a shell does', async () => {
+test('pasted lines run one after the other, a here-document becomes a file, and Tab completes like a shell', async () => {
   const { context, page } = await freePlay()
   await paste(page, '$ create configmap one\n# two follows\ncreate configmap two\n')
   await page.locator('.entry .line', { hasText: 'create configmap two' }).waitFor()
@@ -167,10 +167,10 @@ test('fetch in the page is answered by its engine: reads, writes, refusals and a
     const made = await post('fetched')
     const again = await post('fetched')
     let said = (await reader.read()).value
-    if (said === '\n') said = (await reader.read()).value // Firefox gets its first byte early
+    if (said === '\n') said = (await reader.read()).value // the extra blank line for Firefox
     const event = JSON.parse(said)
     await reader.cancel()
-    if (/Firefox\//.test(navigator.userAgent)) await post('later') // its service worker hears of it with the next event
+    if (/Firefox\//.test(navigator.userAgent)) await post('later') // Firefox's service worker is notified with the next event
     const list = await (await fetch(at)).json()
     const yaml = await fetch(`${at}/fetched`, { headers: { accept: 'application/yaml' } })
     return { made: made.status, again: (await again.json()).reason, event: [event.type, event.object.metadata.name], names: list.items.map(one => one.metadata.name), yaml: yaml.headers.get('content-type') }
@@ -182,7 +182,7 @@ test('fetch in the page is answered by its engine: reads, writes, refusals and a
   await context.close()
 })
 
-test('an article shows one command, its answer and its timeline in an iframe', async () => {
+test('an article shows one command, its answer and its timeline in an <iframe>', async () => {
   const { context, page, faults } = await it.open()
   await ready(page)
   await type(page, 'create configmap early')
@@ -208,7 +208,7 @@ test('an article shows one command, its answer and its timeline in an iframe', a
 test('the link that a failed go test prints opens its run', async () => {
   const scenario = '# a conflict\n\nrequest POST /api/v1/namespaces/default/configmaps --as op -f w1.json -H \'Content-Type: application/json\'\ntick 1.5s\n'
     + '\n-- w1.json --\n{"metadata": {"name": "told"}}\n'
-  const link = `#v1.dev.${deflateRawSync(JSON.stringify({ scenario })).toString('base64url')}` // as campaign.Link packs it
+  const link = `#v1.dev.${deflateRawSync(JSON.stringify({ scenario })).toString('base64url')}` // the format of campaign.Link
   const { context, page, faults } = await it.open({}, it.host.url + link)
   await ready(page)
   await page.locator('.entry', { hasText: '201 Created configmap/told' }).waitFor()

@@ -1,4 +1,4 @@
-// How the page looks and reads: nothing for axe to find, nothing too wide, in both colour schemes.
+// Accessibility and layout: axe finds nothing, and nothing is too wide, in both colour schemes.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { lookAt, wide } from './axe.mjs'
@@ -7,7 +7,7 @@ import { hosted } from './hosted.mjs'
 
 const it = hosted()
 
-// States of the page, one after the other.
+// states are states of the page, each reached from the one before.
 const states = {
   'first screen': async () => {},
   'console': async page => {
@@ -68,10 +68,10 @@ const states = {
     await page.locator('#tab-actors').click()
     await page.locator('.plane .cards .bad').waitFor()
   },
-  'the curtain': async page => {
+  'a compacted history': async page => {
     await page.locator('#tab-console').click()
     await type(page, 'compact')
-    await page.locator('.curtain').waitFor()
+    await page.locator('.compacted').waitFor()
   },
   'Chinese': async page => {
     await page.locator('#language').selectOption('zh-CN')
@@ -91,7 +91,7 @@ test(`axe finds nothing in ${Object.keys(states).length} states, at two widths i
   await context.close()
 })
 
-test('nothing is wider than a screen of 320 px, nor than one at 200 % zoom', async () => {
+test('nothing is wider than a window of 320 px, or one at 200 % zoom', async () => {
   for (const viewport of [{ width: 320, height: 640 }, { width: 720, height: 450 }]) {
     const { context, page } = await it.open({ viewport })
     await ready(page)

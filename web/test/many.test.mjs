@@ -1,5 +1,4 @@
-// A world of ten thousand objects: what a create costs there, from the key that sends the line to the picture with its answer, and how
-// much memory the tab takes.
+// A world of ten thousand objects: the cost of a create, from the key press to the drawn answer, and the memory of the tab.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -10,21 +9,21 @@ import { hosted } from './hosted.mjs'
 
 const objects = 10_000
 const tries = 100
-const rounds = 3 // at most: the best counts, because a machine that runs tests is seldom idle
-const slowest = 1.5 // times as long the same work takes a processor whose core is shared with another one that is busy
-const limits = { create: 20, megabytes: 300 } // ms of the processor, all threads of the renderer; of the renderer
+const rounds = 3 // at most; the best round counts, because other processes disturb the measurement
+const slowest = 1.5 // factor by which the same work takes longer on a core that is shared with another busy one
+const limits = { create: 20, megabytes: 300 } // create is in ms of processor time, of all threads of the renderer; megabytes are those of the renderer
 
 const it = hosted()
 
-// A renderer's own memory, in MB: what Chromium's task manager calls its memory footprint, the pages that belong to no file. Those of
-// the browser's own program (35 MB of it where nothing else has mapped them yet) are not the tab's.
+// ownMemory returns a renderer's own memory in MB, which Chromium's task manager calls the memory footprint: the pages that belong to no
+// file. The pages of the program (35 MB, unless another process has mapped them already) do not count.
 function ownMemory(pid) {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   return Math.round([...status.matchAll(/^(?:RssAnon|VmSwap):\s+(\d+) kB/gm)].reduce((sum, [, kB]) => sum + Number(kB), 0) / 1000)
 }
 
-// visit opens a world of many objects, creates some more, one after the other, and measures. Processor time counts, of all threads of the
-// renderer, from the key that sends a line to the picture with its answer: each is drawn.
+// visit opens a world of many objects, creates more of them one by one, and measures the processor time of all threads of the renderer,
+// from the key press to the drawn answer. Each answer is drawn.
 async function visit() {
   const client = await it.browser.newBrowserCDPSession()
   const renderers = async () => (await client.send('SystemInfo.getProcessInfo')).processInfo.filter(({ type }) => type === 'renderer')

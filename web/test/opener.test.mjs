@@ -1,4 +1,4 @@
-// The opening story: it plays at reading pace, can be stepped through and replayed, and ends with a question.
+// The opening story: it plays at reading speed, can be stepped through and replayed, and ends with a question.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ready, tabTo } from './browser.mjs'
@@ -7,14 +7,14 @@ import { hosted } from './hosted.mjs'
 const it = hosted()
 const caption = page => page.locator('.caption p:not(.eyebrow)').first().innerText()
 
-test('each caption stays as long as it takes to read, and the console shows no more than the story has told', async () => {
+test('each caption is shown as long as it takes to read, and the console shows only the lines of the story so far', async () => {
   const { context, page, faults } = await it.open({ reducedMotion: 'no-preference' })
   await page.locator('.caption .steps').waitFor()
   const first = await caption(page)
   const begun = Date.now()
   await page.waitForFunction(told => document.querySelector('.caption p:not(.eyebrow)')?.textContent !== told, first)
   const words = first.split(' ').length
-  assert.ok(Date.now() - begun > words * 100, `${words} words were there for ${Date.now() - begun} ms`)
+  assert.ok(Date.now() - begun > words * 100, `${words} words were shown for ${Date.now() - begun} ms`)
   await ready(page)
   assert.doesNotMatch(await page.locator('.transcript').innerText(), /list pods/)
   await page.locator('.caption button', { hasText: 'Pause' }).click()
@@ -25,7 +25,7 @@ test('each caption stays as long as it takes to read, and the console shows no m
   await context.close()
 })
 
-test('the story is stepped through by keyboard, and ends in a question that leads to a lesson', async () => {
+test('the story can be stepped through by keyboard, and ends with a question that leads to a lesson', async () => {
   const { context, page, faults } = await it.open()
   await ready(page)
   await page.locator('.caption .steps', { hasText: '5 of 5' }).waitFor()

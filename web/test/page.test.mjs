@@ -1,4 +1,4 @@
-// What must hold of the page in a real browser. Every test loads the built page (dist) from a static host of its own.
+// The requirements of the page in a real browser. Every test loads the built page (dist) from a static host.
 import assert from 'node:assert/strict'
 import { copyFileSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,19 +10,19 @@ import { hosted } from './hosted.mjs'
 const it = hosted()
 const marks = page => page.locator('.mark').count()
 
-test('a request, its revision and its event are joined by one thread', async () => {
+test('lines connect a request, its commit and its event', async () => {
   const { context, page, faults } = await it.open()
   await ready(page)
   const before = await marks(page)
-  await type(page, 'create configmap threaded')
+  await type(page, 'create configmap caused')
   await page.waitForFunction(n => document.querySelectorAll('.mark').length > n + 3, before)
-  assert.ok(await page.locator('.thread path').count() >= 3, 'request to commit, commit to cache, cache to watch')
-  await says(page, /201 Created configmaps\/threaded/)
+  assert.ok(await page.locator('.causes path').count() >= 3, 'request to commit, commit to cache, cache to watch')
+  await says(page, /201 Created configmaps\/caused/)
   assert.deepEqual(faults, [])
   await context.close()
 })
 
-test('undo takes one operation back, redo brings it again, with the same bytes', async () => {
+test('undo removes one operation, redo restores it, with the same bytes', async () => {
   const { context, page } = await it.open()
   await ready(page)
   await type(page, 'create configmap one')
@@ -38,7 +38,7 @@ test('undo takes one operation back, redo brings it again, with the same bytes',
   await context.close()
 })
 
-test('a dialog that closes leaves the focus where the user has gone since', async () => {
+test('a dialog that closes leaves the focus on the element that the user has focused since', async () => {
   const { context, page } = await it.open()
   await ready(page)
   await page.locator('.bar nav button', { hasText: 'Share' }).click()
@@ -55,7 +55,7 @@ test('a dialog that closes leaves the focus where the user has gone since', asyn
   await context.close()
 })
 
-test('a link brings the same world back', async () => {
+test('a link restores the same world', async () => {
   const { context, page } = await it.open()
   await ready(page)
   for (const line of ['create configmap a', 'tick 5m', 'lag 1', 'create configmap <img src=x onerror=alert(1)>']) await type(page, line)
@@ -69,7 +69,7 @@ test('a link brings the same world back', async () => {
   await other.context.close()
 })
 
-test('a damaged link says so and opens the page as ever', async () => {
+test('a damaged link is reported, and the page opens as usual', async () => {
   const { context, page, faults } = await it.open({}, `${it.host.url}#v1.abc.AAAA`)
   await ready(page)
   assert.match(await page.locator('.banner').innerText(), /could not be read/)
@@ -78,7 +78,7 @@ test('a damaged link says so and opens the page as ever', async () => {
   await context.close()
 })
 
-test('scrubbing looks at the past, and a fork acts from there', async () => {
+test('scrubbing shows the past, and a fork continues from there', async () => {
   const { context, page } = await it.open()
   await ready(page)
   await type(page, 'create configmap kept')
@@ -94,7 +94,7 @@ test('scrubbing looks at the past, and a fork acts from there', async () => {
   await context.close()
 })
 
-test('the timeline is walked without a mouse', async () => {
+test('the timeline can be navigated without a mouse', async () => {
   const { context, page } = await it.open()
   await ready(page)
   await type(page, 'create configmap walked')
@@ -119,13 +119,13 @@ test('an expired continue token and watch look expired before they are used', as
     await type(page, line)
   }
   await page.locator('.token.expired').waitFor()
-  await page.locator('.curtain').waitFor()
+  await page.locator('.compacted').waitFor()
   await type(page, 'list configmaps --limit 1 --continue last')
   await says(page, /410/)
   await context.close()
 })
 
-test('the editor sends a manifest, and the server\'s errors land on their lines', async () => {
+test('the editor sends a manifest, and shows the server\'s errors at their lines', async () => {
   const { context, page, faults } = await it.open()
   await ready(page)
   await page.locator('#tab-objects').click()
@@ -147,7 +147,7 @@ test('the editor sends a manifest, and the server\'s errors land on their lines'
   await context.close()
 })
 
-test('raw HTTP in every form, protobuf opened field by field', async () => {
+test('raw HTTP in every format, protobuf decoded field by field', async () => {
   const { context, page } = await it.open()
   await ready(page)
   await type(page, 'create configmap wired')
@@ -160,7 +160,7 @@ test('raw HTTP in every form, protobuf opened field by field', async () => {
   await context.close()
 })
 
-test('the recording plays, event after event, while the engine is on its way, and the engine takes over with the same frames', async () => {
+test('the recording plays while the engine loads, and the engine takes over with the same frames', async () => {
   let letGo
   const held = new Promise(resolve => { letGo = resolve })
   const host = await it.serve({ change: { files: /\/core-.*\.wasm$/, to: async bytes => { await held; return bytes } } })
@@ -174,21 +174,21 @@ test('the recording plays, event after event, while the engine is on its way, an
   letGo()
   await ready(page)
   const taken = await frame()
-  assert.ok(taken < Number(await page.locator('.scrub').getAttribute('max')), 'it goes on from where it was')
+  assert.ok(taken < Number(await page.locator('.scrub').getAttribute('max')), 'the engine takes over at the same frame')
   await page.waitForFunction(() => document.querySelector('.scrub').value === document.querySelector('.scrub').max)
   assert.match(await page.locator('.caption').innerText(), /two pods/)
-  assert.equal(await page.locator('.banner').count(), 0, 'no word of a recording that differs')
+  assert.equal(await page.locator('.banner').count(), 0, 'no notice about a recording that differs')
   await context.close()
 })
 
-test('an engine that does not arrive whole is refused, and the page says why', async () => {
+test('an incomplete engine is refused, and the page shows why', async () => {
   const host = await it.serve({ change: { files: /\/core-.*\.wasm$/, to: bytes => bytes.subarray(0, 1e6) } })
   const { context, page } = await it.open({}, host.url)
   await page.locator('.banner.stopped', { hasText: /the engine could not be loaded: the packed file is damaged or not whole, at byte 1000000/ }).waitFor()
   await context.close()
 })
 
-test('kubectl\'s words need no larger engine', async () => {
+test('kubectl commands need no larger engine', async () => {
   const host = await it.serve({ change: { files: /\/cel-.*\.wasm$/, to: () => null } })
   const { context, page, faults } = await it.open({}, host.url)
   await ready(page)
@@ -200,7 +200,7 @@ test('kubectl\'s words need no larger engine', async () => {
   await context.close()
 })
 
-test('a rule in CEL brings the larger engine, with the world as it was', async () => {
+test('a CEL rule loads the larger engine, and the world stays the same', async () => {
   const { context, page, faults } = await it.open()
   await ready(page)
   await type(page, 'create configmap before')
@@ -228,7 +228,7 @@ test('a rule in CEL brings the larger engine, with the world as it was', async (
   await context.close()
 })
 
-test('a world goes out as a scenario file and comes back', async () => {
+test('a world can be saved as a scenario file and opened again', async () => {
   const { context, page } = await it.open()
   await ready(page)
   await page.locator('.bar nav button', { hasText: 'Lessons' }).click()
@@ -240,7 +240,7 @@ test('a world goes out as a scenario file and comes back', async () => {
   const made = await page.locator('.entry').last().textContent()
   await page.locator('.bar nav button', { hasText: 'Share' }).click()
   const [download] = await Promise.all([page.waitForEvent('download'), page.locator('dialog button', { hasText: 'txtar' }).click()])
-  const file = join(mkdtempSync(join(tmpdir(), 'kubesim-')), 'world.txtar') // the page knows a scenario by its extension, which Chromium's temporary file does not have
+  const file = join(mkdtempSync(join(tmpdir(), 'kubesim-')), 'world.txtar') // the page recognizes a scenario by its extension, which Chromium's temporary file does not have
   copyFileSync(await download.path(), file)
   await closeDialog(page)
   await type(page, 'create configmap more')
@@ -252,7 +252,7 @@ test('a world goes out as a scenario file and comes back', async () => {
   await context.close()
 })
 
-// The Worker of the engine, which breaks when it is told to.
+// breakable returns the engine's Worker with an addition that makes it fail on request.
 const breakable = bytes => `${bytes}
 const channel = new BroadcastChannel('break')
 channel.onmessage = () => {
@@ -260,7 +260,7 @@ channel.onmessage = () => {
   channel.postMessage('broken')
 }`
 
-test('a crash is told, and a restart replays the log', async () => {
+test('a crash is shown, and a restart replays the log', async () => {
   const host = await it.serve({ change: { files: /\/worker-.*\.js$/, to: breakable } })
   const { context, page } = await it.open({}, host.url)
   await ready(page)

@@ -1,5 +1,5 @@
-// The pictures of the README and of a link: the timeline of the page after a few writes, a conflict and an expired history, which goes
-// to web/timeline.png, and the page as it opens, which goes to web/public/card.png. With an argument only that one is taken.
+// Makes the images for the README and for previews of links: the page's timeline after a few writes, a conflict and a compaction, in
+// web/timeline.png, and the page's first screen, in web/public/card.png. With an argument it makes only that one.
 import { launch, ready, type } from './browser.mjs'
 import { serve } from './server.mjs'
 

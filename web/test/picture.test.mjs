@@ -1,4 +1,5 @@
-// The picture names things: the object of a commit, one colour for each object, the version of a server; and situations as cards.
+// The details of the timeline: the name of a commit's object, one colour for each object, the version of a server, cards of marks; and the
+// situations.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { freePlay, onlyChromium, ready, type } from './browser.mjs'
@@ -21,7 +22,7 @@ test('a commit has the name of its object, and commit and event one colour; a se
   await context.close()
 })
 
-test('situations stand beside free play: a lost answer, and a stale read before a write', async () => {
+test('the situations are listed in free play: a lost answer, and a stale read before a write', async () => {
   const { context, page, faults } = await it.open()
   await freePlay(page)
   await page.locator('.guide .lesson', { hasText: 'Lost answer' }).click()
@@ -30,13 +31,13 @@ test('situations stand beside free play: a lost answer, and a stale read before 
   await page.locator('.guide .lesson', { hasText: 'Stale read' }).click()
   await page.locator('.entry .bad', { hasText: '409' }).first().waitFor()
   await page.locator('.labels li', { hasText: 'server 2' }).waitFor()
-  await type(page, 'kubectl get nodes') // the cluster is as it was
+  await type(page, 'kubectl get nodes') // the cluster is still there
   await page.locator('.entry', { hasText: 'node-3' }).waitFor()
   assert.deepEqual(faults, [])
   await context.close()
 })
 
-test('the card of a commit says which fields it changed, and that an update was lost', async () => {
+test('the card of a commit lists the changed fields and reports a lost update', async () => {
   const { context, page, faults } = await it.open()
   await freePlay(page)
   await type(page, 'create configmap paint --from-literal color=red --as alice')
@@ -54,20 +55,20 @@ test('the card of a commit says which fields it changed, and that an update was 
   await context.close()
 })
 
-test('the card of a 409 names the revision on which the write was based, and a chosen mark has threads of one hop', async () => {
+test('the card of a 409 has the revision that the write was based on, and a selected mark is connected with its cause and effects only', async () => {
   const { context, page, faults } = await it.open()
   await ready(page)
   await type(page, 'watch configmaps --name w')
   await type(page, 'create configmap paint --from-literal color=red')
   await type(page, 'get configmap paint')
   await type(page, `patch configmap paint -p '{"data":{"color":"blue"}}' --as alice`)
-  assert.ok(await page.locator('.thread path').count() >= 1)
+  assert.ok(await page.locator('.causes path').count() >= 1)
   await type(page, `patch configmap paint --rv=4005 -p '{"data":{"color":"green"}}'`)
   await page.locator('.mark[data-kind="http.res"][aria-label*="409"]').last().click()
   await page.locator('.based', { hasText: /Based on revision 4005\. The object was at revision \d+\./ }).waitFor()
   await page.locator('.mark[data-kind="http.req"][aria-label*="configmaps/paint"]').last().click()
   await page.mouse.move(0, 0)
-  await page.waitForFunction(() => document.querySelectorAll('.thread path').length <= 2)
+  await page.waitForFunction(() => document.querySelectorAll('.causes path').length <= 2)
   assert.deepEqual(faults, [])
   await context.close()
 })
@@ -82,7 +83,7 @@ test('the list of keys has a legend of the marks', async () => {
   await context.close()
 })
 
-test('a mark has a card: under the pointer, with the focus, and under a finger', async () => {
+test('a mark shows its card when it is hovered, focused or touched', async () => {
   const { context, page, faults } = await it.open()
   await ready(page)
   await type(page, 'create configmap paint --from-literal color=red --as alice')
@@ -113,7 +114,7 @@ test('a mark has a card: under the pointer, with the focus, and under a finger',
   await context.close()
 })
 
-test('a finger on a mark opens its card, and a finger beside it closes it', { skip: onlyChromium('fingers are simulated by playwright in Chromium only') }, async () => {
+test('touching a mark opens its card, and touching elsewhere closes it', { skip: onlyChromium('fingers are simulated by playwright in Chromium only') }, async () => {
   const { context, page, faults } = await it.open({ hasTouch: true, viewport: { width: 390, height: 844 } })
   await ready(page)
   await type(page, 'create configmap paint --from-literal color=red --as alice')
@@ -125,12 +126,12 @@ test('a finger on a mark opens its card, and a finger beside it closes it', { sk
   await context.close()
 })
 
-test('a commit that takes away what its writer has not read is marked as a lost update, and an undo removes the mark', async () => {
+test('a commit that removes a value which its writer has not read is marked as a lost update, and an undo removes the mark', async () => {
   const { context, page, faults } = await it.open()
   await freePlay(page)
   await type(page, 'create configmap paint --from-literal color=red --as alice')
   await type(page, `patch configmap paint -p '{"data":{"color":"blue"}}' --as alice`)
-  await type(page, `patch configmap paint -p '{"data":{"size":"4"}}' --as bob`) // takes nothing away
+  await type(page, `patch configmap paint -p '{"data":{"size":"4"}}' --as bob`) // removes nothing
   await type(page, `patch configmap paint -p '{"data":{"size":"5"}}' --as alice`)
   await page.locator('.mark.lost').waitFor()
   await page.locator('.named.bad', { hasText: 'lost update' }).waitFor()

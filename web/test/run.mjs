@@ -1,4 +1,5 @@
-// Runs the browser tests in each browser that BROWSERS names (Chromium when it names none), or says what is missing for them.
+// Runs the browser tests in each browser that BROWSERS names, by default in Chromium. For a browser that is not installed it prints which
+// package is missing.
 import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { browsers } from './find.mjs'

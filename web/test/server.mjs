@@ -1,6 +1,5 @@
-// A static host for the browser tests: it serves dist with the same headers as any good host, compressed where it
-// can be. It listens on a port that the system chooses. Where no protocol tells what happens on a page, the page begins with
-// a script that collects it.
+// The static host of the browser tests. It serves dist with the headers of a typical host, and compressed if possible, on a port that the
+// system chooses. For browsers without a protocol that reports errors, it adds a script to the page that collects them.
 import { createReadStream, existsSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -9,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { tested } from './find.mjs'
 import { watch } from './webdriver/inpage.mjs'
 
-const piece = 16 * 1024 // bytes that a line carries at once
+const piece = 16 * 1024 // bytes that the simulated line sends at once
 
 const root = new URL('../dist/', import.meta.url).pathname
 
@@ -18,26 +17,24 @@ const types = {
   '.json': 'application/json', '.wasm': 'application/wasm', '.bin': 'application/octet-stream',
 }
 
-// codings are how files are sent, best first, and how those that are ready end. WebKit takes no Brotli but over TLS.
+// codings are the content encodings, best first, with the extensions of the compressed files. WebKit accepts Brotli only over TLS.
 const codings = [['br', '.br'], ['gzip', '.gz']]
 const accepts = (request, coding) => (request.headers['accept-encoding'] ?? '').split(/[\s,;]+/).includes(coding)
 
-// begun has the page begin with what watches it.
+// begun adds the script watch.js to the page.
 const begun = {
   files: /^\/(index\.html)?$/,
   to: bytes => bytes.toString().replace('<head>', '<head><script src="./watch.js"></script>'),
 }
 
-/**
- * serve starts the host; down() refuses everything from then on, stop() ends it. Behind a line {bytesPerSecond, latency
- * in ms} all answers share its capacity. (Chromium's own emulation waits for each piece anew once it has unpacked the one
- * before, so that it counts the unpacking twice.) A change {files, to} sends of the files whose paths match what to makes
- * of them, once it has; nothing, and the connection is cut.
- */
+/** serve starts the host. down makes it refuse all requests, stop ends it. With line {bytesPerSecond, latency in ms} all answers share
+ * the capacity of a simulated line. (Chromium's own emulation waits for each piece again after it has decompressed the previous one, and
+ * so counts the decompression twice.) With change {files, to} a file whose path matches files is replaced by the result of to, which may
+ * be a promise; for null the connection is closed. */
 export async function serve({ line, change } = {}) {
   const changes = [change, tested() === 'chromium' ? undefined : begun].filter(Boolean)
   let refused = false
-  let free = 0 // when the line has carried all that was given to it
+  let free = 0 // the time at which the line has sent everything so far
   const carry = async (path, response) => {
     const bytes = await readFile(path)
     free = Math.max(free, performance.now() + line.latency)

@@ -1,4 +1,4 @@
-// What people type beside the commands of kubectl: a shell in a container, and manifests by the addresses of the documentation.
+// Shells in containers, and manifests by their addresses in the documentation.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { freePlay, says, type } from './browser.mjs'
@@ -27,7 +27,7 @@ test('kubectl exec -it is a shell until exit', async () => {
   await context.close()
 })
 
-test('a manifest of the documentation is there by its address', async () => {
+test('a manifest of the documentation can be applied by its address', async () => {
   const { context, page, faults } = await it.open()
   await freePlay(page)
   await type(page, 'kubectl apply -f https://k8s.io/examples/controllers/nginx-deployment.yaml')
@@ -61,7 +61,7 @@ test('kubectl run -it --rm is a shell, and exit deletes the pod; kubectl debug -
   await context.close()
 })
 
-test('kubectl port-forward leads curl to a pod', async () => {
+test('kubectl port-forward connects curl with a pod', async () => {
   const { context, page, faults } = await it.open()
   await freePlay(page)
   await type(page, 'kubectl run web --image=nginx --port=80')

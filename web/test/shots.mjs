@@ -1,5 +1,5 @@
-// Screenshots for people to look at: the first screen, a lesson that has got somewhere, and each tab, at 1440 and 390 px,
-// light and dark. They go to web/shots.
+// Screenshots for visual review: the first screen, a lesson in progress, and each tab, at 1440 and 390 px, light and dark. They are written
+// to web/shots.
 import { mkdirSync } from 'node:fs'
 import { launch, ready, type } from './browser.mjs'
 import { serve } from './server.mjs'

@@ -1,5 +1,5 @@
-// How fast the page is there over a line of 20 Mbit/s with 20 ms: the best of some visits counts, because a machine that
-// runs tests is seldom idle. There are no more of them once one was fast enough.
+// The loading time of the page over a line of 20 Mbit/s with a latency of 20 ms. The best of several visits counts, because other processes
+// disturb the measurement. The visits end as soon as one is within the limits.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { launch, ready } from './browser.mjs'

@@ -1,4 +1,4 @@
-// The gallery of bugs that really happened: a scenario is played with its captions, and a link takes them along.
+// The gallery of bugs that occurred in real projects: a scenario is played with its captions, which its link contains too.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { lookAt } from './axe.mjs'
@@ -7,7 +7,7 @@ import { hosted } from './hosted.mjs'
 
 const it = hosted()
 
-test('a story is opened with one click, told with captions, and leads to a lesson; a link takes it along', async () => {
+test('a click opens a story with its captions, which leads to a lesson; its link contains the captions', async () => {
   const { context, page, faults } = await it.open()
   await ready(page)
   await page.locator('.bar nav button', { hasText: 'Bugs' }).click()

@@ -1,4 +1,4 @@
-// What people type at a prompt: here-documents, clear, edit, Ctrl+C; and what a reload brings back.
+// Input at the prompt: here-documents, clear, edit, Ctrl+C; and the state after a reload.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { deflateRawSync } from 'node:zlib'
@@ -16,7 +16,7 @@ async function enter(page, line) {
 test('a here-document is typed line by line, kubectl edit opens the editor, Ctrl+C ends a watch, clear clears', async () => {
   const { context, page, faults } = await it.open()
   await freePlay(page)
-  await page.evaluate(lines => { // typed faster than the page is drawn
+  await page.evaluate(lines => { // faster than the page is rendered
     const input = document.getElementById('command')
     for (const line of lines) {
       input.value += line
@@ -43,7 +43,7 @@ test('a here-document is typed line by line, kubectl edit opens the editor, Ctrl
   await context.close()
 })
 
-test('lines that are typed without a pause are all there after a reload', async () => {
+test('lines that are typed without a pause are all present after a reload', async () => {
   const { context, page, faults } = await it.open()
   await ready(page)
   await page.locator('#command').focus()

@@ -1,4 +1,4 @@
-// What a learner does who leaves the way, and what the page keeps of it: steps, answers, drafts, worlds.
+// Unexpected actions in a lesson, and the state that the page keeps: steps, answers, drafts, worlds.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { closeDialog, hash, ready, says, tabTo, takeLesson, type } from './browser.mjs'
@@ -15,14 +15,14 @@ async function firstLesson(options) {
 
 const frame = page => page.locator('.scrub').inputValue()
 
-test('what a step did not ask for is named, and undone', async () => {
+test('an action that a step did not ask for is named and can be undone', async () => {
   const { context, page, faults } = await firstLesson()
   await type(page, 'create configmap pant --from-literal color=red')
   await page.locator('.astray', { hasText: 'created configmaps default/pant' }).waitFor()
-  assert.equal(await page.locator('.astray.broken').count(), 0, 'it does no harm')
+  assert.equal(await page.locator('.astray.broken').count(), 0, 'the lesson can still be solved')
   await page.locator('.astray button', { hasText: 'Undo that' }).click()
   await page.locator('.astray').waitFor({ state: 'detached' })
-  await page.locator('#command').fill('create configmap paint --from-literal color=red') // in the place of the line that was undone
+  await page.locator('#command').fill('create configmap paint --from-literal color=red') // replaces the line that was undone
   await page.locator('#command').press('Enter')
   await page.locator('.guide .eyebrow', { hasText: 'Step 2' }).waitFor()
   assert.match(await page.locator('.guide .prose').innerText(), /paint is at revision 4008/)
@@ -35,7 +35,7 @@ test('what a step did not ask for is named, and undone', async () => {
   await context.close()
 })
 
-test('Play moves nothing in a lesson, and nor does one frame forward', async () => {
+test('neither Play nor stepping forward changes the world in a lesson', async () => {
   const { context, page } = await firstLesson()
   const before = await hash(page)
   const [end, clock] = [await frame(page), await page.locator('.clock time').innerText()]
@@ -48,7 +48,7 @@ test('Play moves nothing in a lesson, and nor does one frame forward', async () 
   await context.close()
 })
 
-test('a new step is announced and, on a phone, comes into view with the focus', async () => {
+test('a new step is announced; on a phone it scrolls into view and gets the focus', async () => {
   const { context, page } = await firstLesson({ viewport: { width: 390, height: 700 } })
   await type(page, 'create configmap paint --from-literal color=red')
   await page.waitForFunction(() => document.activeElement?.matches('.guide h2'))
@@ -58,7 +58,7 @@ test('a new step is announced and, on a phone, comes into view with the focus', 
   await context.close()
 })
 
-test('a wrong prediction is told why, and a reload keeps answers, transcript and step', async () => {
+test('the reason is shown for a wrong prediction, and a reload keeps answers, transcript and step', async () => {
   const { context, page, faults } = await firstLesson()
   await type(page, 'create configmap paint --from-literal color=red')
   await page.locator('.question input').nth(1).check()
@@ -78,7 +78,7 @@ test('a wrong prediction is told why, and a reload keeps answers, transcript and
   await context.close()
 })
 
-test('who chooses a lesson finds the world before it with the back button', async () => {
+test('the back button returns from a lesson to the world before it', async () => {
   const { context, page } = await firstLesson()
   await type(page, 'create configmap paint --from-literal color=red')
   await page.locator('.bar nav button', { hasText: 'Lessons' }).click()
@@ -95,7 +95,7 @@ test('who chooses a lesson finds the world before it with the back button', asyn
   await context.close()
 })
 
-test('Ctrl+Z in an empty command line takes an operation back, and in a full one a letter', async () => {
+test('Ctrl+Z in an empty command line undoes an operation, otherwise it undoes typing', async () => {
   const { context, page } = await it.open()
   await ready(page)
   await type(page, 'create configmap one')
@@ -109,7 +109,7 @@ test('Ctrl+Z in an empty command line takes an operation back, and in a full one
   await context.close()
 })
 
-test('a draft outlives a look at something else and a write by somebody else', async () => {
+test('a draft survives opening another object and a write by another client', async () => {
   const { context, page, faults } = await it.open()
   await ready(page)
   for (const name of ['a', 'b']) await type(page, `create configmap ${name} --from-literal k=1`)
@@ -139,7 +139,7 @@ test('a draft outlives a look at something else and a write by somebody else', a
   await context.close()
 })
 
-test('the past shows the past: servers, clients, answers, marks', async () => {
+test('in the past, servers, clients, answers and marks are those of the past', async () => {
   const { context, page } = await it.open()
   await ready(page)
   await type(page, 'create configmap early --as dora')
@@ -156,7 +156,7 @@ test('the past shows the past: servers, clients, answers, marks', async () => {
   await context.close()
 })
 
-test('a server more makes the world again with one more, and back leads to the one before', async () => {
+test('adding a server rebuilds the world, and back returns to the previous one', async () => {
   const { context, page } = await it.open()
   await ready(page)
   await type(page, 'create configmap kept')
@@ -171,7 +171,7 @@ test('a server more makes the world again with one more, and back leads to the o
   await context.close()
 })
 
-test('what rebuilds the world keeps nodes, controllers and running pods, and undo goes back', async () => {
+test('a rebuilt world keeps nodes, controllers and running pods, and undo restores the previous one', async () => {
   const { context, page, faults } = await it.open()
   await ready(page)
   await page.locator('.bar nav button', { hasText: 'Lessons' }).click()
@@ -186,8 +186,8 @@ test('what rebuilds the world keeps nodes, controllers and running pods, and und
   await page.locator('#tab-console').click()
   await type(page, 'kubectl get pods,nodes')
   await says(page, /pod\/web +1\/1 +Running[\s\S]*node-3 +Ready/)
-  await page.locator('#command').press('Control+z') // the line
-  await page.locator('#command').press('Control+z') // the server
+  await page.locator('#command').press('Control+z') // removes the line
+  await page.locator('#command').press('Control+z') // removes the server
   await page.locator('.labels li', { hasText: 'server 2' }).waitFor({ state: 'detached' })
   assert.equal((await hash(page)).sum, sum)
   await page.locator('body').press('s')
@@ -200,7 +200,7 @@ test('what rebuilds the world keeps nodes, controllers and running pods, and und
   await context.close()
 })
 
-test('names of lanes that begin alike can be told apart', async () => {
+test('lane names that begin alike can be distinguished', async () => {
   const { context, page } = await it.open()
   await ready(page)
   for (const end of ['alpha', 'beta']) await type(page, `watch configmaps --name the-watch-of-everything-that-there-is-${end}`)
@@ -209,7 +209,7 @@ test('names of lanes that begin alike can be told apart', async () => {
   await context.close()
 })
 
-test('everything on the first screen is reached with the keyboard, and a lesson begun with it', async () => {
+test('everything on the first screen is reachable with the keyboard, which can also start a lesson', async () => {
   const { context, page } = await it.open()
   await ready(page)
   await tabTo(page, '.guide .primary')

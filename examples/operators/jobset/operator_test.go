@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	api "sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/jobset/pkg/controllers"
@@ -33,20 +34,23 @@ func setup(mgr manager.Manager) error {
 		controllers.NewPodReconciler(c, s, recorder(mgr, "pod")).SetupWithManager(mgr))
 }
 
-// Three JobSets with three jobs each run and finish.
+// Three JobSets with three jobs each run and finish. A user deletes one of them, and creates it again.
 func TestOperator(t *testing.T) {
 	same := fake.Outcome{Counts: true}
 	fake.Explore(t, fake.ExploreOptions{
 		Server:  fake.Options{Controllers: controller.All, Nodes: 2},
 		Prepare: func(_ fake.T, srv *fake.Server) { srv.LoadModule("sigs.k8s.io/jobset", "config/components/crd/bases") },
 	}, func(t fake.T, srv *fake.Server) {
-		ctrl.Start(t, srv, setup, ctrl.Options{Scheme: ctrl.Scheme(api.AddToScheme)})
-		for _, name := range []string{"name: a", "name: b", "name: c"} {
-			if err := srv.LoadData([]byte(strings.Replace(jobset, "name: training", name, 1))); err != nil {
-				t.Fatal(err)
-			}
+		scheme := ctrl.Scheme(api.AddToScheme)
+		ctrl.Start(t, srv, setup, ctrl.Options{Scheme: scheme})
+		for _, name := range []string{"a", "b", "c"} {
+			_ = srv.LoadData([]byte(strings.Replace(jobset, "name: training", "name: "+name, 1)))
 		}
-		time.Sleep(10 * time.Minute)
+		time.Sleep(5 * time.Minute)
+		_ = ctrl.Client(t, srv, scheme).Delete(t.Context(), &api.JobSet{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "default"}})
+		time.Sleep(time.Second)
+		_ = srv.LoadData([]byte(strings.Replace(jobset, "name: training", "name: c", 1)))
+		time.Sleep(5 * time.Minute)
 		srv.Heal()
 		time.Sleep(20 * time.Minute) // a work queue retries after at most 17 minutes
 		srv.AtRest(t, time.Hour)

@@ -38,7 +38,7 @@ func run(ctx context.Context, config *rest.Config) error {
 	return err
 }
 
-// Two MPIJobs of a launcher and two workers run for 40 minutes, so that the operator sees them run, and finish.
+// Two MPIJobs of a launcher and two workers, one of which is first suspended, run for 20 minutes and finish.
 func TestOperator(t *testing.T) {
 	same := fake.Outcome{Counts: true}
 	fake.Explore(t, fake.ExploreOptions{
@@ -49,7 +49,9 @@ func TestOperator(t *testing.T) {
 			return run(ctx, &rest.Config{Host: srv.URL(), Transport: transport, QPS: -1})
 		})
 		srv.Load("mpijob.yaml")
-		time.Sleep(10 * time.Minute)
+		time.Sleep(5 * time.Minute)
+		srv.Load("resumed.yaml") // as Kueue does
+		time.Sleep(30 * time.Minute)
 		srv.Heal()
 		time.Sleep(time.Hour) // a work queue retries after at most 17 minutes
 		same.Compare(t, srv, "mpijobs", "jobs", "services", "configmaps", "pods")

@@ -22,13 +22,6 @@ import (
 //go:embed cluster.yaml
 var cluster string
 
-// executor stands for the commands that the operator runs in its pods.
-type executor struct{}
-
-func (executor) Exec(*kubernetes.Clientset, *rest.Config, string, string, string, ...string) (string, string, error) {
-	return "", "", nil
-}
-
 // setup adds the operator's controller to a manager, as the operator's main does.
 func setup(mgr manager.Manager) error {
 	return (&controllers.RabbitmqClusterReconciler{Client: mgr.GetClient(), Scheme: mgr.GetScheme(), Namespace: "rabbitmq-system",
@@ -36,7 +29,7 @@ func setup(mgr manager.Manager) error {
 		PodExecutor: executor{}}).SetupWithManager(mgr)
 }
 
-// A RabbitmqCluster gets a larger disk.
+// A RabbitmqCluster gets a larger disk. A user deletes it, and creates it again.
 func TestOperator(t *testing.T) {
 	same := fake.Outcome{Counts: true}
 	fake.Explore(t, fake.ExploreOptions{
@@ -49,7 +42,12 @@ func TestOperator(t *testing.T) {
 		srv.Process("operator", func(ctx context.Context, transport http.RoundTripper) error {
 			return start(ctx, &rest.Config{Host: srv.URL(), Transport: transport, QPS: -1, UserAgent: "operator"}, api.AddToScheme, setup)
 		})
-		for _, size := range []string{"10Gi", "15Gi"} {
+		for _, size := range []string{"10Gi", "15Gi", "20Gi"} {
+			if size == "20Gi" {
+				user := kubernetes.NewForConfigOrDie(fake.Config[rest.Config](srv, "user")).RESTClient()
+				user.Delete().AbsPath("/apis/rabbitmq.com/v1beta1/namespaces/default/rabbitmqclusters/rabbit").Do(t.Context())
+				time.Sleep(time.Minute)
+			}
 			srv.LoadData([]byte(strings.Replace(cluster, "10Gi", size, 1)))
 			time.Sleep(5 * time.Minute)
 		}

@@ -56,20 +56,16 @@ func (p program) serve(ctx context.Context, args []string) error {
 			return fmt.Errorf("serve: --kubeconfig: %w", err)
 		}
 	}
-	page := ""
-	if f.web != "" {
-		url, stop, err := servePage(f.web, f.pageAddress(), l, token)
-		if err != nil {
-			return fmt.Errorf("serve: %w", err)
-		}
-		defer stop()
-		page = url
+	beside, stop, err := f.serveBeside(srv, l, token)
+	if err != nil {
+		return err
 	}
+	defer stop()
 	for _, l := range listeners {
 		fmt.Fprintln(p.stdout, "serving", l.URL()) // everything is ready when this line is printed
 	}
-	if page != "" {
-		fmt.Fprintln(p.stdout, "page", page)
+	for _, line := range beside {
+		fmt.Fprintln(p.stdout, line)
 	}
 	fmt.Fprintln(p.stderr, "try:", f.try(l.URL(), token))
 	for _, note := range f.users.notes {
@@ -85,6 +81,37 @@ func (p program) serve(ctx context.Context, args []string) error {
 		fmt.Fprintf(p.stderr, "note: --archive %s is damaged %s; the server continues from there, and keeps the damaged file as %[1]s.torn\n", f.options.Archive, torn)
 	}
 	return p.wait(ctx, srv)
+}
+
+// serveBeside serves the page and the API of etcd, if flags ask for them. It returns a line for each, and a function that ends both.
+func (f *serveFlags) serveBeside(srv *fake.Server, l *fake.Listener, token string) (lines []string, stop func(), err error) {
+	var stops []func()
+	stop = func() {
+		for _, end := range stops {
+			end()
+		}
+	}
+	add := func(name, url string, end func(), err error) error {
+		if err == nil {
+			lines, stops = append(lines, name+" "+url), append(stops, end)
+			return nil
+		}
+		stop()
+		return fmt.Errorf("serve: %w", err)
+	}
+	if f.web != "" {
+		url, end, err := servePage(f.web, f.pageAddress(), l, token)
+		if err := add("page", url, end, err); err != nil {
+			return nil, nil, err
+		}
+	}
+	if f.etcdListen != "" {
+		url, end, err := f.serveEtcd(srv)
+		if err := add("etcd", url, end, err); err != nil {
+			return nil, nil, err
+		}
+	}
+	return lines, stop, nil
 }
 
 // fill stores the objects that the flags name.

@@ -30,7 +30,7 @@ type serveFlags struct {
 
 	listen, kubeconfig, clock, auth string
 	archiveSync                     string
-	web, webListen                  string
+	web, webListen, etcdListen      string
 	tlsCert, tlsKey                 string
 	tls                             bool
 	seeded                          bool // the seed flag is set
@@ -97,7 +97,7 @@ func parseFlags(args []string) (*serveFlags, error) {
 	case f.auth != "none" && f.auth != "rbac":
 		return nil, usagef("serve: --auth %q: use none or rbac", f.auth)
 	}
-	if wrong := cmp.Or(f.checkOutward(), f.checkReach(), f.imports.check(&f.options)); wrong != "" {
+	if wrong := cmp.Or(f.checkOutward(), f.checkReach(), f.checkEtcd(), f.imports.check(&f.options)); wrong != "" {
 		return nil, usagef("serve: %s", wrong)
 	}
 	set.Visit(func(given *flag.Flag) {
@@ -142,6 +142,7 @@ func (f *serveFlags) set() *flag.FlagSet {
 	set.StringVar(&f.archiveSync, "archive-sync", "second", "")
 	set.StringVar(&f.web, "web", "", "")
 	set.StringVar(&f.webListen, "web-listen", "", "")
+	set.StringVar(&f.etcdListen, "etcd-listen", "", "")
 	set.Uint64Var(&o.Seed, "seed", 1, "")
 	set.StringVar(&f.clock, "clock", "system", "")
 	set.IntVar(&f.speed, "speed", 1, "")

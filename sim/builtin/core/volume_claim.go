@@ -22,6 +22,7 @@ func validateVolumeClaim(_ *resource.Context, at field.Cursor) {
 	}
 	old, was := at.Old(), spec.Old()
 	now, before := at.Object().Copy().At("spec"), old.Copy().At("spec")
+	mirrorDataSource(before, before) // an earlier version has stored only one of the fields
 	maskClaimChange(at, now, before)
 	if !gotext.Same(gotext.PersistentVolumeClaimSpec, now, before) {
 		spec.Forbidden("spec is immutable after creation except resources.requests and " +

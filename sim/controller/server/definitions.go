@@ -74,6 +74,7 @@ func edit(api *controller.Client, name string, change func(object.Object) bool) 
 
 const (
 	establishing = "EstablishingController"
+	schemas      = "NonStructuralSchemaConditionController"
 	approval     = "KubernetesAPIApprovalPolicyConformantConditionController"
 )
 
@@ -86,6 +87,25 @@ func Establishing() controller.Controller {
 // Approval sets the condition KubernetesAPIApprovalPolicyConformant of definitions in groups of the Kubernetes community
 // (apiextensions-apiserver, pkg/controller/apiapproval).
 func Approval() controller.Controller { return Own(approval, conditioned(crd.Approval), definitions) }
+
+// NonStructural sets the condition NonStructuralSchema of definitions whose schemas are not structural (apiextensions-apiserver,
+// pkg/controller/nonstructuralschema).
+func NonStructural() controller.Controller {
+	return Own(schemas, controller.Func(nonStructural), definitions)
+}
+
+// violations are the reasons why the schemas of a definition are not structural. They are cached with the item.
+type violations string
+
+func nonStructural(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
+	it := api.Item(crd.Storage, "", key.Name)
+	if it == nil {
+		return 0, nil
+	}
+	found := resource.Derived(it, func(obj object.Object) violations { return violations(crd.Violations(obj)) })
+	edit(api, key.Name, func(obj object.Object) bool { return crd.NonStructural(obj, string(found), api.Now()) })
+	return 0, nil
+}
 
 // conditioned returns a Reconciler that applies set to a definition, and writes the definition if set returns true.
 func conditioned(set func(object.Object, time.Time) bool) controller.Func {

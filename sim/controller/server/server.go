@@ -1,7 +1,7 @@
 // Package server implements the controllers that run in every API server. Each has its own file. The real controllers are in
 // k8s.io/apiextensions-apiserver, k8s.io/kube-aggregator and k8s.io/apiserver.
 //
-//	commit of a definition ─▶ Naming ─▶ Establishing, Approval ─▶ Registration: APIServices of its versions
+//	commit of a definition ─▶ Naming ─▶ Establishing, Approval, NonStructural ─▶ Registration: APIServices of its versions
 //	                                 └─ it is being deleted ────▶ Finalizing: deletes its objects, removes its finalizer
 //	of a service or        ─▶ Services, Addresses: each service has IPAddresses for its clusterIPs
 //	IPAddress              └▶ Parents: repairs services within three minutes after an IPAddress has changed
@@ -34,7 +34,7 @@ func Controllers(bare bool, running func(lease string) bool, signers *auth.Signe
 	if !bare {
 		all = append(all, Ensuring(), Publishing(signers), Ranges(cidrs))
 	}
-	return append(all, Registration(), Services(), Addresses(), Parents(), Naming(), Establishing(), Approval(), Finalizing(), Leases(running))
+	return append(all, Registration(), Services(), Addresses(), Parents(), Naming(), Establishing(), Approval(), NonStructural(), Finalizing(), Leases(running))
 }
 
 // ofDefinitions lists the controllers that watch definitions.

@@ -93,7 +93,8 @@ func (s *Schema) DropNulls(v any) {
 	}
 }
 
-// pruneDefaults removes from the defaults all fields that the schema does not have.
+// pruneDefaults removes from the defaults all fields that the schema does not have. It leaves the metadata of embedded resources to
+// PruneMetadata.
 func (s *Schema) pruneDefaults() {
 	if s == nil {
 		return
@@ -102,8 +103,47 @@ func (s *Schema) pruneDefaults() {
 		s.Prune(s.Default)
 	}
 	for _, name := range s.names {
-		s.Properties[name].pruneDefaults()
+		if !s.Embedded || name != "metadata" {
+			s.Properties[name].pruneDefaults()
+		}
 	}
 	s.Additional.pruneDefaults()
 	s.Items.pruneDefaults()
+}
+
+// PruneMetadata removes from the defaults for the metadata of embedded resources all fields that an ObjectMeta does not have, whether
+// or not the schema declares them.
+func (s *Schema) PruneMetadata(read Meta) {
+	if s == nil {
+		return
+	}
+	for _, name := range s.names {
+		if s.Embedded && name == "metadata" {
+			s.Properties[name].pruneWithin(read, nil)
+		} else {
+			s.Properties[name].PruneMetadata(read)
+		}
+	}
+	s.Additional.PruneMetadata(read)
+	s.Items.PruneMetadata(read)
+}
+
+// pruneWithin prunes the defaults of a schema at a path within metadata, and of its fields.
+func (s *Schema) pruneWithin(read Meta, path []string) {
+	if s.Default != nil {
+		whole := object.Object{}
+		if len(path) > 0 {
+			whole.Set(s.Default, path...)
+		} else if m, ok := s.Default.(map[string]any); ok {
+			whole = m
+		}
+		if meta, _, err := read(map[string]any(whole)); err == nil {
+			if s.Default = meta; len(path) > 0 {
+				s.Default, _ = object.Object(meta).Get(path...) // nil if an ObjectMeta has no such field
+			}
+		}
+	}
+	for _, name := range s.names {
+		s.Properties[name].pruneWithin(read, append(path[:len(path):len(path)], name))
+	}
 }

@@ -13,8 +13,19 @@ import (
 // to metadata. If the metadata cannot be decoded, it returns an error.
 type Meta func(metadata any) (meta map[string]any, unknown []string, err error)
 
+// Readable decodes each field of metadata alone. It returns the metadata without the fields that are unknown or cannot be decoded.
+func (read Meta) Readable(metadata map[string]any) map[string]any {
+	meta := map[string]any{}
+	for _, name := range object.SortedKeys(metadata) {
+		if one, _, err := read(map[string]any{name: metadata[name]}); err == nil && one[name] != nil {
+			meta[name] = one[name]
+		}
+	}
+	return meta
+}
+
 // Coerce normalizes the metadata of embedded resources in place and returns the paths of its unknown fields. If drop is true,
-// it removes invalid metadata; otherwise it stops at the first error.
+// it removes fields of metadata that cannot be decoded; otherwise it stops at the first error.
 func (s *Schema) Coerce(v any, p field.Path, read Meta, drop bool) (unknown []string, err *field.Error) {
 	c := coercer{read: read, drop: drop}
 	if c.coerce(s, v, p); c.err != nil {
@@ -68,8 +79,11 @@ func (c *coercer) field(m map[string]any, name string, p field.Path) {
 			wrong = err.Error()
 		}
 	}
+	fields, isMap := m[name].(map[string]any)
 	switch {
 	case text:
+	case c.drop && isMap && name == "metadata":
+		m[name] = c.read.Readable(fields)
 	case c.drop:
 		delete(m, name)
 	default:

@@ -75,6 +75,29 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
+// TestMetadataDefaults checks that the defaults for the metadata of an embedded resource have the fields that an ObjectMeta has, whether
+// or not the schema declares them.
+func TestMetadataDefaults(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	onlyName := func(metadata any) (map[string]any, []string, error) {
+		out := map[string]any{}
+		if m, _ := metadata.(map[string]any); m["name"] != nil {
+			out["name"] = m["name"]
+		}
+		return out, nil, nil
+	}
+	s := structural.Compile(parse(t, `{"type":"object","properties":{
+		"whole":{"type":"object","x-kubernetes-embedded-resource":true,"properties":{"metadata":{"type":"object","default":{"name":"a","other":"b"}}}},
+		"fields":{"type":"object","x-kubernetes-embedded-resource":true,"properties":{"metadata":{"type":"object","properties":{
+			"name":{"type":"string","default":"a"},"other":{"type":"string","default":"b"}}}}},
+		"plain":{"type":"object","properties":{"metadata":{"type":"object","properties":{"other":{"type":"string","default":"b"}}}}}}}`))
+	s.PruneMetadata(onlyName)
+	v := parse(t, `{"whole":{},"fields":{"metadata":{}},"plain":{"metadata":{}}}`)
+	s.ApplyDefaults(v)
+	is.Equal(string(object.JSON(v)), `{"fields":{"metadata":{"name":"a"}},"plain":{"metadata":{"other":"b"}},"whole":{"metadata":{"name":"a"}}}`)
+}
+
 // TestWhole checks that a value is whole if and only if decoding would not change it.
 func TestWhole(t *testing.T) {
 	const schema = `{"type":"object","properties":{"spec":{"type":"object","properties":{

@@ -18,23 +18,23 @@ export interface Library {
   ListWatch: new (...args: never[]) => unknown
 }
 
-/** WatchCallback gets each event of a watch: its type, its object, and the event as it came. */
-// biome-ignore lint/suspicious/noExplicitAny: as the library has it
+/** WatchCallback is called for each event of a watch, with its type, its object, and the complete event. */
+// biome-ignore lint/suspicious/noExplicitAny: the same type as in the library
 export type WatchCallback = (type: string, object: any, event?: any) => void
 
 /** Watcher has the method of the library's class Watch. */
 export interface Watcher {
-  /** watch begins a watch; done is called once, when it ends. Abort the returned controller to end it. */
+  /** watch starts a watch. done is called once, when it ends. Abort the returned controller to end it. */
   watch(path: string, query: Record<string, string | number | boolean | undefined>, callback: WatchCallback, done: (error: unknown) => void): Promise<AbortController>
 }
 
-/** Client makes API clients, watches and informers, as a KubeConfig does otherwise. */
+/** Client creates API clients, watches and informers, like a KubeConfig. */
 export interface Client<L extends Library> {
   /** makeApiClient returns a client of an API, such as k8s.CoreV1Api or k8s.KubernetesObjectApi. */
   makeApiClient<T>(api: new (configuration: never) => T): T
-  /** watch takes the place of new k8s.Watch(kubeConfig). */
+  /** watch replaces new k8s.Watch(kubeConfig). */
   watch: Watcher
-  /** makeInformer takes the place of k8s.makeInformer. Call start on what it returns. */
+  /** makeInformer replaces k8s.makeInformer. Call start on its result. */
   makeInformer(path: string, list: () => Promise<unknown>, labelSelector?: string): InstanceType<L['ListWatch']>
 }
 
@@ -46,7 +46,7 @@ interface RequestContext {
   getSignal(): AbortSignal | undefined
 }
 
-const address = 'http://kubesim.invalid' // nothing is sent there
+const address = 'http://kubesim.invalid' // never contacted: requests stay in this process
 
 /** inProcess returns a client of a server in this process; k8s is the module @kubernetes/client-node. */
 export function inProcess<L extends Library>(k8s: L, server: Server): Client<L> {

@@ -1,6 +1,6 @@
 /**
- * An element for articles: the lines of a scenario, which the reader runs in the page, one after the other, against a simulated
- * Kubernetes API server.
+ * An element for articles: it shows the lines of a scenario, which the reader runs one by one in the page, on a simulated Kubernetes
+ * API server.
  *
  *   <script type="module" src="…/kubesim/dist/embed.js"></script>
  *   <kubesim-embed scenario="create configmap a&#10;get configmaps"></kubesim-embed>
@@ -15,7 +15,7 @@ import { Engine, type EngineName, type Message, Refused } from './engine.js'
 
 interface Step {
   line: string
-  /** comment is what stands above the line, without # signs. */
+  /** comment is the comment above the line, without # signs. */
   comment: string
 }
 
@@ -35,7 +35,7 @@ interface Frame {
   code?: number
 }
 
-/** stepsOf returns the lines of a scenario: what stands before the first file (-- NAME --), without comments and empty lines. */
+/** stepsOf returns the lines of a scenario before its first file (-- NAME --), without comments and empty lines. */
 export function stepsOf(scenario: string): Step[] {
   const steps: Step[] = []
   let comment: string[] = []
@@ -78,14 +78,14 @@ th, td { text-align: start; padding: .15em .75em .15em 0; vertical-align: top; }
 summary { margin-top: .5em; cursor: pointer; min-height: 1.5rem; }
 `
 
-/** made makes an element. */
+/** made creates an element. */
 function made<K extends keyof HTMLElementTagNameMap>(name: K, props: Partial<HTMLElementTagNameMap[K]> = {}, ...children: (Node | string)[]): HTMLElementTagNameMap[K] {
   const element = Object.assign(document.createElement(name), props)
   element.append(...children)
   return element
 }
 
-/** Base is HTMLElement where there is one, so that the module can be imported while a page is rendered on a server. */
+/** Base is HTMLElement if it exists. Otherwise the module is being imported on a server that renders pages. */
 const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement)
 
 /** KubesimEmbed is the element kubesim-embed. */
@@ -108,7 +108,7 @@ export class KubesimEmbed extends Base {
   private readonly all = made('button', { type: 'button', textContent: 'Run all', onclick: () => { void this.run(this.steps.length) } })
   private readonly again = made('button', { type: 'button', textContent: 'Start again', onclick: () => this.restart() })
 
-  /** connectedCallback shows the lines when the element comes into a page. */
+  /** connectedCallback shows the lines when the element is added to a page. */
   connectedCallback(): void {
     if (this.shadowRoot) return
     const root = this.attachShadow({ mode: 'open' })
@@ -125,10 +125,10 @@ export class KubesimEmbed extends Base {
     void this.read()
   }
 
-  /** disconnectedCallback ends the engine when the element leaves the page; the lines can be run again after a return. */
+  /** disconnectedCallback stops the engine when the element is removed. The lines can be run again if it is added again. */
   disconnectedCallback(): void {
     queueMicrotask(() => {
-      if (this.isConnected) return // it was moved
+      if (this.isConnected) return // it was only moved
       this.engine?.stop()
       this.engine = undefined
     })
@@ -149,7 +149,7 @@ export class KubesimEmbed extends Base {
     }
   }
 
-  /** run runs the lines up to a number and shows their answers. */
+  /** run runs the lines up to number `to` and shows their answers. */
   async run(to: number): Promise<void> {
     if (this.running) return
     this.busy(true)
@@ -178,7 +178,7 @@ export class KubesimEmbed extends Base {
     this.say(`Line ${n} of ${this.steps.length} ${outcome?.ok === false ? 'failed' : 'has run'}. `, outcome?.lines.slice(0, 3).join(' '))
   }
 
-  // seek carries out the lines up to a number, in an engine that has what they need.
+  // seek runs the lines up to number n in an engine that has the data they need.
   private async seek(n: number): Promise<Engine> {
     for (;;) {
       const engine = this.engine ?? await this.load('core')
@@ -194,7 +194,7 @@ export class KubesimEmbed extends Base {
     }
   }
 
-  // load loads an engine, in place of the one before.
+  // load replaces the engine.
   private async load(name: EngineName): Promise<Engine> {
     this.say('Loading the simulator …')
     const engine = await Engine.load(name)
@@ -205,14 +205,14 @@ export class KubesimEmbed extends Base {
     return engine
   }
 
-  // boot makes the world in which the lines that have run are done.
+  // boot creates the world with the lines that have run.
   private boot(engine: Engine): void {
     const { head } = engine.ask<{ head: { total: number } }>('boot', { scenario: this.text, cursor: this.done })
     if (head.total !== this.steps.length) throw new Error(`the scenario has ${head.total} lines, and ${this.steps.length} are shown: please report this`)
     this.booted = true
   }
 
-  /** restart takes everything back. */
+  /** restart resets the world and removes the answers. */
   restart(): void {
     if (this.running || this.done === 0) return
     this.done = 0
@@ -234,7 +234,7 @@ export class KubesimEmbed extends Base {
     this.draw()
   }
 
-  // draw shows which line is next and what happened. Buttons that do nothing now keep the focus, so they are not disabled.
+  // draw marks the next line and lists the frames. Buttons are marked with aria-disabled instead of disabled, so that they keep the focus.
   private draw(): void {
     const over = this.running || this.done >= this.steps.length
     this.next.ariaDisabled = `${over}`
@@ -252,7 +252,7 @@ export class KubesimEmbed extends Base {
       made('tr', {}, ...[rv, lane, text || kind].map(cell => made('td', { textContent: cell })))))
   }
 
-  // say shows a text in the status line. Screen readers also read heard, which sighted readers see elsewhere.
+  // say sets the status line. Screen readers also read heard, which is visible elsewhere.
   private say(text: string, heard = ''): void {
     this.status.replaceChildren(text, made('span', { className: 'heard', textContent: heard }))
   }

@@ -1,5 +1,5 @@
-// The engine: kubesim, a Go program compiled to WebAssembly, in this thread. It is asked with messages (wasm/README.md) and
-// answers each of them before ask returns.
+// The engine: kubesim, a Go program compiled to WebAssembly, in this thread. It receives messages (wasm/README.md) and answers
+// each before ask returns.
 //
 //   Engine.load ─▶ engine/NAME.bin ─▶ gunzip ─▶ unpack ─▶ WebAssembly.Module, kept for the next Engine
 //   ask(kind, body) ─▶ kubesimHandle ─▶ the answer, and messages for onMessage: frames, responses
@@ -12,7 +12,7 @@ export type EngineName = 'core' | 'cel'
 /** Refused is the error of a message that the engine refuses. */
 export class Refused extends Error {
   override name = 'KubesimError'
-  /** needs names what has to be loaded before the message can be sent again: "cel" or, for example, "schema/1.35". */
+  /** needs names the data to load before the message can be sent again: "cel" or, for example, "schema/1.35". */
   readonly needs: string | undefined
   constructor(error: { text: string; needs?: string }) {
     super(`kubesim: ${error.text.replace(/^kubesim: /, '')}`)
@@ -20,7 +20,7 @@ export class Refused extends Error {
   }
 }
 
-/** Message is what the engine sends beside its answers. */
+/** Message is a message of the engine that is not the answer to a request. */
 export interface Message {
   kind: string
   [field: string]: unknown
@@ -49,12 +49,12 @@ async function bytesOf(file: string): Promise<ReadableStream<Uint8Array>> {
   return response.body
 }
 
-// gunzipped returns a file of this package. Some hosts send a compressed file as what it is compressed of: the first bytes tell.
+// gunzipped returns a file of this package, decompressed. Some hosts decompress files on delivery, so gunzipped checks the first bytes.
 async function gunzipped(file: string): Promise<ReadableStream<Uint8Array>> {
   const [head, whole] = (await bytesOf(file)).tee()
   const reader = head.getReader()
   const { value } = await reader.read()
-  void reader.cancel() // it settles when the other branch has been read
+  void reader.cancel() // the promise resolves after the other branch has been read, so it is not awaited
   return value?.[0] === 0x1f && value[1] === 0x8b ? whole.pipeThrough(new DecompressionStream('gzip') as unknown as TransformStream<Uint8Array, Uint8Array>) : whole
 }
 
@@ -64,7 +64,7 @@ function moduleOf(name: EngineName): Promise<WebAssembly.Module> {
   const module = gunzipped(`${name}.bin`)
     .then(packed => WebAssembly.compileStreaming(new Response(packed.pipeThrough(unpacking()) as ReadableStream<Uint8Array<ArrayBuffer>>, { headers: { 'content-type': 'application/wasm' } })))
   modules.set(name, module)
-  module.catch(() => modules.delete(name)) // the next one tries again
+  module.catch(() => modules.delete(name)) // the next load tries again
   return module
 }
 
@@ -77,7 +77,7 @@ async function base64Of(stream: ReadableStream<Uint8Array>): Promise<string> {
 
 /** Engine is one running engine. */
 export class Engine {
-  /** onMessage is called with what the engine sends beside the answer, before ask returns. */
+  /** onMessage is called with the engine's other messages, before ask returns. */
   onMessage: (message: Message) => void = () => {}
 
   private last = 0
@@ -86,7 +86,7 @@ export class Engine {
 
   private constructor(readonly name: EngineName, private readonly scope: Scope, private readonly end: () => void) {}
 
-  /** load starts an engine. The first one of a name takes about a second, the next ones a tenth of that. */
+  /** load starts an engine. The first engine of a name takes about a second, the others a tenth of that. */
   static async load(name: EngineName): Promise<Engine> {
     const module = await moduleOf(name)
     const scope: Scope = { Object, Array, Uint8Array, Error, Date, crypto, performance, TextEncoder, TextDecoder }
@@ -104,7 +104,7 @@ export class Engine {
   /** nextID returns the id that the next message will have. */
   get nextID(): number { return this.last + 1 }
 
-  /** ask sends a message and returns the engine's answer. It throws Refused when the engine says no. */
+  /** ask sends a message and returns the engine's answer. It throws Refused if the engine refuses the message. */
   ask<T>(kind: string, body: object = {}): T {
     const handle = this.scope.kubesimHandle
     if (!handle) throw new Error('kubesim: the engine has ended: start a new one')
@@ -115,13 +115,13 @@ export class Engine {
     return answer as T
   }
 
-  /** loadSchema loads what needs names in "schema/1.35". */
+  /** loadSchema loads the data that Refused.needs names as "schema/1.35". */
   async loadSchema(needs: string): Promise<void> {
     const minor = needs.replace('schema/', '')
     this.ask('schema', { minor, data: await base64Of(await gunzipped(`schema-${minor}.bin`)) })
   }
 
-  /** stop ends the engine. Its memory is freed when nothing refers to it any more. */
+  /** stop ends the engine. Its memory is freed when it is no longer referenced. */
   stop(): void {
     this.end()
     this.scope.kubesimHandle = undefined

@@ -2,8 +2,8 @@
  * kubesim for JavaScript: a Kubernetes API server in this process.
  *
  *   start(options) ─▶ Server ─┬─ fetch            requests in this process
- *                             ├─ listen           the same over HTTP, for other clients; kubeconfig says where
- *                             └─ clock, faults    time and trouble, as a test wants them
+ *                             ├─ listen           the same over HTTP, for other clients; kubeconfig has the address
+ *                             └─ clock, faults    the test controls time and failures
  *
  * @module
  */

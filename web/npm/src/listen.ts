@@ -1,9 +1,9 @@
-// An HTTP server of Node that asks a Server.
+// An HTTP server of Node that forwards requests to a Server.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { ListenOptions, Server } from './server.js'
 
-/** Listener is an HTTP server that listens. */
+/** Listener is a running HTTP server. */
 export interface Listener {
   url: string
   close(): Promise<void>

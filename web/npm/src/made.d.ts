@@ -1,4 +1,4 @@
-// Files that build.mjs puts into dist: see there.
+// The types of the files that build.mjs adds to dist.
 declare module '*/glue.js' {
   /** glue returns the class Go of the Go toolchain's wasm_exec.js, which uses scope as its global object. */
   export function glue(scope: object, fs: { writeSync(fd: number, bytes: Uint8Array): number }): new () => {
@@ -10,6 +10,6 @@ declare module '*/glue.js' {
 }
 
 declare module '*/unpack.js' {
-  /** unpacking returns a stream that takes a packed engine and gives a wasm file. */
+  /** unpacking returns a transform from a packed engine to a wasm file. */
   export function unpacking(): TransformStream<Uint8Array, Uint8Array>
 }

@@ -1,53 +1,53 @@
-// The options of start, and the errors for options that are not valid.
+// The options of start, and the errors for invalid options.
 
 /** ServerOptions describe one API server. */
 export interface ServerOptions {
-  /** version is a Kubernetes minor such as "1.35", or a release of it. Without it the server is of the newest simulated minor. */
+  /** version is a Kubernetes minor such as "1.35", or a release of it. By default it is the newest simulated minor. */
   version?: string
-  /** featureGates turn feature gates on or off that decide about fields and values of objects: {MutableCSINodeAllocatableCount: false}. */
+  /** featureGates switch feature gates on or off that affect fields and values of objects, as in {MutableCSINodeAllocatableCount: false}. */
   featureGates?: Record<string, boolean>
-  /** serve turns off what a server serves by default, as --runtime-config does: {'batch/v1/cronjobs': false}. */
+  /** serve switches off resources that are served by default, like --runtime-config: {'batch/v1/cronjobs': false}. */
   serve?: Record<string, boolean>
 }
 
-/** ImageOptions describe what the containers of an image do. Durations are such as "1.5s" or "5m", or milliseconds. */
+/** ImageOptions describe the containers of an image. Durations are texts such as "1.5s" or "5m", or numbers of milliseconds. */
 export interface ImageOptions {
-  /** start is how long it takes to pull the image and to start a container; by default a second. */
+  /** start is the time to pull the image and start a container, by default a second. */
   start?: Duration
-  /** ready is how long after its start a container is ready. */
+  /** ready is the time from the start of a container until it is ready. */
   ready?: Duration
-  /** exit is how a container ends by itself. Without exit it runs until it is stopped. */
+  /** exit makes a container end by itself. Without exit it runs until it is stopped. */
   exit?: { after?: Duration; code?: number }
-  /** stop is how long a container takes to end when it is stopped; by default a second. */
+  /** stop is the time that a container takes to end after it is stopped, by default a second. */
   stop?: Duration
-  /** pullError is why the image cannot be pulled. */
+  /** pullError is the reason why the image cannot be pulled. */
   pullError?: string
 }
 
-/** Options describe a cluster. Without any it is one API server with an empty store, whose clock stands still. */
+/** Options describe a cluster. By default it is one API server with an empty store, whose clock stands still. */
 export interface Options extends ServerOptions {
-  /** seed decides uids, generated names and every other draw. The same seed and the same requests give the same bytes. */
+  /** seed determines uids, generated names and all other random values. The same seed and the same requests give the same bytes. */
   seed?: number
-  /** nodes is how many nodes there are, from 0 to 5000. Their kubelets run pods; nothing really runs in a container. */
+  /** nodes is the number of nodes, from 0 to 5000. Their kubelets run pods, but no process runs in a container. */
   nodes?: number
   /**
-   * controllers are those of kube-controller-manager, and the scheduler, that run: "all", "none", or their names.
-   * Without it, all run where there are nodes, and none where there are not.
+   * controllers are the controllers of kube-controller-manager, and the scheduler, that run: "all", "none", or names.
+   * By default all run if there are nodes, otherwise none.
    */
   controllers?: 'all' | 'none' | string[]
-  /** replicas are several API servers over one store; version, featureGates and serve then stand in each of them. */
+  /** replicas are several API servers with one store. Each then has its own version, featureGates and serve. */
   replicas?: ServerOptions[]
   /** auth is the authorization mode: "none" allows every request, "rbac" authenticates bearer tokens and checks roles. */
   auth?: 'none' | 'rbac'
-  /** plugins are admission plugins that run beside the default ones, such as "ServiceAccount". */
+  /** plugins are admission plugins that run in addition to the default ones, such as "ServiceAccount". */
   plugins?: string[]
   /** withoutPlugins are admission plugins that do not run. */
   withoutPlugins?: string[]
-  /** images say what containers do, by the name of their image. */
+  /** images describe the containers, by the name of their image. */
   images?: Record<string, ImageOptions>
-  /** bare leaves out what API servers make when they start, such as cluster roles. The namespaces stay. */
+  /** bare omits the objects that API servers create when they start, such as cluster roles, except namespaces. */
   bare?: boolean
-  /** clock is "manual", which moves when clock.advance or settle is called, or "real", which follows the time of day. */
+  /** clock is "manual", which moves only when clock.advance or settle is called, or "real", which follows the time of day. */
   clock?: 'manual' | 'real'
 }
 
@@ -56,7 +56,7 @@ export type Duration = string | number
 
 const units: Record<string, number> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1e3, m: 60e3, h: 3600e3 }
 
-/** milliseconds reads a duration. */
+/** milliseconds parses a duration. */
 export function milliseconds(duration: Duration, what: string): number {
   if (typeof duration === 'number' && duration >= 0 && Number.isFinite(duration)) return duration
   if (typeof duration === 'string' && /^(\d+(\.\d+)?(ns|us|µs|ms|s|m|h))+$/.test(duration)) {
@@ -105,7 +105,7 @@ function check(options: unknown, known: Record<string, Check>, where: string): v
 
 const nanoseconds = (duration: Duration | undefined, what: string) => duration === undefined ? undefined : Math.round(milliseconds(duration, what) * 1e6)
 
-/** clusterOf checks options and returns the config.Cluster (sim/config) that they mean. */
+/** clusterOf checks options and returns the equivalent config.Cluster (sim/config). */
 export function clusterOf(options: Options): object {
   check(options, ofCluster, 'start')
   const { version, featureGates, serve, replicas, auth, controllers, images, clock, ...same } = options

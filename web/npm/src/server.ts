@@ -1,9 +1,9 @@
-// A server, and how a test controls it.
+// The API server, and the methods with which a test controls it.
 import { Engine, type Message, Refused } from './engine.js'
 import type { Listener } from './listen.js'
 import { clusterOf, type Duration, milliseconds, type Options } from './options.js'
 
-/** Call is a request to the API server, as it is sent. */
+/** Call is a request to the API server, unparsed. */
 export interface Call {
   method: string
   target: string // path and query
@@ -11,7 +11,7 @@ export interface Call {
   body?: Uint8Array
 }
 
-/** Receiver takes the response to a Call: head once, data any number of times, end once. */
+/** Receiver receives the response to a Call: head once, data any number of times, end once. */
 export interface Receiver {
   head(code: number, headers: [string, string][]): void
   data(bytes: Uint8Array): void
@@ -23,27 +23,27 @@ export interface Receiver {
 export interface Clock {
   /** now returns the cluster's time. */
   now(): Date
-  /** advance lets time pass, for example "5m". What becomes due happens, in order, before it returns. */
+  /** advance moves the clock, for example by "5m". Everything that becomes due happens, in order, before advance returns. */
   advance(duration: Duration): void
 }
 
 /** Faults are planned failures: https://pkg.go.dev/github.com/kubesim/kubesim/sim/fault describes the language. */
 export interface Faults {
-  /** add adds faults, one a line: "on update pods times=1 do fail Conflict". */
+  /** add adds faults, one per line: "on update pods times=1 do fail Conflict". */
   add(faults: string): void
-  /** list returns the faults there are, each with how often it has happened. */
+  /** list returns the current faults, each with the number of times that it has fired. */
   list(): string[]
-  /** clear takes all faults away and releases the events that they hold. */
+  /** clear removes all faults and releases the events that they hold. */
   clear(): void
-  /** release sends the watch events that a hold keeps back. */
+  /** release delivers the watch events that a hold keeps back. */
   release(): void
 }
 
-/** ListenOptions say where a server listens. */
+/** ListenOptions are the address on which a server listens. */
 export interface ListenOptions {
-  /** port is 0, which takes a free one, unless another is given. */
+  /** port is by default 0, which selects a free port. */
   port?: number
-  /** host is 127.0.0.1 unless another is given. Every client that reaches the address can do everything with the cluster. */
+  /** host is by default 127.0.0.1. Every client that can reach the address has full access to the cluster. */
   host?: string
 }
 
@@ -51,12 +51,12 @@ interface Time { now: number; next?: number }
 
 const encoder = new TextEncoder()
 
-/** bytesOf returns the bytes of a body as the engine sends it. */
+/** bytesOf returns the bytes of a body that the engine sends. */
 function bytesOf(body: string, encoding: unknown): Uint8Array {
   return encoding === 'base64' ? Uint8Array.from(atob(body), c => c.charCodeAt(0)) : encoder.encode(body)
 }
 
-// textOf returns a body as the engine takes it: as text if it is valid UTF-8.
+// textOf returns a body in the form that the engine reads: as text if it is valid UTF-8, otherwise in base64.
 function textOf(body: Uint8Array): { body: string; encoding?: 'base64' } {
   try {
     return { body: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body) }
@@ -67,7 +67,7 @@ function textOf(body: Uint8Array): { body: string; encoding?: 'base64' } {
   }
 }
 
-/** start starts a cluster and returns its API server. An option that is not valid is a TypeError, which lists the valid ones. */
+/** start starts a cluster and returns its API server. For an invalid option it throws a TypeError that lists the valid ones. */
 export async function start(options: Options = {}): Promise<Server> {
   const cluster = clusterOf(options)
   const engine = await Engine.load('cel')
@@ -81,9 +81,9 @@ export async function start(options: Options = {}): Promise<Server> {
   }
 }
 
-/** Server is an API server, or several over one store, in this process. start makes one. */
+/** Server is an API server in this process, or several with one store. start creates it. */
 export class Server {
-  /** version is the Kubernetes release that a server has by default. */
+  /** version is the Kubernetes release of the server. */
   readonly version: string
   /** clock is the time of the cluster. */
   readonly clock: Clock
@@ -98,7 +98,7 @@ export class Server {
   private wake: ReturnType<typeof setTimeout> | undefined
   private closed = false
 
-  /** A server is made by start. */
+  /** Call start instead: the constructor needs a loaded engine. */
   constructor(private readonly engine: Engine, cluster: object, options: Options) {
     this.real = options.clock === 'real'
     this.token = options.auth === 'rbac' ? 'admintoken' : undefined
@@ -128,7 +128,7 @@ export class Server {
 
   /**
    * fetch sends a request to the API server, as the global fetch does: a path such as "/api/v1/namespaces", or a URL, whose host
-   * does not count. The body of a watch is a stream that goes on until it is cancelled or the signal of init aborts.
+   * is ignored. The body of a watch is a stream that continues until it is cancelled or the signal of init aborts.
    */
   readonly fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
     const request = new Request(typeof input === 'string' && input.startsWith('/') ? `http://kubesim.invalid${input}` : input, init)
@@ -138,7 +138,7 @@ export class Server {
     return respond(this, { method: request.method.toUpperCase(), target: pathname + search, headers: [...request.headers], body }, request.signal)
   }
 
-  /** listen answers requests over HTTP, watches too, and returns the URL. Only Node can do that. */
+  /** listen serves requests over HTTP, including watches, and returns the URL. It needs Node. */
   async listen(options: ListenOptions = {}): Promise<string> {
     this.check()
     if (this.listener) return this.listener.url
@@ -148,9 +148,9 @@ export class Server {
   }
 
   /**
-   * kubeconfig returns a kubeconfig file for clients of listen. Where auth is "rbac", its user is an administrator unless another
-   * token is given: alicetoken is of a user without rights of her own. The address is http: kubectl sends no token there, and
-   * @kubernetes/client-node accepts it because the file says insecure-skip-tls-verify.
+   * kubeconfig returns a kubeconfig file for clients of listen. If auth is "rbac", its user is an administrator, unless another
+   * token is given: alicetoken belongs to a user without permissions. The address is http, to which kubectl sends no token.
+   * @kubernetes/client-node accepts it because the file sets insecure-skip-tls-verify.
    */
   kubeconfig(options: { token?: string } = {}): string {
     if (!this.listener) throw new Error('kubesim: kubeconfig needs an address: call await srv.listen() first')
@@ -164,8 +164,8 @@ export class Server {
   }
 
   /**
-   * settle lets controllers and kubelets work, and time pass, until they have nothing to do for ten seconds: afterwards the pods of a
-   * new Deployment run. It throws when they do not come to rest within ten minutes of the cluster's time.
+   * settle advances the clock until controllers and kubelets have been idle for ten seconds. The pods of a new Deployment then run.
+   * It throws if they are not idle within ten minutes of the cluster's time.
    */
   settle(): void {
     if (this.real) throw new Error('kubesim: settle moves the clock, which a real clock does by itself: wait, or start the server with clock: "manual"')
@@ -173,15 +173,15 @@ export class Server {
   }
 
   /**
-   * do does something to the cluster now: "compact", "expire" (older revisions are 410 from now on), "restart 1",
+   * do changes the cluster at once: "compact", "expire" (older revisions are 410 from now on), "restart 1",
    * "lag 1 pods", "cut 1", "resume 1", "close 1" (ends watches), "hold CLIENT", "release CLIENT", "stop job-controller" and so on.
-   * The error for an unknown line lists all. Numbers are those of API servers, and clients are known by how their User-Agent begins.
+   * The error for an unknown line lists all commands. Numbers are those of API servers, clients are prefixes of a User-Agent.
    */
   do(line: string): void {
     this.ask('treat', { line })
   }
 
-  /** close ends watches, requests that wait, and the listener. The server cannot be used any more. */
+  /** close ends watches, waiting requests and the listener. The server cannot be used afterwards. */
   async close(): Promise<void> {
     if (this.closed) return
     this.closed = true
@@ -192,7 +192,7 @@ export class Server {
     this.engine.stop()
   }
 
-  /** @internal send sends a request and returns what cancels it. */
+  /** @internal send sends a request and returns a function that cancels it. */
   send(call: Call, receiver: Receiver): () => void {
     this.check()
     this.follow()
@@ -224,7 +224,7 @@ export class Server {
     this.time = this.ask<{ time: Time }>('advance', { by: `${ms}ms` }).time
   }
 
-  // follow lets a real clock catch up with the time of day, and again when something is to happen.
+  // follow advances a real clock to the time of day, and schedules the next call.
   private follow(): void {
     if (!this.real || this.closed) return
     const passed = Date.now() - this.time.now
@@ -232,7 +232,7 @@ export class Server {
     this.schedule()
   }
 
-  // schedule lets a real clock catch up when the next thing is to happen. That keeps the process alive only while a request waits.
+  // schedule calls follow when the next timer is due. This keeps the process alive only while a request waits.
   private schedule(): void {
     if (!this.real || this.closed) return
     clearTimeout(this.wake)
@@ -256,7 +256,7 @@ export class Server {
 
 const withoutBody = [204, 205, 304]
 
-// respond sends a request and returns its response as soon as it begins.
+// respond sends a request and returns its response as soon as the headers are known.
 function respond(server: Server, call: Call, signal: AbortSignal): Promise<Response> {
   return new Promise((resolve, reject) => {
     let output: ReadableStreamDefaultController<Uint8Array> | undefined

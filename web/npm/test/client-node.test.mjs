@@ -1,4 +1,4 @@
-// @kubernetes/client-node, the major that CLIENT names, in this process and over a socket.
+// The tests of @kubernetes/client-node, in this process and over a socket. CLIENT is the major version.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { start } from 'kubesim'
@@ -9,7 +9,7 @@ const k8s = await import(`client-node-${major}`)
 const namespace = 'default'
 const path = '/api/v1/namespaces/default/configmaps'
 
-/** ways are how a client reaches a server. Each returns what makes API clients, watches and informers. */
+/** ways are the connections from a client to a server. Each returns the factory of API clients, watches and informers. */
 const ways = {
   'in process': async srv => inProcess(k8s, srv),
   'over a socket': async srv => {
@@ -24,7 +24,7 @@ const ways = {
   },
 }
 
-/** queue collects what comes, and resolves with one after the other. */
+/** queue collects items. next resolves with the first item that has not been returned. */
 function queue() {
   const items = []
   const waiting = []
@@ -108,7 +108,7 @@ for (const [way, connect] of Object.entries(ways)) {
     await informer.start()
     t.after(() => informer.stop())
     assert.deepEqual(await events.next(), ['add', 'a'])
-    srv.do('close 1') // ends all watches, as a server that stops does
+    srv.do('close 1') // ends all watches, like a server that shuts down
     await core.createNamespacedConfigMap({ namespace, body: { metadata: { name: 'b' } } })
     await core.deleteNamespacedConfigMap({ name: 'a', namespace })
     assert.deepEqual([await events.next(), await events.next()], [['add', 'b'], ['delete', 'a']])

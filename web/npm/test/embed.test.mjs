@@ -1,4 +1,5 @@
-// A page of an author that embeds scenarios, in the system's Chromium. It has a Content-Security-Policy and loads only the package.
+// The test of an article that embeds scenarios, in the system's Chromium. The article has a Content-Security-Policy and loads only this
+// package.
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -46,7 +47,7 @@ test('an article embeds scenarios', { skip: missing, timeout: 300_000 }, async t
   await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
   await lines.element.getByText('Line 1 of 3 has run').waitFor()
-  assert.equal(await lines.element.evaluate(element => element.shadowRoot.activeElement?.textContent), 'Run the next line') // it keeps the focus
+  assert.equal(await lines.element.evaluate(element => element.shadowRoot.activeElement?.textContent), 'Run the next line') // the button keeps the focus
   await lines.click('Run all')
   await lines.element.getByText('Line 3 of 3 has run').waitFor()
   assert.equal(await lines.answers.count(), 3)

@@ -1,4 +1,4 @@
-// What npm pack makes: the same bytes each time, and a package that works in an empty project.
+// The tests of the tarball of npm pack: its bytes are reproducible, and it works in an empty project.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -12,7 +12,7 @@ const folder = mkdtempSync(join(tmpdir(), 'kubesim-npm-'))
 const readme = readFileSync(join(here, 'README.md'), 'utf8')
 const run = (cwd, command, ...args) => execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, NODE_TEST_CONTEXT: undefined } })
 
-/** packed builds the package anew and returns its tarball. */
+/** packed builds the package from scratch and returns its tarball. */
 function packed(name) {
   const built = join(folder, name)
   mkdirSync(built)
@@ -49,7 +49,7 @@ test('the other scripts of the README run', () => {
   const scripts = [...readme.matchAll(/```js\n(import \* as k8s.*?)```/gs)].map(([, script]) => script)
   assert.equal(scripts.length, 2)
   for (const [i, script] of scripts.entries()) {
-    const file = join(here, `test/readme-${i}.tmp.mjs`) // there the client is found
+    const file = join(here, `test/readme-${i}.tmp.mjs`) // in a folder in which Node finds the client
     const text = script.replace('@kubernetes/client-node', 'client-node-1')
     try {
       writeFileSync(file, `import { start } from 'kubesim'\nconst srv = await start()\n${text}\nawait core.listPodForAllNamespaces()\nawait srv.close()\nprocess.exit(0)\n`)

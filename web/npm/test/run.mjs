@@ -1,5 +1,5 @@
-// Runs the tests: node test/run.mjs. Version 2 of @kubernetes/client-node needs Node 22.19; where this one is older, those tests run
-// in the one that is among the devDependencies.
+// Runs the tests: node test/run.mjs. Version 2 of @kubernetes/client-node needs Node 22.19. If this Node is older, its tests run in the
+// Node of the devDependencies.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'

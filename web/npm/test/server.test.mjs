@@ -1,11 +1,11 @@
-// A server in this process, and over a socket, without any client library.
+// The tests of a server in this process and over a socket, without a client library.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Refused, start } from 'kubesim'
 
 const configMaps = '/api/v1/namespaces/default/configmaps'
 
-/** begin starts a server that ends with the test. */
+/** begin starts a server that is closed at the end of the test. */
 async function begin(t, options) {
   const srv = await start(options)
   t.after(() => srv.close())

@@ -1,4 +1,4 @@
-// Compiled, and not run: the types of the package fit those of both majors of @kubernetes/client-node.
+// This file is compiled and not run. It checks that the types of the package fit both majors of @kubernetes/client-node.
 import * as one from 'client-node-1'
 import * as two from 'client-node-2'
 import { type Options, start } from 'kubesim'

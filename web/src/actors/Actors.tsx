@@ -1,4 +1,4 @@
-// Actors is everybody who takes part: the API servers, the clients, and what is made to go wrong between them.
+// Actors is the panel of the API servers, the clients, the controllers, and the faults between them.
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Client, Replica } from '../engine/protocol'

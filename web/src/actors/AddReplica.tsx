@@ -1,5 +1,5 @@
-// AddReplica makes the world again with one API server more, and the same controllers, nodes and log: a server cannot join a running
-// world. A lesson has the servers that it has.
+// AddReplica adds an API server. It rebuilds the world with the same controllers, nodes and log, because a server cannot join a running
+// world. In a lesson it renders nothing: the lesson defines its servers.
 import { signal } from '@preact/signals'
 import { manifest } from '../engine/files'
 import type { Boot, Replica } from '../engine/protocol'
@@ -10,12 +10,13 @@ import { text } from '../text'
 
 const words = text.actors
 
-/** minors are the Kubernetes minors that a server can have, newest first: that of the engine, and those whose data the page fetches. */
+/** minors are the Kubernetes minors that a server can have, newest first: the engine's own minor, and those whose data the page can
+ * fetch. */
 const minors = manifest ? [manifest.minor, ...Object.keys(manifest.schemas ?? {})].sort((a, b) => b.localeCompare(a, 'en', { numeric: true })) : []
 
 const version = signal(manifest?.minor ?? '')
 
-/** addServers rebuilds the world with servers beside those there are, and says so. */
+/** addServers rebuilds the world with more servers beside the current ones, shows a notice, and reports whether that succeeded. */
 export async function addServers(now: readonly Replica[], more: NonNullable<Boot['replicas']>): Promise<boolean> {
   const there = now.map(replica => ({ version: replica.version.replace(/^v?(\d+\.\d+).*/, '$1'), gates: replica.gates ?? {} }))
   const made = await rebuild([...there, ...more], enter)

@@ -1,4 +1,5 @@
-// Controllers are those of the control plane: what each is like, what it is about to do, and the words that are said to it.
+// Controllers lists the controllers of the control plane: their states, the objects that they will reconcile next, and buttons for the
+// commands that apply to them.
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Controller } from '../engine/protocol'
@@ -47,7 +48,7 @@ export function Controllers() {
   )
 }
 
-// wait shows the choice at once; one that is refused is taken back.
+// wait runs the command stepped. It shows the choice at once, and restores the previous one if the engine refuses the command.
 async function wait(stepped: boolean): Promise<void> {
   const before = plane.value
   plane.value = { ...before, stepped }

@@ -1,4 +1,4 @@
-// Faults are what is made to go wrong, in the text form that the Go API reads and prints.
+// Faults lists the injected faults and adds new ones, in the text form that the Go API parses and prints.
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { moment } from '../state/player'

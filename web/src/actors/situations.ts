@@ -1,11 +1,11 @@
-// Situations are worlds that one key brings about: a few ordinary lines each, which undo takes back one by one.
+// Situations are prepared worlds, each behind one key. A situation consists of a few ordinary lines, which undo removes one by one.
 import { head, query, run } from '../state/session'
 import { manifest } from '../engine/files'
 import type { Replica } from '../engine/protocol'
 import { addServers } from './AddReplica'
 
 export interface Situation {
-  key: string // of the keyboard, and of its texts
+  key: string // the key on the keyboard, also the key of its texts
   replicas?: number
   lines: string[]
   files?: Record<string, string>
@@ -98,8 +98,8 @@ export const situations: Situation[] = [
   },
 ]
 
-/** bring runs a situation; one that needs more servers than there are begins a new world. */
-export async function bring(situation: Situation): Promise<void> {
+/** runSituation runs the lines of a situation. If the world has fewer servers than the situation needs, it is first rebuilt with more. */
+export async function runSituation(situation: Situation): Promise<void> {
   if (situation.replicas) {
     const { replicas } = await query<{ replicas: Replica[] }>('replicas')
     if (replicas.length < situation.replicas) {

@@ -1,5 +1,5 @@
-// Builder is where somebody writes a lesson: its YAML at one side, and at the other what a learner sees, or what is wrong. The engine
-// reads it and takes it with its own solutions whenever typing pauses. A chunk of its own.
+// Builder is the editor of the user's own lessons: the YAML on one side, and on the other the preview for learners or the problems. When
+// typing pauses, the engine reads the lesson and runs its solutions. The builder is a chunk of its own.
 import { useEffect, useState } from 'preact/hooks'
 import type { Editor } from '../editor/editor'
 import { TextEditor } from '../editor/TextEditor'
@@ -16,15 +16,15 @@ import { Preview } from './Preview'
 import { conditions, inWords, templates } from './reference'
 
 const words = text.builder
-const pause = 300 // ms without a key after which the engine reads the lesson
+const pause = 300 // ms without a key press, after which the engine reads the lesson
 
 export default function Builder() {
   const [content, setContent] = useState(() => draftToEdit() || example)
-  const [round, setRound] = useState(0) // counts how often the example was taken again
+  const [round, setRound] = useState(0) // counts the resets of the editor, by a template or the example
   const [link, setLink] = useState('')
-  const mine = draftToEdit() === myDraft() // a stranger's lesson does not take the place of one's own before it is used
-  const told = useRehearsal(content)
-  const problems = told ? problemsOf(content, told) : []
+  const mine = draftToEdit() === myDraft() // a lesson from a link replaces the user's own draft only when it is used
+  const rehearsal = useRehearsal(content)
+  const problems = rehearsal ? problemsOf(content, rehearsal) : []
 
   const change = (next: string) => {
     setContent(next)
@@ -46,7 +46,7 @@ export default function Builder() {
     setLink(made)
     await navigator.clipboard.writeText(made).catch(() => {})
   }
-  const usable = told !== null && !told.fault
+  const usable = rehearsal !== null && !rehearsal.fault
   return (
     <>
       <p>{words.about} <a href={`${__SOURCE__}/blob/main/sim/lesson/README.md`}>{words.guide}</a></p>
@@ -60,10 +60,10 @@ export default function Builder() {
         </div>
         <section aria-label={words.preview}>
           <div role="status" class="verdict">
-            {!told ? <p class="hint">{words.loading}</p> : problems.map(({ line, text: what }) => <p key={what} class="bad">{words.wrong(line, what)}</p>)}
-            {told && problems.length === 0 && <p><b>{words.solvable(told.steps?.length ?? 0)}</b></p>}
+            {!rehearsal ? <p class="hint">{words.loading}</p> : problems.map(({ line, text: what }) => <p key={what} class="bad">{words.wrong(line, what)}</p>)}
+            {rehearsal && problems.length === 0 && <p><b>{words.solvable(rehearsal.steps?.length ?? 0)}</b></p>}
           </div>
-          {told?.steps && <Preview told={told} />}
+          {rehearsal?.steps && <Preview rehearsal={rehearsal} />}
         </section>
       </div>
       <p class="split">
@@ -82,14 +82,14 @@ export default function Builder() {
   )
 }
 
-// useRehearsal asks the engine what it thinks of a lesson; null: it has not said yet.
+// useRehearsal returns the engine's check of a lesson, or null before the first answer.
 function useRehearsal(own: string): Rehearsal | null {
-  const [told, setTold] = useState<Rehearsal | null>(null)
+  const [rehearsal, setRehearsal] = useState<Rehearsal | null>(null)
   useEffect(() => {
     let current = true
     const read = () => query<Rehearsal>('rehearse', { own }).then(
-      answer => { if (current) setTold(answer) },
-      (error: Error) => { if (current) setTold({ fault: { text: error.message, path: '' } }) },
+      answer => { if (current) setRehearsal(answer) },
+      (error: Error) => { if (current) setRehearsal({ fault: { text: error.message, path: '' } }) },
     )
     const timer = setTimeout(() => { if (ready.value) void read() }, pause)
     return () => {
@@ -97,12 +97,12 @@ function useRehearsal(own: string): Rehearsal | null {
       clearTimeout(timer)
     }
   }, [own, ready.value])
-  return told
+  return rehearsal
 }
 
 const chinese = () => language.value === 'zh-CN'
 
-// Templates is the choice of a lesson to begin with.
+// Templates is the menu of lessons to start from.
 function Templates({ onChoose }: { onChoose(lesson: string): void }) {
   return (
     <select aria-label={inWords[language.value].templates} value="" onChange={event => {
@@ -116,15 +116,15 @@ function Templates({ onChoose }: { onChoose(lesson: string): void }) {
 }
 
 interface Suggested { text: string; detail: string; instead: number }
-const most = 8 // suggestions
+const most = 8 // suggestions that are shown
 
-// Suggestions are what can be put at the cursor: the next word of a condition, or the rest of a line.
+// Suggestions lists what can be inserted at the cursor: the next word of a condition, or the rest of a command.
 function Suggestions({ content, editor }: { content: string; editor: Editor | null }) {
-  const [told, setTold] = useState<Suggested[]>([])
+  const [suggestions, setSuggestions] = useState<Suggested[]>([])
   useEffect(() => {
     let current = true
     const timer = setTimeout(() => {
-      void suggested(editor?.before() ?? '').catch(() => []).then(items => { if (current) setTold(items) })
+      void suggested(editor?.before() ?? '').catch(() => []).then(items => { if (current) setSuggestions(items) })
     }, pause)
     return () => {
       current = false
@@ -133,7 +133,7 @@ function Suggestions({ content, editor }: { content: string; editor: Editor | nu
   }, [content, editor])
   return (
     <p class="chips suggestions" role="group" aria-label={inWords[language.value].suggestions}>
-      {told.slice(0, most).map(item => (
+      {suggestions.slice(0, most).map(item => (
         <button key={item.text} class="mono" title={text.said(item.detail)} onClick={() => editor?.put(item.text, item.instead)}>{item.text}</button>
       ))}
     </p>
@@ -153,7 +153,7 @@ async function suggested(before: string): Promise<Suggested[]> {
   return (items ?? []).map(item => ({ ...item, instead: typed.length - from }))
 }
 
-// Reference lists conditions; a click puts one at the cursor.
+// Reference lists the forms of conditions. A click inserts one at the cursor.
 function Reference({ editor }: { editor: Editor | null }) {
   const said = inWords[language.value]
   return (

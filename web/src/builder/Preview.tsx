@@ -1,20 +1,20 @@
-// Preview shows the steps of a lesson as a learner meets them who takes the solutions, with the values of each moment.
+// Preview shows the steps of a lesson as a learner sees them after each solution, with the values of each moment filled in.
 import { Prose } from '../lessons/Prose'
 import { text } from '../text'
 import type { Rehearsal } from './problems'
 
 const words = text.builder
 
-export function Preview({ told }: { told: Rehearsal }) {
-  const steps = told.steps ?? []
+export function Preview({ rehearsal }: { rehearsal: Rehearsal }) {
+  const steps = rehearsal.steps ?? []
   return (
     <div class="preview">
-      <h3>{told.title}</h3>
-      <p class="hint">{told.about}</p>
+      <h3>{rehearsal.title}</h3>
+      <p class="hint">{rehearsal.about}</p>
       <ol>
         {steps.map((step, i) => (
           <li key={step.id} class="note">
-            <p class="eyebrow">{text.lessons.step(i + 1, told.all ?? steps.length)}</p>
+            <p class="eyebrow">{text.lessons.step(i + 1, rehearsal.all ?? steps.length)}</p>
             <Prose text={step.text} still />
             {step.ask && (
               <>

@@ -4,7 +4,7 @@ import { askedAt, wordsAt } from './ask'
 const condition = (typed: string) => ({ typed, condition: true })
 const line = (typed: string) => ({ typed, condition: false })
 
-test('a condition and a line that is run are completed, and nothing else', () => {
+test('conditions and commands are completed, and nothing else', () => {
   expect(askedAt('steps:\n- say: a\n  check:\n  - configmaps/la')).toEqual(condition('configmaps/la'))
   expect(askedAt('  check: [configmaps/a exists, count po')).toEqual(condition('count po'))
   expect(askedAt('    options:\n    - say: yes\n      if: stat')).toEqual(condition('stat'))
@@ -16,7 +16,7 @@ test('a condition and a line that is run are completed, and nothing else', () =>
   expect(askedAt('  text: |\n    Patch it')).toBeNull()
 })
 
-test('the words of a condition follow from the word before', () => {
+test('the words of a condition depend on the previous word', () => {
   const words = (typed: string) => wordsAt(typed, ['configmaps', 'pods'])
   expect(words('configmaps/a ex')).toEqual(['exists'])
   expect(words('count p')).toEqual(['pods'])

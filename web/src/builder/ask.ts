@@ -1,10 +1,10 @@
-// What can be completed at the cursor in a lesson: a condition, here, and a line that is run, by the engine.
+// Completion at the cursor in a lesson's YAML. The page completes conditions itself; the engine completes commands.
 
 const conditions = ['check', 'needs', 'if']
 const lines = ['setup', 'do', 'solution']
 const known = [...conditions, ...lines].join('|')
 
-/** Asked is a line or a condition up to the cursor. */
+/** Asked is a command or a condition, as far as it is typed before the cursor. */
 export interface Asked { typed: string; condition: boolean }
 
 /** askedAt returns what can be completed for the text before the cursor, or null. */
@@ -34,7 +34,7 @@ const joins = ['and', 'or']
 const events = ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK']
 const kinds = ['http.req', 'http.res', 'store.commit', 'store.compact', 'cache.apply', 'watch.event', 'watch.bookmark', 'watch.close', 'reconcile', 'fault']
 
-/** wordsAt are the words that can end a condition as it is typed, where resources are those of the world. */
+/** wordsAt returns the words that can complete the last word of a condition. resources are the resources of the world. */
 export function wordsAt(typed: string, resources: readonly string[]): string[] {
   const words = typed.split(' ')
   const last = words.pop() ?? ''

@@ -1,4 +1,4 @@
-/** example is the lesson with which the builder begins. A test takes it. */
+/** example is the lesson that the builder starts with. A test solves it. */
 export const example = `id: mine
 title: My first lesson
 about: One sentence for the list of lessons.

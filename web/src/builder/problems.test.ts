@@ -7,7 +7,7 @@ const lines = (rehearsal: Parameters<typeof problemsOf>[1], lesson = example) =>
 
 beforeAll(() => bringMore())
 
-test('what is wrong stands at its line', () => {
+test('problems are shown at their lines', () => {
   const at = (path: string, text = 'x') => lines({ fault: { path, text } })[0]
   expect(at('steps[0].check[0]')).toBe('  - configmaps/lamp .data.color == blue')
   expect(at('steps[0].predict.options[1].if')).toBe('      if: status 204')

@@ -1,20 +1,20 @@
-// What is wrong with a lesson that somebody writes, by lines. The engine says where in the YAML, as a path; the line of a path is
-// found here, as for manifests.
+// The problems of a lesson, by line. The engine reports each problem with its path in the YAML; this file finds the line of the path, as
+// for manifests.
 import { complaints, locate, type Complaint } from '../editor/locate'
 import { text } from '../text'
 
-/** Rehearsal is the view rehearse: a fault, or the steps as far as the lesson's own solutions lead. */
+/** Rehearsal is the answer to the view rehearse: a fault in the YAML, or the steps as far as the lesson's own solutions lead. */
 export interface Rehearsal {
   fault?: { text: string; path: string }
   title?: string
   about?: string
-  /** all is how many steps there are. */
+  /** all is the number of steps of the lesson. */
   all?: number
   steps?: { id: string; text: string; ask?: string; options: string[]; right: number; hints: string[]; solution: string[] }[]
   stuck?: { step: number; why: string }
 }
 
-/** problemsOf is everything that is wrong; line 0: with the lesson as a whole. */
+/** problemsOf returns all problems of a lesson. Line 0 stands for the lesson as a whole. */
 export function problemsOf(lesson: string, { fault, stuck }: Rehearsal): Complaint[] {
   if (fault) return [{ line: lineOf(lesson, fault.path, fault.text), text: text.said(fault.text) }]
   if (stuck) return [{ line: locate(lesson, `steps[${stuck.step}]`), text: text.builder.stuck(stuck.step + 1, text.said(stuck.why)) }]

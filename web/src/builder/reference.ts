@@ -1,5 +1,5 @@
-// The reference of conditions and the templates beside the editor of lessons, in both languages: only the editor loads them. A test
-// gives every condition to the engine, and solves every template.
+// The reference of conditions, and the templates, beside the editor of lessons. Both languages are here because only the editor loads them.
+// A test runs each condition in the engine and solves each template.
 import { example } from './example'
 
 /** conditions are examples of conditions, each with its meaning in English and in Chinese. */
@@ -84,12 +84,12 @@ steps:
     {{count pods}} pods run again: the ReplicaSet counts them.
 `
 
-/** templates are lessons to begin with, by their names in English and in Chinese. */
+/** templates are lessons to start from, each with its name in English and in Chinese. */
 export const templates: [english: string, chinese: string, lesson: string][] = [
   ['One object', '一个对象', example], ['A conflict', '一次冲突', conflict], ['A cluster with controllers', '带控制器的集群', cluster],
 ]
 
-/** inWords are the words around them. */
+/** inWords are the labels of the reference and the templates, by language. */
 export const inWords = {
   en: { conditions: 'Conditions', insert: 'A click puts one at the cursor.', templates: 'Template', suggestions: 'Completions at the cursor' },
   'zh-CN': { conditions: '条件', insert: '点击一个，把它放到光标处。', templates: '模板', suggestions: '光标处的补全' },

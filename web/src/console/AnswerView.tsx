@@ -1,4 +1,4 @@
-// AnswerView shows one request with its answer in full: headers, and the body in the form that one can read best.
+// AnswerView shows one request and its answer: the headers, and the body in the form that is easiest to read.
 import { useSignal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import type { Exchange, Field, Header, Token } from '../engine/protocol'
@@ -64,14 +64,14 @@ function Answered({ res, path, frame }: { res: Answer; path: string; frame: numb
   )
 }
 
-// YAML is a body as kubectl prints it; the engine does that.
+// YAML shows a body in the format of kubectl. The engine formats it.
 function YAML({ frame }: { frame: number }) {
   const [printed, setPrinted] = useState('')
   useEffect(() => { query<{ text: string }>('yaml', { frame }).then(answer => setPrinted(answer.text), () => setPrinted('')) }, [frame])
   return <pre lang="en" tabIndex={0}>{printed}</pre>
 }
 
-// resourceOf reads a resource out of a request's path, as objects are addressed: configmaps, deployments.apps.
+// resourceOf returns the resource in a request's path as objects are addressed, for example configmaps or deployments.apps.
 function resourceOf(path: string): string {
   const parts = /^\/(?:api\/v1|apis\/([^/]+)\/[^/]+)\/(?:namespaces\/[^/]+\/)?([^/?]+)/.exec(path)
   return parts ? [parts[2], parts[1]].filter(Boolean).join('.') : ''
@@ -137,7 +137,7 @@ function says({ start, rv, inconsistent, expired }: Token): string {
   return expired ? words.tokenForgotten(start, rv) : words.tokenAt(start, rv)
 }
 
-// TokenNote opens a continue token: where the next page begins, at which revision, and whether it still can be had.
+// TokenNote shows the contents of a continue token: where the next page begins, its revision, and whether the server still accepts it.
 function TokenNote({ token }: { token: string }) {
   const [opened, setOpened] = useState<Token | null>(null)
   useEffect(() => { query<Token>('token', { token }).then(setOpened, () => setOpened(null)) }, [token])

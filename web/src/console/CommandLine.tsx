@@ -1,5 +1,5 @@
-// CommandLine is one line of the scenario language, with completion from the engine and a history. It is an input and
-// a list, no terminal: everything in it can be selected, zoomed and read aloud.
+// CommandLine is the input for one line of the scenario language, with a history, and completion from the engine. It is an input element
+// and a list instead of a terminal, so that everything in it can be selected, zoomed and read aloud.
 import { signal } from '@preact/signals'
 import { filesOf } from '../state/manifests'
 import { inside, line } from '../state/page'
@@ -14,16 +14,16 @@ import { opsOf, reach, runAll, withManifests, type Candidate, type Completion } 
 const none: Completion = { from: 0, to: 0, items: [] }
 const completion = signal<Completion>(none)
 const chosen = signal(-1)
-const recalled = signal(0) // how many lines back in the history; 0: the line being typed
+const recalled = signal(0) // steps back in the history; 0 is the line being typed
 const most = 8
 
-/** gathered are the lines of a here-document that is being typed. */
+/** gathered are the lines so far of a here-document that is being typed. */
 const gathered = signal<string[]>([])
 
-// What the page itself answers: special.ts.
+// special matches the lines that the page answers itself (special.ts).
 const special = /^(?:(?:help|\?)(?:\s+\S+)?|clear|(?:kubectl|k)\s+(?:edit\s.*|exec\s.*sh|(?:run|debug)\s.*-(?:it|ti|t|-tty)\b.*))$/
 
-/** submit runs a line, from wherever it came. */
+/** submit runs a line that was typed or clicked. */
 export async function submit(command: string): Promise<void> {
   const trimmed = command.trim()
   if (!trimmed && gathered.value.length === 0) return
@@ -32,13 +32,13 @@ export async function submit(command: string): Promise<void> {
   recalled.value = 0
   if (gathered.value.length > 0 || /<<-?\s*['"]?\w+/.test(trimmed)) return gather(command)
   if ((inside.value || special.test(trimmed)) && (await (await import('./special')).answer(trimmed))) return
-  if (!live.value || rehearsing.value) toEnd() // its answer is there
-  void catchUp() // the engine keeps the order
+  if (!live.value || rehearsing.value) toEnd() // show the newest frame, where the answer will be
+  void catchUp() // not awaited: the engine keeps the order of requests
   const copies = /https?:/.test(trimmed) ? (await import('./examples')).examplesOf(trimmed) : {}
   await run(trimmed, { ...filesOf(trimmed), ...copies })
 }
 
-// gather takes the lines of a here-document until its last one, and runs them.
+// gather collects the lines of a here-document. After its last line it runs the whole.
 async function gather(typed: string): Promise<void> {
   const lines = [...gathered.value, typed]
   const end = /<<-?\s*['"]?(\w+)/.exec(lines[0] ?? '')?.[1]
@@ -49,7 +49,8 @@ async function gather(typed: string): Promise<void> {
 
 const runText = (text: string) => opsOf(text).then(runAll, (error: Error) => note({ op: head.value.n, line: text, error: error.message }))
 
-// stop is Ctrl+C: it ends the line that runs, a here-document that is being typed, or what kubectl has been watching since it was run.
+// stop handles Ctrl+C. It stops the running line, a here-document that is being typed, the shell in a container, or the newest watch that a
+// kubectl line began.
 function stop(): void {
   line.value = ''
   close()
@@ -67,7 +68,8 @@ function close(): void {
   chosen.value = -1
 }
 
-// left closes what was offered, a moment later, so that it can still be clicked, and unless the line has the focus again.
+// left closes the completions when the line loses the focus. It waits a moment, so that a click on a completion still counts, and keeps
+// them open if the line has the focus again.
 function left(input: HTMLInputElement): void {
   window.setTimeout(() => {
     if (document.activeElement !== input) close()
@@ -78,17 +80,17 @@ async function complete(input: HTMLInputElement): Promise<void> {
   const asked = input.value
   if (!asked.trim() || !ready.value) return close()
   await nextPicture()
-  if (line.value === asked) await offer(input) // else typed on, or run
+  if (line.value === asked) await offer(input) // otherwise the line has changed or was run meanwhile
 }
 
-let offered = '' // the line that the completion is of
+let offered = '' // the line for which the completions were requested
 
 async function offer(input: HTMLInputElement): Promise<void> {
   const asked = input.value
   try {
-    const told = await query<Completion>('complete', { line: asked, cursor: input.selectionStart ?? asked.length })
+    const reply = await query<Completion>('complete', { line: asked, cursor: input.selectionStart ?? asked.length })
     if (input.value !== asked) return
-    const answer = withManifests(asked, { ...told, items: told.items ?? [] })
+    const answer = withManifests(asked, { ...reply, items: reply.items ?? [] })
     completion.value = { ...answer, items: answer.items.filter(item => item.text !== asked.slice(answer.from, answer.to)) }
     chosen.value = -1
     offered = asked
@@ -110,8 +112,8 @@ function accept(input: HTMLInputElement, item: Candidate): void {
   })
 }
 
-// goOn goes as far as is certain, as a shell does; what is left to choose from stays in sight.
-function goOn(input: HTMLInputElement): void {
+// extend extends the line as far as all completions agree, like a shell. The completions stay open.
+function extend(input: HTMLInputElement): void {
   const next = reach(input.value, completion.value)
   if (next === input.value) return
   line.value = next
@@ -121,7 +123,7 @@ function goOn(input: HTMLInputElement): void {
   })
 }
 
-// paste runs several lines one after the other; one line is typed, as ever.
+// paste runs a text of several lines, one line after the other. A text of one line is inserted as usual.
 function paste(event: ClipboardEvent): void {
   const pasted = event.clipboardData?.getData('text/plain') ?? ''
   if (!pasted.trim().includes('\n') || !ready.value) return
@@ -161,8 +163,8 @@ function onKey(event: KeyboardEvent & { currentTarget: HTMLInputElement }): void
     case 'Tab':
       if (event.shiftKey || items.length === 0) return
       if (item) accept(input, item)
-      else if (offered === input.value) goOn(input)
-      else void offer(input).then(() => goOn(input)) // typed on since
+      else if (offered === input.value) extend(input)
+      else void offer(input).then(() => extend(input)) // the line has changed since the completions were requested
       break
     case 'Escape':
       if (items.length > 0) close()
@@ -172,7 +174,7 @@ function onKey(event: KeyboardEvent & { currentTarget: HTMLInputElement }): void
       if (item) accept(input, item)
       else {
         void submit(input.value)
-        input.value = line.value // at once: the next line may be typed before the page is drawn
+        input.value = line.value // at once, because the user may type the next line before the page is drawn
       }
       break
     default:

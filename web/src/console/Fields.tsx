@@ -1,4 +1,4 @@
-// Fields opens a protobuf message field by field: its place in the bytes, its number, its wire type, what it says.
+// Fields shows a decoded protobuf message, field by field: its offset in bytes, its number, its wire type and its value.
 import type { Field } from '../engine/protocol'
 import { text } from '../text'
 

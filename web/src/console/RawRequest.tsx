@@ -1,5 +1,5 @@
-// RawRequest composes any HTTP request: method, path with completion from discovery, headers, body. It runs as the
-// line `request …`, so that it is in the log like everything else.
+// RawRequest is the form for any HTTP request: method, path with completion from discovery, headers, body. It runs the line `request …`, so
+// that the request is in the log like every other operation.
 import { signal } from '@preact/signals'
 import type { Resource } from '../engine/protocol'
 import { manifests } from '../state/manifests'
@@ -19,7 +19,7 @@ const accepts: Record<string, string> = {
   protobuf: 'application/vnd.kubernetes.protobuf', table: tableAccept,
 }
 
-/** paths lists where the resources of discovery are, for the namespaces there are. */
+/** paths returns the paths of the collections of resources, for each of the given namespaces. */
 export function paths(of: readonly Resource[], spaces: readonly string[]): string[] {
   return of.flatMap(({ group, version, resource, namespaced }) => {
     const root = group ? `/apis/${group}/${version}` : `/api/${version}`
@@ -28,7 +28,7 @@ export function paths(of: readonly Resource[], spaces: readonly string[]): strin
   })
 }
 
-/** quote makes one word of the scenario language out of any text. */
+/** quote returns a text as one word of the scenario language. */
 export function quote(word: string): string {
   return /^[\w@%+=:,./?&-]+$/.test(word) && !word.includes('&') ? word : `'${word.replaceAll("'", `'"'"'`)}'`
 }

@@ -1,4 +1,4 @@
-// Transcript is what was run and what came of it: the line, the HTTP it sent, the answer's first lines.
+// Transcript shows the lines that were run with their results: the requests that they sent, and the first lines of the answers.
 import { signal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
@@ -8,12 +8,12 @@ import { due } from '../state/clock'
 import { frames, head, lessonState, running, transcript, type Entry } from '../state/session'
 import { text } from '../text'
 import { afterDrawing } from '../ui/draw'
-import { Foot } from './Foot'
+import { Pending } from './Pending'
 
-const most = 60 // entries that are drawn, unless somebody asks for all
-const least = 40 // when there are more, all but so many go at once: without the first one the browser works out the style of all again
+const most = 60 // the most entries that are drawn, unless the user asks for all
+const least = 40 // entries that stay when there are more than most: removing the first entry restyles all others, so many are removed at once
 
-/** begin is the first entry to draw, where before is the id of the one that was the first. */
+/** begin returns the index of the first entry to draw. before is the id of the entry that was drawn first last time. */
 export function begin(entries: readonly Pick<Entry, 'id'>[], before: number): number {
   const at = entries.findIndex(({ id }) => id >= before)
   const drawn = at < 0 ? 0 : entries.length - at
@@ -38,7 +38,7 @@ export function Console() {
             <ol>{entries.slice(earlier).map(entry => drawn(entry, entry.op > head.value.n))}</ol>
           </>
         )}
-        <Foot />
+        <Pending />
         {later > 0 && <p class="hint">{text.console.later(later)}</p>}
       </div>
     </div>
@@ -58,7 +58,7 @@ function Starters() {
   )
 }
 
-// drawn is an entry as it was drawn before: it is never changed but for being undone, and there are hundreds.
+// kept caches the drawn entries. An entry never changes, except that it can be undone, and there are hundreds of entries.
 const kept = new WeakMap<Entry, { undone: boolean; item: JSX.Element }>()
 
 function drawn(entry: Entry, undone: boolean): JSX.Element {
@@ -77,7 +77,7 @@ function Item({ entry, undone }: { entry: Entry; undone: boolean }) {
         {undone && <span class="tag">{text.console.undone}</span>}</p>
       {prompted.test(entry.line)
         ? result && result.lines.length > 0 && <pre class="mono" lang="en" tabIndex={0}>{result.lines.map(said => said.slice(indent)).join('\n')}</pre>
-        : result?.lines.map((said, i) => <Said key={i} said={said.trim()} entry={entry} />)}
+        : result?.lines.map((said, i) => <AnswerLine key={i} said={said.trim()} entry={entry} />)}
       {result?.watch && prompted.test(entry.line) && <p class="hint small">{text.console.watching}</p>}
       {result?.waiting && <p class="hint">{text.console.waiting}</p>}
       {result && !result.ok && result.text && <p class="bad">{text.said(result.text)}</p>}
@@ -87,15 +87,15 @@ function Item({ entry, undone }: { entry: Entry; undone: boolean }) {
   )
 }
 
-// prompted are lines of a shell: what they print is shown as it is, its columns below each other.
+// prompted matches lines of a shell. Their output is shown unchanged, in a monospaced font, to keep its columns aligned.
 const prompted = /^[!? ]*(?:kubectl|k|curl|cat|echo)\b/
-const indent = 3 // of every line of a transcript
+const indent = 3 // spaces before each line of a transcript
 
 const exchanged = /^(\S+) (GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) (\S+) → (?:(\d+) )?(.*)$/
-const told = /^(\S+) ◀ (.*)$/
+const received = /^(\S+) ◀ (.*)$/
 
-// Said is one line of the engine's answer. A request opens its frame; an event shows which watch was told.
-function Said({ said, entry }: { said: string; entry: Entry }) {
+// AnswerLine is one line of the engine's answer. A click on a request selects its frame; an event shows the watch that received it.
+function AnswerLine({ said, entry }: { said: string; entry: Entry }) {
   const request = exchanged.exec(said)
   if (request) {
     const [, client, method, path, code = '', rest] = request
@@ -107,7 +107,7 @@ function Said({ said, entry }: { said: string; entry: Entry }) {
       </button>
     )
   }
-  const event = told.exec(said)
+  const event = received.exec(said)
   if (event) return <p class="said" lang="en"><span class="who">{event[1]}</span><span>◀ {event[2]}</span></p>
   return <p class="said" lang="en"><span class="who" /><span class="mono">{said}</span></p>
 }

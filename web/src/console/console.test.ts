@@ -18,7 +18,7 @@ beforeEach(async () => {
   sent.length = 0
 })
 
-test('a line is run once, and takes along the files that it names, and those that they name', async () => {
+test('a line runs once, with the files that it names and the files that these name', async () => {
   putManifest('outer.yaml', 'do: create -f inner.yaml')
   putManifest('inner.yaml', 'kind: Pod')
   line.value = '  controller op -f outer.yaml  '
@@ -31,18 +31,18 @@ test('a line is run once, and takes along the files that it names, and those tha
   expect(sent.filter(({ kind }) => kind === 'do')).toHaveLength(1)
 })
 
-test('help is answered and is no operation', async () => {
+test('help is answered and is not an operation', async () => {
   extra['help'] = { commands: [{ name: 'get', usage: 'get RESOURCE', text: 'reads', example: 'get pods' }] }
   await submit('help get')
   expect(session.head.value.n).toBe(0)
   expect(session.transcript.value.at(-1)).toMatchObject({ line: 'help get', help: [['get RESOURCE', 'reads'], ['get pods', expect.any(String)]] })
 })
 
-test('a word of the language is made of any text', () => {
+test('any text can be quoted as one word of the language', () => {
   expect([quote('/api/v1/pods'), quote('/api?watch=1&x=2'), quote(`it's`)]).toEqual(['/api/v1/pods', `'/api?watch=1&x=2'`, `'it'"'"'s'`])
 })
 
-test('paths are those of discovery, in every namespace', () => {
+test('paths are built from discovery, for every namespace', () => {
   const of = [{ group: 'apps', version: 'v1', resource: 'deployments', kind: 'Deployment', namespaced: true, verbs: [] }]
   expect(paths(of, ['a', 'b'])).toEqual(['/apis/apps/v1/deployments', '/apis/apps/v1/namespaces/a/deployments', '/apis/apps/v1/namespaces/b/deployments'])
 })
@@ -51,21 +51,21 @@ test('a caption is the comment above an operation', () => {
   expect(captionsOf('# story\n\n# first\nlag 1\n\n# second\nsettle\nresume 1\n-- a.yaml --\n# no caption\nx: 1\n')).toEqual(['first', 'second', 'second'])
 })
 
-test('one server more: the log no longer says how many there are', () => {
+test('a log for one server more does not set the number of servers', () => {
   expect(session.withoutReplicas([{ line: 'replicas 2' }, { line: 'replica 1 version=1.35' }, { line: 'create configmap replicas' }])).toEqual([{ line: 'create configmap replicas' }])
 })
 
-test('what was not asked for is told in words', () => {
+test('unasked effects are described', () => {
   const done = effects({ n: 1, line: '', effects: [{ kind: 'created', of: 'pods default/a' }, { kind: 'time', of: '+1m0s' }, { kind: 'watch', of: 'mine' }] })
   expect(done).toBe('created pods default/a, let time pass: +1m0s, started the watch mine')
 })
 
-test('the newest entries are drawn; old ones go several at a time, and come back when newer ones are undone', () => {
+test('the newest entries are drawn; old ones are removed in groups, and drawn again when newer ones are undone', () => {
   const entries = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => ({ id: from + i }))
   expect(begin(entries(1, 31), 0)).toBe(0)
   let first = 0
   const begins = []
-  for (let to = 2; to <= 600; to++) { // a transcript holds 400
+  for (let to = 2; to <= 600; to++) { // the transcript keeps 400
     const now = entries(Math.max(1, to - 400), to)
     const at = begin(now, first)
     expect(now.length - at).toBeLessThanOrEqual(60)

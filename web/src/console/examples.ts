@@ -1,5 +1,5 @@
-// Manifests under the addresses that the documentation of Kubernetes uses in its commands, so that a command which is copied from there
-// works in a page that fetches nothing. They were written for this page: names, labels and images are as documented, the rest may differ.
+// Copies of the manifests that the commands in the Kubernetes documentation refer to by address, so that these commands work in a page that
+// fetches nothing. They were written for this page: names, labels and images are those of the documentation, the rest may differ.
 
 const container = (name: string, image: string, more = '') => `containers: [{name: ${name}, image: ${image}${more}}]`
 const meta = (name: string, labels = '') => `metadata: {name: ${name}${labels && `, labels: {${labels}}`}}`
@@ -46,7 +46,7 @@ spec:
 
 const address = /https:\/\/(?:(?:kubernetes|k8s)\.io|raw\.githubusercontent\.com\/kubernetes\/website\/[\w.-]+\/content\/en)\/examples\/([\w/-]+)\.ya?ml/g
 
-/** examplesOf are the manifests that a line names by their addresses, as far as there are copies. */
+/** examplesOf returns the copies of the manifests whose addresses a line contains, by address. */
 export function examplesOf(line: string): Record<string, string> {
   const found = [...line.matchAll(address)].map(([url, path = '']) => [url, examples[path]] as const)
   return Object.fromEntries(found.filter((one): one is [string, string] => one[1] !== undefined))

@@ -16,7 +16,7 @@ beforeEach(async () => {
   sent.length = 0
 })
 
-test('Tab goes to the end of what all candidates begin with, and past the only one', () => {
+test('Tab completes the common prefix of all candidates, or the only candidate and a space', () => {
   const at = (line: string, items: string[], prefix?: string) =>
     reach(line, { from: line.lastIndexOf(' ') + 1, to: line.length, items: items.map(item), ...(prefix ? { prefix } : {}) })
   expect(at('get conf', ['configmaps', 'configurations'])).toBe('get config')
@@ -36,7 +36,7 @@ test('-f offers the manifests of the page, once', () => {
   expect(withManifests('get la', { from: 4, to: 6, items: [] }).items).toEqual([])
 })
 
-test('pasted lines run one after the other; what only a shell reads is asked of the engine', async () => {
+test('pasted lines run one after the other; the engine splits shell texts', async () => {
   await runAll(await opsOf('$ create configmap a\n\n# a comment\n  get configmaps\n'))
   expect(done()).toEqual([{ line: 'create configmap a' }, { line: 'get configmaps' }])
   sent.length = 0

@@ -1,5 +1,5 @@
-// Lines that the page answers by itself: help, clear, kubectl edit, which opens the page's editor, and the shells of kubectl
-// exec, run and debug with -it.
+// Lines that the page answers without the engine: help, clear, kubectl edit, which opens the page's editor, and the interactive shells of
+// kubectl exec, run and debug with -it.
 import { inside, mode, object, resource, tab } from '../state/page'
 import { head, note, query, resources, run, transcript } from '../state/session'
 import { text } from '../text'
@@ -12,7 +12,7 @@ interface Command {
   flags?: { text: string; detail: string }[]
 }
 
-/** answer reports whether the page has answered a line. */
+/** answer executes a line if the page handles it, and reports whether it does. */
 export async function answer(line: string): Promise<boolean> {
   if (inside.value) {
     await typed(line)
@@ -32,9 +32,10 @@ export async function answer(line: string): Promise<boolean> {
 
 // interactive matches a line that asks for a terminal in a container: kubectl exec, run or debug with -it, and a shell or no command.
 const interactive = /^(\S+)\s+(exec|run|debug)\s+(?=.*-(?:it|ti|i\s+-?-t)\b)(.*?)(\s+--\s+(?:\/bin\/)?(?:ba|a)?sh)?$/
-let leaving = '' // the line that exit runs
+let leaving = '' // the line to run on exit
 
-// enter begins a shell in a container, if a line asks for one and the container can execute something.
+// enter opens a shell in a container if the line asks for one and the container can execute commands. It reports whether the line was
+// handled.
 async function enter(line: string): Promise<boolean> {
   const [, kubectl = '', verb, rest = '', shell] = interactive.exec(line) ?? []
   if (!verb || / -- /.test(rest) || (verb === 'exec' && !shell)) return false
@@ -50,7 +51,7 @@ async function enter(line: string): Promise<boolean> {
   return true
 }
 
-// started creates a pod, or a container in a pod, and returns the kubectl exec that leads into it, or ''.
+// started creates a pod or an ephemeral container, waits for it, and returns the kubectl exec command for it, or '' if that fails.
 async function started(kubectl: string, verb: string, rest: string, namespace: string): Promise<string> {
   const made = await run(`${kubectl} ${verb} ${rest} --attach=false`)
   const said = made?.lines.join('\n') ?? ''
@@ -65,7 +66,7 @@ async function started(kubectl: string, verb: string, rest: string, namespace: s
   return `${kubectl} exec ${pod} -c ${container}${namespace}`
 }
 
-// typed runs a line in the shell of a container. Each line is a shell of its own: files stay, variables do not.
+// typed runs a line in the shell of a container. Each line runs in a new shell: files are kept, variables are not.
 async function typed(line: string): Promise<void> {
   if (/^(exit|logout)$/.test(line)) {
     note({ op: head.value.n, line, help: [[line, text.shell.outside]] })
@@ -75,7 +76,7 @@ async function typed(line: string): Promise<void> {
   } else await run(`${inside.value} -- sh -c '${line.replaceAll("'", `'\\''`)}'`)
 }
 
-// explain answers help: it is asked of the engine's table of commands, and is no operation.
+// explain answers help from the engine's table of commands. It is not an operation and not in the log.
 async function explain(asked: string, name?: string): Promise<void> {
   const { commands } = await query<{ commands: Command[] }>('help')
   const one = commands.find(command => command.name === name)
@@ -85,7 +86,7 @@ async function explain(asked: string, name?: string): Promise<void> {
   note({ op: head.value.n, line: asked, help: rows })
 }
 
-// edit opens an object in the editor; what it does not understand is left to kubectl.
+// edit opens an object in the editor. It returns false for a line that it cannot parse, which then goes to kubectl.
 function edit(line: string): boolean {
   const [, first = '', second = '', ns = 'default'] = /^\S+\s+edit\s+([^\s/]+)[\s/]+([\w.-]+)(?:\s+(?:-n|--namespace)[\s=]+(\S+))?$/.exec(line) ?? []
   const named = first.toLowerCase()

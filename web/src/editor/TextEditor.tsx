@@ -1,16 +1,17 @@
-// TextEditor is a plain text area that becomes an editor with colours when that chunk has come. Lines with problems are marked.
+// TextEditor is a plain text area until the chunk of the editor is loaded, then an editor with syntax colours. Lines with problems are
+// marked.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Editor } from './editor'
 import type { Complaint } from './locate'
 
 interface Props {
-  /** value is what it begins with. */
+  /** value is the initial content. */
   value: string
   label: string
   problems: Complaint[]
   onChange(content: string): void
   onSubmit(): void
-  /** onEditor receives the editor when it is there. */
+  /** onEditor receives the editor when it is loaded. */
   onEditor?(editor: Editor): void
 }
 
@@ -19,18 +20,18 @@ export function TextEditor({ value, label, problems, onChange, onSubmit, onEdito
   const editor = useRef<Editor | null>(null)
   const content = useRef(value)
   const [loaded, setLoaded] = useState(false)
-  const tell = useRef({ onChange, onSubmit })
-  tell.current = { onChange, onSubmit }
+  const handlers = useRef({ onChange, onSubmit })
+  handlers.current = { onChange, onSubmit }
   const change = (next: string) => {
     content.current = next
-    tell.current.onChange(next)
+    handlers.current.onChange(next)
   }
 
   useEffect(() => {
     let gone = false
     void import('./editor').then(({ mount }) => {
       if (gone || !host.current) return
-      editor.current = mount(host.current, { value: content.current, label, onChange: change, onSubmit: () => tell.current.onSubmit() })
+      editor.current = mount(host.current, { value: content.current, label, onChange: change, onSubmit: () => handlers.current.onSubmit() })
       onEditor?.(editor.current)
       setLoaded(true)
     })

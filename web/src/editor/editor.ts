@@ -1,5 +1,5 @@
-// The editor chunk, loaded when a manifest is first shown. It lives in a shadow root: there CodeMirror brings its styles
-// as constructed style sheets, which the page's policy (style-src 'self') allows, and not as <style> elements.
+// The editor chunk, loaded when a manifest is first shown. The editor is in a shadow root, where CodeMirror uses constructed style sheets,
+// which the page's policy (style-src 'self') allows, instead of <style> elements, which it forbids.
 import { defaultKeymap, history, historyKeymap, indentLess, indentMore } from '@codemirror/commands'
 import { json } from '@codemirror/lang-json'
 import { yaml } from '@codemirror/lang-yaml'
@@ -11,9 +11,9 @@ import type { Complaint } from './locate'
 
 export interface Editor {
   complain(problems: Complaint[]): void
-  /** before is the text before the cursor. */
+  /** before returns the text before the cursor. */
   before(): string
-  /** put replaces so many characters before the cursor by a text, and gives the editor the focus. */
+  /** put replaces the last `instead` characters before the cursor with text, and focuses the editor. */
   put(text: string, instead: number): void
   destroy(): void
 }
@@ -38,8 +38,8 @@ const look = EditorView.theme({
   '.cm-tooltip': { backgroundColor: 'var(--sheet)', color: 'var(--ink)', border: '1px solid var(--line)' },
 })
 
-// marked are the lines that the server complained of, until the next edit of such a line or the next answer. (The lint
-// extension would draw them with data: images, which the page's policy refuses.)
+// marked are the lines with problems, until the next call of complain; they move with edits. CodeMirror's lint extension would need data:
+// images, which the page's policy forbids.
 const mark = StateEffect.define<DecorationSet>()
 const marked = StateField.define<DecorationSet>({
   create: () => Decoration.none,
@@ -56,7 +56,7 @@ const colours = HighlightStyle.define([
   { tag: tags.comment, color: 'var(--soft)', fontStyle: 'italic' },
 ])
 
-/** mount puts an editor into host. Tab indents; Escape, then Tab, leaves it. */
+/** mount creates an editor in host. Tab indents; Escape followed by Tab leaves the editor. */
 export function mount(host: HTMLElement, options: Options): Editor {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' })
   const language = options.value.trimStart().startsWith('{') ? json() : yaml()
@@ -93,8 +93,8 @@ export function mount(host: HTMLElement, options: Options): Editor {
   return { complain: problems => complain(view, problems), before, put, destroy: () => view.destroy() }
 }
 
-// overSelection types over a selection. Left to the browser, that makes spans with inline styles, which the page's policy
-// refuses aloud.
+// overSelection replaces the selection with the typed text. The browser's own replacement creates spans with inline styles, which the
+// page's policy forbids and reports.
 function overSelection(event: InputEvent, view: EditorView): boolean {
   if (event.inputType !== 'insertText' || event.data === null || view.state.selection.main.empty) return false
   view.dispatch(view.state.replaceSelection(event.data), { userEvent: 'input.type' })

@@ -1,7 +1,7 @@
-// locate finds the line of a manifest that an error of the server speaks of. The server names fields by path, as in
-// spec.template.spec.containers[0].name; YAML in block style is followed by its indentation.
+// This file finds the line of a manifest that an error of the server refers to. The server names fields by path, as in
+// spec.template.spec.containers[0].name. The search follows the indentation of block-style YAML.
 
-/** Complaint is one error of the server with the line it belongs to; line 0: none was found. Lines count from 1. */
+/** Complaint is an error of the server with its line, counted from 1. Line 0 means that no line was found. */
 export interface Complaint {
   line: number
   text: string
@@ -12,7 +12,7 @@ interface Status {
   details?: { causes?: { field?: string; message?: string }[] }
 }
 
-/** complaints reads a Status: its causes one by one, else its message. */
+/** complaints returns the causes of a Status, or its message if it has no causes. */
 export function complaints(manifest: string, status: unknown): Complaint[] {
   if (!status) return []
   const { message = '', details } = status as Status
@@ -26,7 +26,7 @@ export function complaints(manifest: string, status: unknown): Complaint[] {
   return [{ line: Number(yamlLine?.[1] ?? 0), text: message }]
 }
 
-/** locate returns the line, from 1, of a field path; the nearest parent's line when the field itself is missing. */
+/** locate returns the line of a field path, counted from 1. If the field is missing, it returns the line of its nearest parent, or 0. */
 export function locate(manifest: string, path: string): number {
   const steps = path.match(/[^.[\]]+|\[\d+\]|\[[^\]]+\]/g) ?? []
   const lines = manifest.split('\n')
@@ -46,8 +46,8 @@ export function locate(manifest: string, path: string): number {
 
 interface Place {
   line: number
-  from: number // the first line of what lies inside
-  indent: number // the least indentation of what lies inside
+  from: number // the first line of its contents
+  indent: number // the least indentation of its contents
 }
 
 function depth(line: string): number {

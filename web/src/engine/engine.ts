@@ -1,5 +1,5 @@
-// Engine is the page's end of one Worker: requests go out with an id, answers come back as promises, frames go to
-// onFrames. A Worker that dies rejects what it still owed and says so once through onExit.
+// Engine is the page's side of one Worker. A request has an id, and its answer resolves a promise; frames go to onFrames. When the Worker
+// fails, its pending requests are rejected, and onExit is called once.
 import { text } from '../text'
 import { compile, engineURL, manifest, type EngineName } from './files'
 import { protocolVersion, type EngineError, type Frame } from './protocol'
@@ -10,7 +10,7 @@ export interface FramesMessage {
   frames: Frame[]
 }
 
-/** Refused is an engine's answer that says no; needs names what the engine lacks, fatal says that it panicked. */
+/** Refused is the error of a request that the engine refuses. needs names what the engine lacks; fatal means that the engine panicked. */
 export class Refused extends Error {
   readonly needs: string | undefined
   readonly fatal: boolean
@@ -47,7 +47,7 @@ export class Engine {
     )
   }
 
-  /** ask sends one request and resolves with the engine's answer; it rejects with Refused when the engine says no. */
+  /** ask sends a request and resolves with the engine's answer. It rejects with Refused if the engine refuses the request. */
   ask<T>(kind: string, body: object = {}): Promise<T> {
     if (this.dead) return Promise.reject(new Error(text.engine.dead))
     const id = ++this.last
@@ -58,7 +58,7 @@ export class Engine {
     })
   }
 
-  /** stop ends the Worker at once and gives its memory back. With a reason, what it still owes is rejected. */
+  /** stop ends the Worker at once and frees its memory. If why is given, pending requests are rejected with it. */
   stop(why?: string): void {
     this.dead = true
     this.worker.terminate()

@@ -1,5 +1,5 @@
-// Where the engine's files are, and how they are fetched. The manifest is known when the page is built, so that no
-// request comes before that for the engine.
+// The addresses of the engine's files, and how they are fetched. The manifest is part of the build, so the engine's file is the first
+// request.
 import { signal } from '@preact/signals'
 import { text } from '../text'
 import type { Build, Manifest } from './protocol'
@@ -8,7 +8,7 @@ declare const __ENGINE__: Manifest | null
 
 export const manifest: Manifest | null = __ENGINE__
 
-/** received counts the engine's bytes that have come so far (packed, without what HTTP compresses), of expected. */
+/** received is the number of bytes of the engine that have arrived, expected their total, both packed and after HTTP decompression. */
 export const received = signal(0)
 export const expected = manifest?.core.raw ?? 0
 
@@ -20,7 +20,7 @@ export function engineURL(file: string): string {
   return new URL(`engine/${file}`, document.baseURI).href
 }
 
-/** compile fetches an engine, and unpacks and compiles it while it streams in; the module can be posted to any number of Workers. */
+/** compile fetches, unpacks and compiles an engine while it arrives. The module can be posted to any number of Workers. */
 export function compile(name: EngineName): Promise<WebAssembly.Module> {
   const build = manifest?.[name]
   if (!build) return Promise.reject(new Error(text.engine.none))
@@ -65,7 +65,7 @@ async function load(build: Build, unpacker: Worker): Promise<void> {
   performance.mark('received')
 }
 
-/** schemaData fetches the schema data of another Kubernetes minor, base64 for the message that hands it over. */
+/** schemaData fetches the schema data of another Kubernetes minor, in base64 for the message to the engine. */
 export async function schemaData(minor: string): Promise<string> {
   const file = manifest?.schemas?.[minor]?.file
   if (!file) throw new Error(text.engine.noSchema(minor))

@@ -22,7 +22,7 @@ export type FrameKind =
   | 'clock.tick' | 'fault'
   | 'check.pass' | 'check.fail'
 
-/** Frame is one thing that happened. cause is the n of the frame that made it happen. */
+/** Frame is one event in the world. cause is the n of the frame that caused it. */
 export interface Frame {
   n: number
   vt: number
@@ -40,7 +40,7 @@ export interface Frame {
   replica?: number
 }
 
-/** Head says where the engine's world stands: after op n of total of a branch. */
+/** Head is the position of the engine's world: after operation n of the total operations of a branch. */
 export interface Head {
   branch: string
   n: number
@@ -54,7 +54,7 @@ export type Header = [string, string]
 
 export interface Exchange {
   n?: number
-  /** answered is the frame of the answer; it is not there while the request waits. */
+  /** answered is the n of the answer's frame. It is missing while the request waits. */
   answered?: number
   client: string
   replica: number
@@ -72,10 +72,10 @@ export interface Result {
   waiting?: boolean
 }
 
-/** LessonState is where a learner is. Its texts hold the values of this moment. */
+/** LessonState is the learner's position in a lesson. Its texts contain the values of this moment. */
 export interface LessonState {
   id: string
-  /** own says that somebody wrote it in a page. */
+  /** own is true for a lesson that a user wrote, which is not among the project's lessons. */
   own?: boolean
   step: number
   steps: number
@@ -84,7 +84,7 @@ export interface LessonState {
   text: string
   ask?: string
   options: string[]
-  /** begun is the operation to seek to begin the step anew. */
+  /** begun is the operation to seek in order to restart the step. */
   begun: number
   unasked: Unasked[]
   predicted: ({ answer: number; right?: boolean; correct?: number } | null)[]
@@ -92,18 +92,20 @@ export interface LessonState {
   hints: string[]
   hintsLeft: number
   requests: number
-  /** golf: the requests of the learner, the fewest that are known (0: unknown), and those of the lesson's own solution. */
+  /** golf counts requests: the learner's, the fewest known (0 if unknown), and those of the lesson's own solution. */
   golf: { yours: number; par: number; solution: number }
 }
 
-/** Unasked is an operation that the step did not ask for, and what it did. */
+/** Unasked is an operation that the step did not ask for, with its effects. */
 export interface Unasked {
   n: number
   line: string
   effects: { kind: 'created' | 'changed' | 'deleted' | 'watch' | 'time' | 'did'; of: string }[]
 }
 
-/** Broken says since which operation (0: no recent one) the lesson's own way does not work, why, and what passes its current step. */
+/** Broken reports that the lesson's own solution no longer works. n and line are the operation that broke it (n is 0 if no recent
+ * operation did). why is the reason, and check are the conditions that pass the step, if it is the
+ * current one. */
 export interface Broken {
   n: number
   line: string
@@ -131,11 +133,11 @@ export interface Lesson {
   files?: Record<string, string> | null
 }
 
-/** Story is what the page tells beside a world: captions are about its operations, in their order. */
+/** Story is the text beside a world. captions has one entry for each operation, in order. */
 export interface Story {
   title?: string
   about?: string
-  /** lesson is the id of a lesson about the same. */
+  /** lesson is the id of a lesson about the same topic. */
   lesson?: string
   captions: string[]
 }
@@ -143,20 +145,20 @@ export interface Story {
 export interface Boot {
   seed?: string
   replicas?: { version: string; gates?: Record<string, boolean> }[]
-  /** controllers of the control plane run: "*" or names. A link without them is of a world in which nothing works by itself. */
+  /** controllers of the control plane that run: "*" or names. A link without this field is a world without controllers. */
   controllers?: string[]
   nodes?: number
-  /** whole: the objects of a new cluster exist, and RBAC decides. */
+  /** whole adds the objects of a new cluster, and RBAC as the authorizer. */
   whole?: boolean
   scenario?: string
   lesson?: string
-  /** own is a lesson that somebody wrote: its YAML. */
+  /** own is the YAML of a lesson that a user wrote. */
   own?: string
-  /** story is not read by the engine. */
+  /** story is for the page; the engine does not read it. */
   story?: Story
   log?: Op[]
   cursor?: number
-  /** answers are the options that were chosen, by step. */
+  /** answers are the indices of the chosen options, by step. */
   answers?: Record<string, number>
 }
 
@@ -179,7 +181,7 @@ export interface Table {
   rv: string
 }
 
-/** Field is one field of a protobuf message, opened. */
+/** Field is one field of a decoded protobuf message. */
 export interface Field {
   offset: number
   length: number
@@ -203,7 +205,7 @@ export interface Token {
   start: string
   version: string
   expired: boolean
-  /** inconsistent: its page shows the newest state, and not that of the pages before. */
+  /** If inconsistent, the next page shows the newest state instead of the state of the previous pages. */
   inconsistent: boolean
 }
 
@@ -234,7 +236,7 @@ export interface TimelineView {
   compacted: string
   tokens: TokenSpan[] | null
   now: number
-  /** next is when time makes something happen: ms from now. */
+  /** next is the time until the next timer, in ms from now, or null if there is no timer. */
   next: { in: number } | null
   rv: string
 }
@@ -257,22 +259,22 @@ export interface Client {
   actor?: { kind: string; resource?: string; state?: string; synced?: boolean; rv?: string; keys?: string[] | null }
 }
 
-/** Controller is one of the control plane's, or a kubelet. */
+/** Controller is a controller of the control plane, or a kubelet. */
 export interface Controller {
   name: string
   state?: 'stopped' | 'crashed' | 'lagging' | 'slow'
-  slow?: number // ms that it waits before it does what it is told of
+  slow?: number // ms between an event and the controller's reaction to it
   lagging?: string[]
   rv: string
   due: { key: string; in: number }[]
   all: number
 }
 
-/** Manifest is engine.json: the files of the engine, their sizes in bytes, and the hash that share links carry. */
+/** Manifest is engine.json: the files of the engine, their sizes in bytes, and the hash that share links contain. */
 export interface Manifest {
   protocol: number
   go: string
-  minor: string // that the engines know without being given its data
+  minor: string // the minor whose data is part of the engines
   core: Build
   cel: Build
   exec: { file: string }

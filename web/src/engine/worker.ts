@@ -1,11 +1,11 @@
-// The Worker that holds the engine: a Go program compiled to WebAssembly. It owns no state of its own.
+// The Worker that runs the engine, a Go program compiled to WebAssembly. The Worker has no state of its own.
 //
-//   page ──{exec}──────────▶ load Go's glue           (once, while the module still streams in)
-//   page ──{module}────────▶ start the program        (once)
+//   page ──{exec}──────────▶ load Go's wasm_exec.js  (once, while the module still arrives)
+//   page ──{module}────────▶ start the program       (once)
 //   page ──Uint8Array──────▶ kubesimHandle ──▶ Uint8Array[] ──▶ page (all of them in one message)
-//   (no message for a while) ─▶ prepare: the engine gets ready for the next undo, a part at a time
+//   (no message for a while) ─▶ prepare: the engine prepares the next undo, in small parts
 //   page ◀──{time: ms}────── the world's clock, while a message is being handled
-//   page ◀──{exit: text}──── the program ended: nothing more will come
+//   page ◀──{exit: text}──── the program has ended, and no more messages follow
 
 interface GoRuntime {
   importObject: WebAssembly.Imports
@@ -35,7 +35,7 @@ function handle(message: Uint8Array): void {
   idle = setTimeout(prepare, quiet)
 }
 
-const quiet = 500 // ms without a message
+const quiet = 500 // ms without a message until the engine prepares the next undo
 let idle: ReturnType<typeof setTimeout>
 
 function prepare(): void {
@@ -43,13 +43,13 @@ function prepare(): void {
   if (JSON.parse(new TextDecoder().decode(answer)).more) idle = setTimeout(prepare)
 }
 
-const often = 150 // ms between two words of how far a long message is
-let told = 0
+const often = 150 // ms between two reports of the world's time during a long message
+let reported = 0
 
 scope.kubesimTime = ms => {
   const now = performance.now()
-  if (now - told < often) return
-  told = now
+  if (now - reported < often) return
+  reported = now
   scope.postMessage({ time: ms })
 }
 
@@ -65,7 +65,7 @@ async function start(module: WebAssembly.Module): Promise<void> {
   const ended = go.run(instance)
   if (scope.kubesimHandle) scope.kubesimReady()
   await ended
-  scope.postMessage({ exit: '' }) // it should never end
+  scope.postMessage({ exit: '' }) // the program is not supposed to end
 }
 
 scope.onmessage = ({ data }) => {

@@ -1,5 +1,5 @@
-// Astray names what the learner did that the step did not ask for, and says when the lesson's own way does not work from here: since which
-// line, why, and what else passes the step. The ways back stand beside it.
+// Astray lists the learner's actions that the step did not ask for. If the lesson's own solution no longer works, it shows since which
+// line, why, and which other conditions pass the step. Beside that are buttons to undo.
 import type { Broken, LessonState, Unasked } from '../engine/protocol'
 import { head, seek } from '../state/session'
 import { text } from '../text'
@@ -25,7 +25,7 @@ export function Astray({ state, broken }: { state: LessonState; broken: Broken |
   )
 }
 
-// Way says what fails now, the line since which it does, and what would do it as well.
+// Way shows why the solution fails, since which line, and what else passes the step.
 function Way({ of: { step, why, line, n, check } }: { of: Broken }) {
   return (
     <>
@@ -36,7 +36,7 @@ function Way({ of: { step, why, line, n, check } }: { of: Broken }) {
   )
 }
 
-/** effects says what an operation did, in words. */
+/** effects returns a description of the effects of an operation. */
 export function effects(of: Unasked): string {
   return of.effects.map(effect => words.effects[effect.kind](effect.of)).join(', ')
 }

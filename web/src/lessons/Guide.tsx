@@ -1,4 +1,4 @@
-// Guide is the column at the side: what to do next. In a lesson it is the current step; without one it is a welcome.
+// Guide is the column at the side that shows what to do next: the current step of a lesson, a story, or a welcome.
 import type { FunctionComponent } from 'preact'
 import { dialog } from '../state/page'
 import { attached, lesson, lessonState, ready, story, version } from '../state/session'

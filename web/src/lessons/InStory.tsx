@@ -1,4 +1,4 @@
-// InStory is a story in the guide: what it is about, and where it was seen, with the captions of its world.
+// InStory shows a story in the guide: its captions, what it is about, and where it was seen.
 import { story } from '../state/session'
 import { captions } from '../state/worlds'
 import { text } from '../text'
@@ -18,7 +18,7 @@ export default function InStory() {
   )
 }
 
-// linked makes links of the numbers of issues; one without a repository is of that of the one before.
+// linked turns the numbers of issues into links. A number without a repository refers to the last repository before it.
 function linked(said: string) {
   let repository = ''
   return said.split(/((?:[\w.-]+\/[\w.-]+)?#\d+)/).map((part, i) => {

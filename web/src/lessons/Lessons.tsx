@@ -1,5 +1,5 @@
-// Lessons is the map of all lessons, as a dialog: level by level, with lines from each lesson to those that build on it. On a phone
-// it is a list. Arrow keys go from lesson to lesson, as Tab does.
+// Lessons is the dialog with the map of all lessons, level by level, with lines from each lesson to the lessons that build on it. On a
+// phone it is a list. The arrow keys move between lessons like Tab.
 import { useRef, useState } from 'preact/hooks'
 import type { LessonInfo } from '../engine/protocol'
 import { dialog } from '../state/page'

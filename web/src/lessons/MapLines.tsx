@@ -1,5 +1,5 @@
-// MapLines draws a line from each lesson to those that build on it, behind the lessons, where these stand now. It says nothing that
-// is not also said in words.
+// MapLines draws lines from each lesson to the lessons that build on it, behind the cards, at their current positions. Screen readers get the
+// same information from the text of the cards.
 import type { RefObject } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { LessonInfo } from '../engine/protocol'

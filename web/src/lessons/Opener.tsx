@@ -1,5 +1,4 @@
-// Opener is the first thing that somebody sees: what this is, why anybody should care, what it is checked against, and, beside
-// the recording that plays, what is happening in it.
+// Opener is the first screen: what the project is, why it is useful, how it is verified, and captions for the recording that plays.
 import { manifest } from '../engine/files'
 import { dialog } from '../state/page'
 import { ready } from '../state/session'

@@ -1,11 +1,11 @@
-// Prose draws the little markup that lessons use: paragraphs, `code`, **bold**. Everything becomes text nodes. Code
-// that is a line of the scenario language becomes a button that puts it into the command line.
+// Prose renders the markup of lessons: paragraphs, `code`, **bold**. Texts become text nodes. Code that is a line of the scenario language
+// becomes a button that copies it to the command line.
 import type { ComponentChildren } from 'preact'
 import { focusCommand } from '../state/page'
 import { text } from '../text'
 import { runnable } from './runnable'
 
-/** Prose draws text; with lead, its first runnable line is the one highlighted action; still text has no buttons. */
+/** Prose renders text. With lead, its first runnable line is highlighted as the main action. With still, code is not a button. */
 export function Prose({ text: source, lead = false, still = false }: { text: string; lead?: boolean; still?: boolean }) {
   let first = lead
   const inline = (part: string, key: number): ComponentChildren => {
@@ -26,7 +26,7 @@ export function Prose({ text: source, lead = false, still = false }: { text: str
   )
 }
 
-const longWord = 24 // characters from which on a word of a command may be broken over two lines
+const longWord = 24 // characters: longer words of a command may be broken over two lines
 
 function Line({ code, main }: { code: string; main: boolean }) {
   return (

@@ -1,4 +1,4 @@
-// Running shows a lesson in the guide: its current step, unexpected changes, its question, its hints, its end.
+// Running shows the current lesson in the guide: the step, unexpected changes, its question, its hints, and its end.
 import { signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Broken, Lesson, LessonState } from '../engine/protocol'
@@ -32,7 +32,7 @@ export default function InGuide() {
 
 const before = signal<LessonState | null>(null)
 
-// useInView is where the learner was at the frame in view.
+// useInView returns the lesson's state at the frame in view.
 function useInView(now: LessonState | null): LessonState | null {
   const { n } = moment.value
   useEffect(() => {
@@ -45,10 +45,10 @@ function useInView(now: LessonState | null): LessonState | null {
   return n === undefined ? now : (before.value ?? now)
 }
 
-const narrow = '(max-width: 900px)' // from here on the guide stands above the timeline: layout.css
+const narrow = '(max-width: 900px)' // up to this width the guide is above the timeline (layout.css)
 
-// A new step is announced to screen readers, and gets the focus unless the user is typing; where the page is one column, it comes
-// into view.
+// useArrival announces a new step to screen readers and focuses its title, unless the user is typing. If the page is one column, it also
+// scrolls the title into view.
 function useArrival(state: LessonState) {
   const title = useRef<HTMLHeadingElement>(null)
   const before = useRef(`${state.id}/${state.step}`)
@@ -95,7 +95,7 @@ function Running({ of, state }: { of: Lesson; state: LessonState }) {
   )
 }
 
-// Origin names the author of the lesson, which any user can write.
+// Origin names the author of the lesson, which may be any user.
 function Origin() {
   const own = bootBody().own ?? ''
   const mine = own === myDraft()
@@ -109,7 +109,7 @@ function Origin() {
 
 const broken = signal<Broken | null>(null)
 
-// useBroken asks, when something has happened, whether the lesson can still be finished.
+// useBroken queries after each change whether the lesson can still be finished.
 function useBroken(state: LessonState): Broken | null {
   useEffect(() => {
     let current = true
@@ -117,7 +117,7 @@ function useBroken(state: LessonState): Broken | null {
     if (state.unasked.length === 0 && state.begun === head.value.n) broken.value = null
     else if (ready.value) {
       query<{ broken: Broken | null } | null>('broken').then(
-        told => { if (current) broken.value = told?.broken ?? null },
+        reply => { if (current) broken.value = reply?.broken ?? null },
         () => { if (current) broken.value = null },
       )
     }
@@ -126,7 +126,7 @@ function useBroken(state: LessonState): Broken | null {
   return broken.value
 }
 
-// Graded says how the prediction of the step before came out, and why, if it was wrong.
+// Graded shows whether the prediction of the previous step was right, and if not, why.
 function Graded({ state: { graded } }: { state: LessonState }) {
   if (!graded) return null
   return (

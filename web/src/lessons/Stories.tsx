@@ -1,4 +1,5 @@
-// Stories is the gallery of bugs that really happened: scenarios that the page plays with their captions, and patterns that avoid them.
+// Stories is the gallery of bugs that occurred in real projects: scenarios that the page plays with their captions, and patterns that avoid
+// such bugs.
 import { useEffect, useState } from 'preact/hooks'
 import { language } from '../language'
 import { notice } from '../state/page'
@@ -8,18 +9,18 @@ import { enter, readingTime } from '../state/worlds'
 import { text } from '../text'
 import { Dialog } from '../ui/Dialog'
 
-type Said = [title: string, about: string]
+type Summary = [title: string, about: string]
 
-interface Told {
+interface Story {
   id: string
   lesson: string
   scenario: string
-  en: Said
-  'zh-CN': Said
+  en: Summary
+  'zh-CN': Summary
 }
 
 interface Gallery {
-  stories: Told[]
+  stories: Story[]
   patterns: { file: string; seen: string; mistake: string; pattern: string }[]
 }
 
@@ -36,7 +37,7 @@ export function Stories() {
       notice.value = error.message
     })
   }, [])
-  const open = async ({ scenario, lesson, [language.value]: [title] }: Told) => {
+  const open = async ({ scenario, lesson, [language.value]: [title] }: Story) => {
     if (await enter({ scenario, story: { ...storyOf(scenario), title, lesson } })) rehearse(readingTime)
   }
   return (

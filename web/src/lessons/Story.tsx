@@ -1,5 +1,5 @@
-// Story shows the captions of a scenario, such as the recording with which the page opens: a caption for
-// each of its parts, at reading pace. The user can step through them and replay them. At the end it asks a question.
+// Story shows the captions of a scenario, such as the recording that the page opens with: one caption for each part, at reading speed. The
+// user can step through the parts and replay them. At the end it asks a question.
 import { signal } from '@preact/signals'
 import { look, rehearse, rehearsing, view } from '../state/player'
 import { frames, ready, story } from '../state/session'
@@ -10,14 +10,14 @@ import { catalogue } from './progress'
 
 const words = text.story
 const chosen = signal(-1)
-const right = 1 // of the options of the question
-const lesson = 'double' // that begins with this story
+const right = 1 // index of the right option of the question
+const lesson = 'double' // the lesson that begins with this story
 
 export default function Story() {
   const parts = [...new Set(captions.value)]
   const at = parts.indexOf(captionAt(view.value))
   const last = at === parts.length - 1
-  // go shows another part than that in view now, up to its last frame.
+  // go shows the last frame of a neighbouring part: the next one for 1, the previous one for -1.
   const go = (by: number) => {
     const part = parts[parts.indexOf(captionAt(view.value)) + by]
     const end = frames.value.findLast(frame => captionAt(frame.n) === part)
@@ -34,13 +34,13 @@ export default function Story() {
           {rehearsing.value ? words.pause : last ? words.again : words.tell}
         </button>
       </p>
-      {last && !rehearsing.value && (opening.value || !ready.value ? <Ask /> : <Mend />)}
+      {last && !rehearsing.value && (opening.value || !ready.value ? <Ask /> : <Prevention />)}
     </>
   )
 }
 
-// Mend asks how to prevent what has happened, and leads to a lesson about it.
-function Mend() {
+// Prevention asks how to prevent the bug and links to a lesson about it.
+function Prevention() {
   const id = story.value?.lesson
   const about = catalogue.value.find(one => one.id === id)
   return (

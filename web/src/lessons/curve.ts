@@ -1,4 +1,4 @@
-// A line of the map, from a lesson to one that builds on it.
+// The geometry of a line on the map, from a lesson to one that builds on it.
 export interface Box {
   left: number
   top: number
@@ -6,7 +6,8 @@ export interface Box {
   bottom: number
 }
 
-/** curve is the path from one box to another: from side to side when they stand in one row, else from below to above. */
+/** curve returns the SVG path from one box to another: between their sides if they are in one row, otherwise from the lower edge to the
+ * upper edge. */
 export function curve(from: Box, to: Box): string {
   if (to.top < from.bottom && to.left >= from.right) {
     const [y1, y2, half] = [(from.top + from.bottom) / 2, (to.top + to.bottom) / 2, (from.right + to.left) / 2]

@@ -5,7 +5,7 @@ import { placeOf } from './places'
 
 const info = (id: string, ...needs: string[]): LessonInfo => ({ id, title: id.toUpperCase(), about: '', level: 'basics', needs, minutes: 1, steps: 2, engine: 'core' })
 
-test('a lesson is open when all that it builds on is solved', () => {
+test('a lesson is open if all lessons that it builds on are solved', () => {
   const all = [info('a'), info('b', 'a'), info('c', 'a', 'b')]
   const states = (progress: Record<string, { done: boolean }>) => all.map(one => placeOf(one, all, progress).state)
   expect(states({})).toEqual(['open', 'later', 'later'])
@@ -15,7 +15,7 @@ test('a lesson is open when all that it builds on is solved', () => {
   expect(placeOf(info('a'), all, {}).leadsTo).toEqual(['B', 'C'])
 })
 
-test('a line goes from side to side in a row, and from below to above else', () => {
+test('a line joins the sides of boxes in one row, and otherwise their lower and upper edges', () => {
   const box = (left: number, top: number) => ({ left, top, right: left + 100, bottom: top + 50 })
   expect(curve(box(0, 0), box(120, 0))).toBe('M100 25 C110 25 110 25 120 25')
   expect(curve(box(0, 0), box(200, 100))).toBe('M50 50 C50 75 250 75 250 100')

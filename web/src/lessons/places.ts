@@ -1,10 +1,10 @@
-// Where a lesson is on the map: what it builds on, what builds on it, and whether it is time for it.
+// The place of a lesson on the map: which lessons it builds on, which build on it, and whether it is solved or open.
 import type { LessonInfo } from '../engine/protocol'
 import type { Progress } from './progress'
 
 export interface Place {
   state: 'solved' | 'open' | 'later'
-  /** needs are the titles of the lessons that it builds on, leadsTo of those that build on it. */
+  /** needs are the titles of the lessons that it builds on, leadsTo the titles of the lessons that build on it. */
   needs: string[]
   leadsTo: string[]
 }

@@ -1,4 +1,4 @@
-// Progress of the lessons, kept in this browser only: which are done, and the fewest requests each took.
+// The learner's progress, stored only in this browser: which lessons are done, and the fewest requests for each.
 import { signal } from '@preact/signals'
 import type { LessonInfo, LessonState } from '../engine/protocol'
 import { recall, remember } from '../state/page'
@@ -10,15 +10,15 @@ export interface Progress {
 }
 
 export const catalogue = signal<LessonInfo[]>([])
-/** levels are those of the map, in their order. */
+/** levels are the levels of the map, in order. */
 export const levels = signal<string[]>([])
 export const progress = signal<Progress>(read())
 
-/** readCatalogue asks which lessons there are. */
+/** readCatalogue fetches the list of lessons from the engine. */
 export async function readCatalogue(): Promise<void> {
-  const told = await query<{ levels: string[]; lessons: LessonInfo[] }>('lessons')
-  levels.value = told.levels
-  catalogue.value = told.lessons
+  const reply = await query<{ levels: string[]; lessons: LessonInfo[] }>('lessons')
+  levels.value = reply.levels
+  catalogue.value = reply.lessons
 }
 
 function read(): Progress {
@@ -35,7 +35,7 @@ function write(next: Progress): void {
   remember('progress', JSON.stringify(next))
 }
 
-/** noteProgress keeps that a lesson was finished. */
+/** noteProgress stores a finished lesson and its number of requests. */
 export function noteProgress(state: LessonState): void {
   if (!state.done || state.own) return
   const before = progress.value[state.id]
@@ -49,7 +49,7 @@ export function forgetProgress(): void {
   write({})
 }
 
-/** nextLesson is the first lesson after id that is not done. */
+/** nextLesson returns the next lesson after id that is not done, starting over at the end of the list, or null. */
 export function nextLesson(id: string): { title: string; start(): void } | null {
   const all = catalogue.value
   const from = all.findIndex(info => info.id === id) + 1

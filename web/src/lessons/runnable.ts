@@ -1,10 +1,10 @@
-// Which pieces of code in a text are lines that the command line runs, and not only words of them: the engine's table of commands says so.
+// Which pieces of code in a text are complete lines for the command line. The engine's table of commands decides.
 import { signal } from '@preact/signals'
 
-/** usages are the commands of the engine with their arguments, by their names. */
+/** usages are the engine's commands with their arguments, by name. */
 export const usages = signal(new Map<string, string>())
 
-/** runnable says whether code is a whole command, and not only the name of one. */
+/** runnable reports whether code is a complete command, and not only a command's name or another word. */
 export function runnable(code: string): boolean {
   const [first = '', ...rest] = code.trim().split(/\s+/)
   const usage = usages.value.get(first)

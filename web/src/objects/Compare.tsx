@@ -1,4 +1,4 @@
-// Compare shows what changed in an object between any two of its revisions.
+// Compare shows the differences between two revisions of an object.
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { head, query, ready } from '../state/session'

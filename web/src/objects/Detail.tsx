@@ -1,4 +1,4 @@
-// Detail is one object: as text to edit, with its field owners, compared between two revisions, or as protobuf.
+// Detail shows one object: as text to edit, with its field owners, as a comparison of two revisions, as protobuf, or on two servers.
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Field, Owners } from '../engine/protocol'
@@ -63,8 +63,8 @@ export default function Detail({ at }: { at: string | undefined }) {
   )
 }
 
-// Existing is the editor of an object that there is. It begins anew when the object is another one or has changed, unless there
-// is a draft: that stays, with a word of what it is based on.
+// Existing is the editor of an existing object. It is reset when another object is shown or the object changes, unless there is a draft. A
+// draft stays, with a note if the object has changed since.
 function Existing({ of, id, rv, text: value }: { of: Address; id: string; rv: string; text: string }) {
   const draft = drafts.value[id]
   const late = draft && draft.rv !== rv

@@ -1,4 +1,4 @@
-// ManifestEditor edits one manifest and sends it; the server's own errors are put at the lines they speak of.
+// ManifestEditor edits one manifest and sends it. It shows the server's errors at the lines that they refer to.
 import { useRef, useState } from 'preact/hooks'
 import type { Result } from '../engine/protocol'
 import { complaints, type Complaint } from '../editor/locate'
@@ -11,7 +11,7 @@ interface Props {
   of?: { resource: string; ns: string; name: string }
   file?: string
   onChange?(content: string): void
-  /** onSent is told that the server took what was sent. */
+  /** onSent is called after the server has accepted the manifest. */
   onSent?(): void
 }
 
@@ -59,7 +59,7 @@ export function ManifestEditor({ value, of, file = 'manifest.yaml', onChange, on
   )
 }
 
-/** problemsOf is everything that went wrong: what the engine refused, what was expected, and each error and warning of the server. */
+/** problemsOf returns all problems of a request: the engine's refusal, a failed expectation, and the errors and warnings of the server. */
 export function problemsOf(manifest: string, result: Result | null): Complaint[] {
   if (!result) return [{ line: 0, text: transcript.value.at(-1)?.error ?? words.refused }]
   const found = complaints(manifest, statusOf(result))
@@ -69,7 +69,7 @@ export function problemsOf(manifest: string, result: Result | null): Complaint[]
   return found
 }
 
-// statusOf is the Status of a refused request, or null when the server agreed.
+// statusOf returns the Status of a refused request, or null if the server accepted it.
 function statusOf(result: Result): unknown {
   const res = result.http?.res
   if (!res || res.code < 400 || res.encoding) return null

@@ -1,4 +1,4 @@
-// Objects is the store as tables, at the revision in view, and one object in full: its text, its owners, its history.
+// Objects shows the stored objects as tables, at the revision in view, and one object in detail.
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Resource, Table } from '../engine/protocol'
@@ -10,17 +10,17 @@ import { later } from '../ui/later'
 
 const Detail = later(() => import('./Detail'))
 const words = text.objects
-const mostRows = 200 // that are drawn; more are not read
+const mostRows = 200 // the most rows that are requested and drawn
 const namespace = signal('')
 const table = signal<Table | null>(null)
 const failure = signal('')
 
-/** address is a resource as the engine and the command line take it: configmaps, deployments.apps. */
+/** address returns the name of a resource for the engine and the command line, for example configmaps or deployments.apps. */
 export function address(of: Resource): string {
   return of.group ? `${of.resource}.${of.group}` : of.resource
 }
 
-// listed are the resources that can be listed, each once: some are served in several versions.
+// listed returns the resources that can be listed, without the duplicates of resources that are served in several versions.
 function listed(): string[] {
   return [...new Set(resources.value.filter(of => of.verbs.includes('list')).map(address))]
 }

@@ -1,9 +1,9 @@
-// OwnerBands is a manifest with the owners of each line: a colour band and a letter for every field manager.
+// OwnerBands shows a manifest with the owners of each line: a colour band and a letter for each field manager.
 import type { Owners } from '../engine/protocol'
 import { text } from '../text'
 
 const words = text.objects
-const hues = 6 // band colours in the style sheet; a seventh manager shares the first's, and has its own letter
+const hues = 6 // band colours in the style sheet; a seventh manager shares a colour with the first, but has its own letter
 
 export function OwnerBands({ owners }: { owners: Owners }) {
   const index = new Map(owners.managers.map((manager, i) => [manager.letter, i % hues]))

@@ -1,11 +1,11 @@
-// Skew is one object as two API servers have it in their watch caches, and in their versions, side by side.
+// Skew compares one object in the watch caches of two API servers, each in the server's version, side by side.
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { moment } from '../state/player'
 import { head, query, ready } from '../state/session'
 import { text } from '../text'
 
-interface Glance {
+interface ServerView {
   replica: number
   version: string
   known: string
@@ -20,8 +20,8 @@ interface Line {
 
 interface View {
   servers: number
-  one: Glance
-  other: Glance
+  one: ServerView
+  other: ServerView
   lines: Line[]
 }
 
@@ -30,10 +30,10 @@ const from = signal('1')
 const to = signal('2')
 const view = signal<View | null>(null)
 
-/** beside puts the lines of a difference into two columns; what only one side has stands beside nothing. */
+/** beside arranges the lines of a difference in two columns. A line that only one side has is next to null. */
 export function beside(lines: readonly Line[]): [string | null, string | null][] {
   const rows: [string | null, string | null][] = []
-  let removed = 0 // rows of this change that have no right side yet
+  let removed = 0 // rows of the current change whose right side is empty
   for (const { op, text } of lines) {
     if (op === '-') {
       rows.push([text, null])
@@ -74,7 +74,7 @@ export default function Skew({ of }: { of: { resource: string; ns: string; name:
   )
 }
 
-function Server({ of: { replica, version, known, rv, serves }, all, pick }: { of: Glance; all: number; pick: typeof from }) {
+function Server({ of: { replica, version, known, rv, serves }, all, pick }: { of: ServerView; all: number; pick: typeof from }) {
   return (
     <>
       <select aria-label={text.timeline.replica('')} value={String(replica)} onChange={event => { pick.value = event.currentTarget.value }}>

@@ -16,7 +16,7 @@ test('a draft belongs to an object, not to its name', () => {
   expect(draftKey('kind: Binding\n', 'bindings/default/a')).toBe('bindings/default/a')
 })
 
-test('a draft is kept until it is sent, dropped, or as it was', () => {
+test('a draft is kept until it is sent, dropped, or equal to the original', () => {
   keepDraft('0a1b-2c', { rv: '4005', content: 'changed' }, manifest)
   keepDraft('other', { rv: '4006', content: 'changed, too' }, '')
   expect(drafts.value['0a1b-2c']).toEqual({ rv: '4005', content: 'changed' })
@@ -31,17 +31,17 @@ const refused = (code: number, body: object, headers: [string, string][] = []): 
   http: { client: 'you', replica: 1, req: { method: 'POST', path: '', headers: [], body: '' }, res: { code, headers, body: JSON.stringify(body) } },
 })
 
-test('every cause of a refusal is shown, each at its line', () => {
+test('each cause of a refusal is shown at its line', () => {
   const causes = [{ field: 'spec.replicas', message: 'must not be negative' }, { field: 'metadata.name', message: 'is taken' }, { field: 'x', message: 'unknown' }]
   expect(problemsOf(manifest, refused(422, { message: 'no', details: { causes } })).map(({ line }) => line)).toEqual([8, 4, 0])
 })
 
-test('warnings are shown, too', () => {
+test('warnings are shown', () => {
   const headers: [string, string][] = [['Warning', '299 - "unknown field \\"spec.replicas\\""'], ['Warning', '299 - "old version"']]
   expect(problemsOf(manifest, refused(201, {}, headers))).toEqual([{ line: 8, text: 'unknown field "spec.replicas"' }, { line: 0, text: 'old version' }])
 })
 
-test('what the engine refuses is shown, and what goes well is not', () => {
+test('a refusal by the engine is shown, and a success shows nothing', () => {
   expect(problemsOf(manifest, null)).toHaveLength(1)
   expect(problemsOf(manifest, { lines: [], ok: false, text: 'expected something else' })).toEqual([{ line: 0, text: 'expected something else' }])
   expect(problemsOf(manifest, refused(201, {}))).toEqual([])

@@ -1,4 +1,4 @@
-// The panel of actors: servers, clients and faults, with the frame behind what happened.
+// The panel of actors: servers, clients and faults, with the inspector.
 import Actors from '../actors/Actors'
 import { Inspector } from '../ui/Inspector'
 

@@ -1,4 +1,4 @@
-// The panel of the console: what was typed and answered, with the frame behind it.
+// The panel of the console: the transcript, with the inspector.
 import { Console } from '../console/Transcript'
 import { Inspector } from '../ui/Inspector'
 

@@ -1,2 +1,2 @@
-// The panel of raw HTTP: any request, and its answer.
+// The panel of raw HTTP: a form for any request, and its answer.
 export { default } from '../console/RawRequest'

@@ -1,4 +1,4 @@
-// The panel of the log: all frames as text, with the frame that is selected.
+// The panel of the log: all frames as text, with the inspector.
 import { TextLog } from '../timeline/Timeline'
 import { Inspector } from '../ui/Inspector'
 

@@ -1,2 +1,2 @@
-// The panel of objects: tables, and one object in full.
+// The panel of objects: tables, and one object in detail.
 export { default } from '../objects/Objects'

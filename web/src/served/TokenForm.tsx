@@ -1,4 +1,4 @@
-// TokenForm asks for a token where a cluster that is served has refused the page.
+// TokenForm asks for a token after a served cluster has refused the page.
 import { useEffect, useRef } from 'preact/hooks'
 import { text } from '../text'
 import { attachServed } from './attach'

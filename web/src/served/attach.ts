@@ -1,4 +1,4 @@
-// The page shows a cluster that is served, or asks for a token when that refuses it.
+// Connects the page to a served cluster, and asks for a token if the cluster refuses the page.
 import { attach, status } from '../state/session'
 import { bringMore } from '../text'
 import { Refusal, Served } from './served'
@@ -9,7 +9,7 @@ export async function attachServed(): Promise<void> {
   wanted.value = ''
   status.value = { state: 'loading' }
   try {
-    await bringMore() // the words of its errors
+    await bringMore() // the texts of its errors
     await attach(new Served())
   } catch (error) {
     if (!(error instanceof Refusal)) throw error

@@ -1,8 +1,8 @@
-// Frames of a served cluster, made of the records of its trace (GET /sim/v1/trace): what happened there, in the marks and lanes in
-// which the page shows a world of its own.
+// Frames of a served cluster, built from the records of its trace (GET /sim/v1/trace). The page shows them with the same marks and lanes as
+// the frames of a world of its own.
 import type { Frame } from '../engine/protocol'
 
-/** Entry is one line of the trace; see the package sim/trace. */
+/** Entry is one record of the trace (package sim/trace). */
 export interface Entry {
   n: number
   t: string
@@ -18,17 +18,17 @@ export interface Entry {
   text?: string
 }
 
-/** Tracer turns records into frames, in their order. It knows the controllers by their names. */
+/** Tracer turns records into frames, in order. It needs the names of the controllers. */
 export class Tracer {
-  private readonly numbers = new Map<number, number>() // of a record: of its frame
-  private readonly callers = new Map<number, Entry>() // requests by their record
+  private readonly numbers = new Map<number, number>() // frame numbers by record number
+  private readonly callers = new Map<number, Entry>() // requests by record number
   private last = 0
   private newest = 0
 
   constructor(private readonly controllers: ReadonlySet<string> = new Set()) {}
 
-  /** take returns the frames of some records; there is none for a decision of an API server, and two for a write of a controller, which
-   * asks no server for it: what it did, on its own lane, and the commit. */
+  /** take returns the frames of records. A decision of an API server has no frame. A write of a controller has two, because a controller
+   * sends no request: a reconcile on the controller's lane, and the commit. */
   take(entries: readonly Entry[]): Frame[] {
     return entries.flatMap(entry => {
       const frame = this.frame(entry)
@@ -74,7 +74,7 @@ export class Tracer {
     }
   }
 
-  // A record without a frame hands on its own cause.
+  // causeOf returns the frame number of an entry's cause. A record without a frame passes on its own cause.
   private causeOf(entry: Entry): number {
     if (entry.site === 'request.decided' && entry.cause) this.numbers.set(entry.n, this.numbers.get(entry.cause) ?? 0)
     return this.numbers.get(entry.cause ?? 0) ?? 0
@@ -83,7 +83,7 @@ export class Tracer {
 
 const laneOf = (entry: Entry) => `client/${agent(entry)}`
 
-// agent is a User-Agent up to its version.
+// agent returns the User-Agent without its version.
 function agent({ client }: Entry): string {
   return (client ?? '').split('/', 1)[0]?.split(' ', 1)[0] || 'somebody'
 }

@@ -1,4 +1,4 @@
-// Lines to a cluster that is served: those that have a request behind them, to its API server or below /sim/v1/.
+// Lines for a served cluster: each corresponds to one request, to its API server or below /sim/v1/.
 import type { Resource } from '../engine/protocol'
 import { says } from './texts'
 
@@ -9,12 +9,12 @@ export interface Sent {
   type?: string
 }
 
-/** words takes a line apart; quotes hold a word together. */
+/** words splits a line into words; quotes keep a word together. */
 export function words(line: string): string[] {
   return [...line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(([, single, double, bare]) => single ?? double ?? bare ?? '')
 }
 
-/** requestOf is the request that a line stands for. It throws when there is none. */
+/** requestOf returns the request that a line stands for. It throws if there is none. */
 export function requestOf(line: string, files: Record<string, string>, resources: readonly Resource[]): Sent {
   const all = words(line)
   const flag = (...names: string[]) => {
@@ -44,11 +44,11 @@ export function requestOf(line: string, files: Record<string, string>, resources
 
 const troubles = ['lag', 'cut', 'resume', 'restart', 'unready', 'stall', 'close', 'stop', 'start', 'crash', 'slow', 'step']
 
-// trouble is what is done to a server, by its number, or to a controller, by its name.
-function trouble(verb: string, who: string, more: readonly string[]): Sent {
+// trouble returns the request that disturbs a server, given by its number, or a controller, given by its name (package sim/trouble).
+function trouble(verb: string, target: string, more: readonly string[]): Sent {
   const parameter = { unready: 'for', slow: 'for', stall: 'after', lag: 'resource' }[verb]
   const query = parameter && more[0] ? `?${parameter}=${encodeURIComponent(more[0])}` : ''
-  return { method: 'POST', path: `/sim/v1/${/^\d+$/.test(who) ? 'replicas' : 'controllers'}/${who}/${verb}${query}` }
+  return { method: 'POST', path: `/sim/v1/${/^\d+$/.test(target) ? 'replicas' : 'controllers'}/${target}/${verb}${query}` }
 }
 
 function sent(method: string, path: string, body?: string, type?: string): Sent {
@@ -68,7 +68,7 @@ function pathOf({ group, version, resource, namespaced }: Resource, namespace: s
   return `${root}${namespaced && namespace ? `/namespaces/${namespace}` : ''}/${resource}${name ? `/${name}` : ''}`
 }
 
-// write sends a manifest to where its kind is.
+// write returns the request that sends a manifest to the resource of its kind.
 function write(verb: string, text: string | undefined, namespace: string, resources: readonly Resource[]): Sent {
   if (text === undefined) throw new Error(says().noManifest(verb))
   const field = (name: string) => new RegExp(`^\\s*"?${name}"?:\\s*"?([^"\\s,]+)`, 'm').exec(text)?.[1] ?? ''

@@ -11,7 +11,7 @@ const resource = (group: string, version: string, name: string, kind: string, na
 const resources = [resource('', 'v1', 'configmaps', 'ConfigMap'), resource('', 'v1', 'namespaces', 'Namespace', false), resource('apps', 'v1', 'deployments', 'Deployment')]
 const of = (line: string, files = {}) => requestOf(line, files, resources)
 
-test('records become frames that are joined by their causes; a decision has no frame and hands its cause on', () => {
+test('records become frames with causes; a decision has no frame and passes its cause on', () => {
   const at = { t: '2026-01-01T00:00:00Z' }
   const entries: Entry[] = [
     { ...at, n: 7, site: 'request.arrived', client: 'kubectl/v1.36', verb: 'create', what: 'configmaps', key: 'default/a' },
@@ -33,7 +33,7 @@ test('records become frames that are joined by their causes; a decision has no f
   expect(known.map(({ n, lane, kind, cause }) => [n, lane, kind, cause])).toEqual([[1, 'controller/replicaset-controller', 'reconcile', 0], [2, 'store', 'store.commit', 1]])
 })
 
-test('a line to a served cluster is a request, or an error that says what there is', () => {
+test('a line for a served cluster becomes a request, or an error that lists the alternatives', () => {
   expect(of('get cm')).toEqual({ method: 'GET', path: '/api/v1/namespaces/default/configmaps' })
   expect(of('get deployments.apps web -n shop').path).toBe('/apis/apps/v1/namespaces/shop/deployments/web')
   expect(of('get configmaps -A').path).toBe('/api/v1/configmaps')

@@ -1,5 +1,5 @@
-// A cluster that kubesim serves, in the place of the engine of the page: its trace is followed, what is looked at is asked of its API
-// server, and lines become requests to it or below /sim/v1/. It is nobody's own world: there is no undo, and no log.
+// Served replaces the page's engine with a cluster that kubesim serves. It follows the cluster's trace, answers views from its API server,
+// and sends lines as requests to it or below /sim/v1/. The cluster is shared, so there is no undo and no log.
 import type { FramesMessage } from '../engine/engine'
 import type { Controller, Head, Resource, Table } from '../engine/protocol'
 import { says } from './texts'
@@ -7,10 +7,10 @@ import { requestOf } from './lines'
 import { Tracer, type Entry } from './frames'
 import { token, user, wanted } from './token'
 
-const pause = 250 // ms in which records are gathered
-const most = 20_000 // frames; then the older ones go
+const pause = 250 // ms during which records are collected before they are shown
+const most = 20_000 // records that are kept; beyond that, the older half is dropped
 
-/** Refusal is what a cluster says to somebody who may not: it does not know who it is (401), or that user may not (403). */
+/** Refusal is the error for an unauthenticated (401) or forbidden (403) request. */
 export class Refusal extends Error {}
 
 export class Served {
@@ -48,7 +48,7 @@ export class Served {
     const { gitVersion } = JSON.parse(await this.get('/version'))
     user.value = await this.whoAmI()
     await this.discover()
-    if (!token()) await this.names('/api/v1/namespaces') // where nobody may do anything without a token, the page asks for one
+    if (!token()) await this.names('/api/v1/namespaces') // if the anonymous user may not do this, the page asks for a token
     await this.report().then(({ controllers }) => { this.controllers = new Set(controllers.map(({ name }) => name)) }, mayNot)
     this.tracer = new Tracer(this.controllers)
     void this.follow().catch((error: Error) => {
@@ -59,7 +59,7 @@ export class Served {
     return { head: this.head(), version: gitVersion }
   }
 
-  // follow reads the trace as it grows.
+  // follow reads the trace while it grows.
   private async follow(): Promise<void> {
     const answer = await this.send('/sim/v1/trace?follow=1')
     if (!answer.ok || !answer.body) throw refused(answer.status, await answer.text())
@@ -71,11 +71,11 @@ export class Served {
       const lines = (rest + value).split('\n')
       rest = lines.pop() ?? ''
       for (const line of lines) if (line) this.waiting.push(JSON.parse(line) as Entry)
-      this.timer ||= window.setTimeout(() => this.hand(), pause)
+      this.timer ||= window.setTimeout(() => this.deliver(), pause)
     }
   }
 
-  private hand(): void {
+  private deliver(): void {
     this.timer = 0
     const fresh = this.waiting.splice(0).filter(entry => entry.site)
     this.kept.push(...fresh)
@@ -105,7 +105,7 @@ export class Served {
     return text
   }
 
-  // send sends a request in the name of whoever has the token, if there is one. An answer that it is not good any more opens the form.
+  // send sends a request with the token, if there is one. If the server no longer accepts the token, the page shows the form for another.
   private async send(path: string, { headers, ...init }: RequestInit & { headers?: Record<string, string> } = {}): Promise<Response> {
     const bearer: Record<string, string> = token() ? { authorization: `Bearer ${token()}` } : {}
     const answer = await fetch(path, { ...init, headers: { ...headers, ...bearer }, signal: this.ended.signal })
@@ -113,7 +113,7 @@ export class Served {
     return answer
   }
 
-  // whoAmI asks the cluster who it takes the page for; where tokens do not count, everybody is the administrator.
+  // whoAmI returns the user name that the cluster assigns to the token, or "" without a token.
   private async whoAmI(): Promise<string> {
     if (!token()) return ''
     const body = JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' })
@@ -215,17 +215,17 @@ interface Discovery {
   }[]
 }
 
-// mayNot goes on without what the user may not see.
+// mayNot ignores errors of missing permission and rethrows others.
 function mayNot(error: Error): undefined {
   if (!(error instanceof Refusal)) throw error
 }
 
-// refused is the error that an answer is.
+// refused returns the error for an unsuccessful answer.
 function refused(code: number, text: string): Error {
   return code === 401 || code === 403 ? new Refusal(messageOf(text)) : new Error(messageOf(text))
 }
 
-// messageOf is what a Status says, or the text itself.
+// messageOf returns the message of a Status, or the text itself.
 function messageOf(text: string): string {
   try {
     return (JSON.parse(text) as { message?: string }).message ?? text

@@ -1,4 +1,4 @@
-// What the page says about a served cluster, in both languages: only that page loads it.
+// The texts about a served cluster, in both languages, because only the page of a served cluster loads them.
 import { many } from '../text.en'
 
 const english = {
@@ -23,5 +23,5 @@ const chinese: typeof english = {
 /** inBoth are the texts by language. */
 export const inBoth = { en: english, 'zh-CN': chinese }
 
-/** says are the texts in the language of the page. */
+/** says returns the texts in the language of the page. */
 export const says = () => (typeof document === 'object' && document.documentElement.lang === 'zh-CN' ? chinese : english)

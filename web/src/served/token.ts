@@ -1,17 +1,17 @@
-// The token with which the page speaks to a cluster that is served. The link that kubesim serve prints has it behind its #: no browser
-// sends that to a server. It is taken out of the address at once, and kept for this tab only.
+// The bearer token for a served cluster. The link that kubesim serve prints has the token after its #, which browsers do not send to a
+// server. The page removes it from the address at once and keeps it for this tab only.
 import { signal } from '@preact/signals'
 
-/** wanted is what the cluster said when it refused the page; "": it did not. */
+/** wanted is the cluster's message when it refused the page, or "" if it did not. */
 export const wanted = signal('')
 
-/** user is who the page is there, as the cluster says; "": it does not say. */
+/** user is the user name that the cluster assigns to the token, or "" if unknown. */
 export const user = signal('')
 
 const key = 'kubesim.token'
-let held = '' // where storage is refused
+let held = '' // used when sessionStorage is not available
 
-/** token is the one that requests have to send; "": none. */
+/** token returns the token for requests, or "" if there is none. */
 export function token(): string {
   try {
     return sessionStorage.getItem(key) ?? held
@@ -20,18 +20,18 @@ export function token(): string {
   }
 }
 
-/** keepToken sends another one from now on. */
+/** keepToken replaces the token. */
 export function keepToken(next: string): void {
   held = next
   try {
     if (next) sessionStorage.setItem(key, next)
     else sessionStorage.removeItem(key)
   } catch {
-    // Storage is refused: it is kept as long as the page is not loaded anew.
+    // Storage is not available: the token is kept until the page is reloaded.
   }
 }
 
-/** takeToken takes the token out of the address. */
+/** takeToken removes the token from the address and keeps it. */
 export function takeToken(): void {
   const found = /^#token=(.*)$/.exec(location.hash)?.[1]
   if (found === undefined) return

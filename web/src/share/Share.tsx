@@ -1,4 +1,4 @@
-// Share keeps this world: as a link, or as a scenario file that also runs outside of the page.
+// Share is the dialog that exports the world: as a link, as an <iframe>, or as a scenario file, which also runs outside the page.
 import { useEffect, useState } from 'preact/hooks'
 import { frame } from '../state/embed'
 import { ask, head, query, transcript } from '../state/session'

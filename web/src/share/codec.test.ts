@@ -5,7 +5,7 @@ import { mostBytes, mostOps, pack, unpack, type Shared } from './codec'
 const link = (value: unknown) =>
   `#v1.abc.${deflateRawSync(Buffer.from(typeof value === 'string' ? value : JSON.stringify(value))).toString('base64url')}`
 
-test('a world survives the round trip', async () => {
+test('packing and unpacking preserve a world', async () => {
   const world: Shared = {
     seed: '7', lesson: 'first', cursor: 2, controllers: ['*'], nodes: 3, replicas: [{ version: '1.35', gates: { A: true } }],
     log: [{ line: 'create -f ü.yaml', files: { 'ü.yaml': 'kind: ConfigMap # <script>' } }, { line: 'tick 5m' }],
@@ -18,7 +18,7 @@ test('a long session is a short link', async () => {
   expect((await pack({ seed: '1', log }, 'abc')).length).toBeLessThan(1500)
 })
 
-test('what strangers send is refused with a reason', async () => {
+test('invalid links are refused with a reason', async () => {
   await expect(unpack('#v2.abc.xx')).rejects.toThrow('v1')
   await expect(unpack('#v1.abc.%%')).rejects.toThrow('damaged')
   await expect(unpack(link('{"log":[{"line":1}]}'))).rejects.toThrow('operation 1')
@@ -27,7 +27,7 @@ test('what strangers send is refused with a reason', async () => {
   await expect(unpack(link('null'))).rejects.toThrow('world')
 })
 
-test('only what a world is made of is taken over', async () => {
+test('unknown and invalid fields of a world are dropped', async () => {
   const { world } = await unpack(link({ seed: '<b>', lesson: '../x', cursor: -1, nodes: -3, controllers: '*', evil: 1, log: [{ line: 'settle', x: 1 }] }))
   expect(world).toEqual({ log: [{ line: 'settle' }] })
 })

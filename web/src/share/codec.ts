@@ -1,12 +1,12 @@
-// A world as a link: #v1.<engine>.<base64url of deflate-raw of JSON>. Whoever opens it gets the same bytes, because a
-// world is a function of its engine, its seed and its log. A link is input from strangers: its size is checked while it
-// is unpacked and its shape before it is used, and its texts are only ever shown as text.
+// A world as a link: #v1.<engine>.<base64url of deflate-raw of JSON>. It always opens with the same bytes, because a world is a
+// function of its engine, its seed and its log. A link is untrusted input: its size is checked while it is unpacked and its shape before it
+// is used, and its texts are only rendered as text nodes.
 import type { Boot, Op, Story } from '../engine/protocol'
 import { text } from '../text'
 
 export interface Shared extends Boot {
   lesson?: string
-  /** course is checked by teach/course.ts. */
+  /** course is validated by teach/course.ts. */
   course?: unknown
 }
 
@@ -14,14 +14,14 @@ const faults = text.share.faults
 export const mostBytes = 1_000_000
 export const mostOps = 12_000
 
-/** pack makes the part of a link that follows #. */
+/** pack returns the part of a link after the #. */
 export async function pack(world: Shared, engine: string): Promise<string> {
   const json = new TextEncoder().encode(JSON.stringify(world))
   const packed = await collect(new Blob([json]).stream().pipeThrough(new CompressionStream('deflate-raw')), Infinity)
   return `v1.${engine}.${toBase64(packed)}`
 }
 
-/** unpack reads what pack made; it throws an Error that says what is wrong. */
+/** unpack decodes the result of pack. It throws an Error that describes the problem. */
 export async function unpack(hash: string): Promise<{ world: Shared; engine: string }> {
   const [version, engine = '', data = ''] = hash.replace(/^#/, '').split('.')
   if (version !== 'v1') throw new Error(faults.version(version?.slice(0, 8) ?? ''))
@@ -85,7 +85,7 @@ function checked(value: unknown): Shared {
   return world
 }
 
-const longest = 2000 // characters of a text of a story
+const longest = 2000 // characters in a text of a story
 
 function checkedStory(story: object): Story {
   const { title, about, lesson, captions } = story as Record<string, unknown>
@@ -96,7 +96,7 @@ function checkedStory(story: object): Story {
   }
 }
 
-// The engine keeps those that answer a question of the lesson.
+// checkedAnswers returns the well-formed answers. The engine ignores answers to steps without a question.
 function checkedAnswers(answers: object): Record<string, number> {
   const good = Object.entries(answers).filter(([step, answer]) => /^\d{1,3}$/.test(step) && Number.isInteger(answer))
   return Object.fromEntries(good.slice(0, 100)) as Record<string, number>

@@ -1,5 +1,5 @@
-// Files that are dropped anywhere on the page, from the import of this module on, are opened (files.ts), except on the editor, which
-// inserts them as text.
+// Importing this module makes the page open files (files.ts) that are dropped anywhere on it, except on the editor, which inserts them as
+// text.
 import { openFiles, type Dropped } from './files'
 
 const carriesFiles = (event: DragEvent) => !event.defaultPrevented && (event.dataTransfer?.types.includes('Files') ?? false)

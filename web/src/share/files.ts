@@ -1,5 +1,5 @@
-// Files that are dropped on the page, or chosen in the dialog Share: a scenario, or what a tool has saved of a real cluster. The engine
-// reads the latter: package dump knows the formats.
+// Files that the user drops on the page or selects in the dialog Share: a scenario, or a dump of a real cluster. The engine parses dumps;
+// its package dump knows the formats.
 import type { Boot, Op } from '../engine/protocol'
 import { dialog, notice, tab } from '../state/page'
 import { attached, query } from '../state/session'
@@ -15,9 +15,9 @@ interface Named {
   file: File
 }
 
-const mostOfDump = 32 << 20 // bytes of all files: the page keeps several copies of them
+const mostOfDump = 32 << 20 // bytes of all files, because the page keeps several copies of them
 
-/** openFiles makes the world that files describe. A world that cannot be made leaves everything as it was, and the page says why. */
+/** openFiles opens the world that the files describe. If that fails, it shows the reason and leaves the current world unchanged. */
 export async function openFiles(dropped: Dropped[]): Promise<void> {
   const [first] = dropped
   if (!first) return
@@ -27,7 +27,7 @@ export async function openFiles(dropped: Dropped[]): Promise<void> {
   try {
     const boot = first instanceof File && dropped.length === 1 && /\.(txtar|txt)$/.test(first.name) ? await scenarioOf(first) : await clusterOf(dropped)
     notice.value = ''
-    if (await enter(boot)) tab.value = 'console' // which says what has been imported, and what not
+    if (await enter(boot)) tab.value = 'console' // where the result of the import is listed
   } catch (error) {
     notice.value = `${words.badFile}: ${(error as Error).message}`
   }
@@ -49,13 +49,13 @@ async function clusterOf(dropped: Dropped[]): Promise<Boot> {
   return { log: [op], ...(controllers && { controllers: ['*'] }) }
 }
 
-// filesOf returns a file, or all files of a folder, in the order of their names.
+// filesOf returns a file, or all files of a folder sorted by name.
 async function filesOf(one: Dropped): Promise<Named[]> {
   if (one instanceof File) return [{ name: one.name, file: one }]
   const found: FileSystemEntry[] = []
   const reader = one.createReader()
   for (;;) {
-    const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject)) // not all of them at once
+    const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject)) // readEntries returns the entries in several batches
     if (some.length === 0) break
     found.push(...some)
   }

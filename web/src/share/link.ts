@@ -1,19 +1,19 @@
-// The address bar holds the world: after each operation the hash is written anew, without adding to the history.
+// The address bar contains the world: after each operation the hash is replaced, without a new entry in the history.
 import { effect } from '@preact/signals'
 import { manifest } from '../engine/files'
 import type { Boot, Op } from '../engine/protocol'
 import { attached, bootBody, engineName, head, lessonState, ready } from '../state/session'
 import { mostBytes, pack } from './codec'
 
-const pause = 350 // ms between two operations from which on the address bar is written at once
-const perOp = 1 // ms more for each operation of a log: packing it takes a while, and nobody waits for the address of a long one
+const pause = 350 // ms between two operations, beyond which the address bar is updated at once
+const perOp = 1 // additional ms for each operation of a log, because packing a long log takes time and the address of one is not urgent
 
-/** linkLimit is the length from which on some programs cut a link. */
+/** linkLimit is the length beyond which some programs cut a link off. */
 export const linkLimit = 8000
 
 const engineHash = () => manifest?.[engineName.value]?.hash.slice(0, 12) ?? 'dev'
 
-/** currentHash is the world as the part of a link after #, or "" for a world that is too large for a link, such as an imported cluster. */
+/** currentHash returns the part of a link after the #, or "" if the world is too large for a link, such as an imported cluster. */
 export async function currentHash(): Promise<string> {
   const body = bootBody()
   return sizeOf(body.log ?? []) > mostBytes ? '' : pack(body, engineHash())
@@ -21,20 +21,21 @@ export async function currentHash(): Promise<string> {
 
 const sizeOf = (log: Op[]) => log.reduce((sum, { files }) => Object.values(files ?? {}).reduce((n, content) => n + content.length, sum), 0)
 
-/** currentLink is a link to the world, or "" for a world that is too large for one. */
+/** currentLink returns a link to the world, or "" if the world is too large for one. */
 export async function currentLink(): Promise<string> {
   const hash = await currentHash()
   return hash && `${location.origin}${location.pathname}#${hash}`
 }
 
-/** lessonLink is a link to a lesson that somebody wrote, at its beginning. */
+/** lessonLink returns a link to the first step of a lesson that a user wrote. */
 export async function lessonLink(own: string): Promise<string> {
   return `${location.origin}${location.pathname}#${await pack({ own, log: [] }, engineHash())}`
 }
 
 const unsaved = 'kubesim.unsaved'
 
-/** takeUnsaved is a world that the tab had when it was left before the address bar was written, if its address is this one. */
+/** takeUnsaved returns the world that this tab had when it was left before the address bar was updated, if the address is still the same,
+ * or null. */
 export function takeUnsaved(): Boot | null {
   try {
     const kept = JSON.parse(sessionStorage.getItem(unsaved) ?? 'null') as { address: string; world: Boot } | null
@@ -45,17 +46,17 @@ export function takeUnsaved(): Boot | null {
   }
 }
 
-/** keepAddress writes the address bar from now on, except of the world that the page opens with anyway. */
+/** keepAddress keeps the address bar up to date from now on, except while the world is the one that the page opens with. */
 export function keepAddress(opening: () => boolean): void {
   let timer = 0
   let last = 0
-  let written = 0 // operations that the address has
+  let written = 0 // operations that the address contains
   addEventListener('pagehide', () => {
     if (written === head.value.n || !ready.value || attached.value || opening()) return
     try {
       sessionStorage.setItem(unsaved, JSON.stringify({ address: location.href, world: bootBody() }))
     } catch {
-      // Storage is refused or full: the address keeps the last state that was written.
+      // Storage is not available or full: the address keeps the last state.
     }
   })
   effect(() => {
@@ -70,7 +71,7 @@ export function keepAddress(opening: () => boolean): void {
         written = n
       })
     }
-    // At once, unless many operations follow each other: some browsers take no more than three a second.
+    // Update at once unless many operations follow each other: some browsers allow only a few updates per second.
     const wait = n < 500 ? pause : pause + n * perOp
     if (n < 500 && performance.now() - last > pause) write()
     else timer = window.setTimeout(write, wait)

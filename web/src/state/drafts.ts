@@ -1,20 +1,20 @@
-// Drafts are what was typed into the editor of an object and not sent yet. They are kept by the object's uid, so that neither a
-// look at something else nor a write by somebody else loses them.
+// Drafts are unsent texts in the editor of an object. They are stored by the object's uid, so that neither opening another object nor a
+// write by another client loses them.
 import { signal } from '@preact/signals'
 
 export interface Draft {
-  rv: string // of the object that it began with
+  rv: string // the object's resourceVersion when the draft was begun
   content: string
 }
 
 export const drafts = signal<Record<string, Draft>>({})
 
-/** draftKey is the uid of an object, read from its text, else its address: there are no two of one uid. */
+/** draftKey returns the uid of an object, read from its text. If there is none, it returns the address. */
 export function draftKey(text: string, address: string): string {
   return /^ {2}uid: "?([\w-]+)"?$/m.exec(text)?.[1] ?? address
 }
 
-/** keepDraft keeps what was typed; what is as it was is no draft. */
+/** keepDraft stores a draft. A draft that equals the original is removed. */
 export function keepDraft(key: string, draft: Draft, original: string): void {
   const { [key]: before, ...others } = drafts.value
   if (draft.content === original) {

@@ -1,5 +1,4 @@
-// A stand-in for the Worker and its Go program, for unit tests: it keeps a log, as the engine does, and answers in the order of
-// the requests.
+// A fake of the Worker and its Go program for unit tests. Like the engine it has a log, and answers requests in order.
 import { vi } from 'vitest'
 import type { Op } from '../engine/protocol'
 
@@ -8,13 +7,13 @@ export interface Sent {
   body: Record<string, unknown>
 }
 
-/** sent are the messages so far. */
+/** sent are the requests so far. */
 export const sent: Sent[] = []
 
-/** refuse is asked before each request: what it returns is thrown. */
+/** refuse is called before each request. If it returns an error, the request fails with it. */
 export const refuse = vi.fn<(sent: Sent) => Error | undefined>(() => undefined)
 
-/** extra is put into answers by their kind, and into data by their view. */
+/** extra is merged into answers, by their kind, and into the data of queries, by their view. */
 export const extra: Record<string, object> = {}
 
 let log: Op[] = []
@@ -75,6 +74,6 @@ export class Engine {
   }
 }
 
-/** engines are the Workers that were started, stopped those that were ended. */
+/** engines are all Workers that were started, stopped are the stopped ones. */
 export const engines: Engine[] = []
 export const stopped: Engine[] = []

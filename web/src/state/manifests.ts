@@ -1,4 +1,4 @@
-// The manifests of this page: named texts, as files of a scenario. A line that names one with -f takes it along.
+// The manifests of the page: named texts, like the files of a scenario. An operation carries the manifests that its line names with -f.
 import { signal } from '@preact/signals'
 
 export const manifests = signal<Record<string, string>>({
@@ -60,8 +60,8 @@ metadata:
 `,
 })
 
-/** filesOf returns the manifests that a line names with -f, --filename, and those that they name in turn: the rules of a
- * controller hold lines of their own. */
+/** filesOf returns the manifests that a line names with -f or --filename, and the manifests that these name, because a controller's rules
+ * contain lines. */
 export function filesOf(line: string): Record<string, string> {
   const named: Record<string, string> = {}
   const todo = [line]

@@ -3,14 +3,14 @@ import { few, paced, pause } from './pace'
 
 vi.useFakeTimers()
 
-test('a few changes are made at once, a burst of them is made together, moment by moment', () => {
+test('the first changes are made at once, and a burst of changes is combined into one per pause', () => {
   let asked = 0
   const made: number[] = []
   const ask = paced(() => made.push(asked))
   const say = () => { asked++; ask() }
   say()
   say()
-  expect(made).toEqual([1, 2]) // what the same task asks for counts once
+  expect(made).toEqual([1, 2]) // calls in the same task count once
   for (let n = 1; n < few + 10; n++) {
     vi.advanceTimersByTime(1)
     say()
@@ -29,7 +29,7 @@ test('a few changes are made at once, a burst of them is made together, moment b
   expect(made.at(-1)).toBe(asked)
 })
 
-test('nothing is made for which nobody asked', () => {
+test('no change is made without a call', () => {
   const change = vi.fn()
   paced(change)()
   vi.advanceTimersByTime(100 * pause)

@@ -1,17 +1,17 @@
-// A pace for what is drawn: a few changes are made at once, and of a burst of them those that come in a moment are made together. Answers
-// that come faster than anybody reads (many lines that are pasted, a program in the page) then cost a line of the transcript each, and not
-// a picture of everything. (Of a served cluster records are gathered before they are frames: served.ts.)
+// Limits how often the page is updated: the first changes are made at once, later ones together, one update for each pause. When many
+// answers arrive in a burst (pasted lines, a program in the page), each of them then costs a line of the transcript and not a drawing of
+// the whole page. (The records of a served cluster are collected before they become frames: served.ts.)
 //
 //	asked    │  │   │││││││││││││││
 //	made     │  │   │││     │     │     │
 
-/** pause is such a moment, in ms. */
+/** pause is the time between two updates of a burst, in ms. */
 export const pause = 200
 
-/** few is how many changes are made at once; after each moment it may be one more again. */
+/** few is the number of changes that are made at once. After each pause one more is made at once, up to few. */
 export const few = 4
 
-/** paced is a change that keeps that pace; what asks for it in the same task as one before is part of that. */
+/** paced returns a function that calls change at this limited rate. Calls in the same task count as one. */
 export function paced(change: () => void): () => void {
   let left = few
   let made = false // in this task

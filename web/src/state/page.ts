@@ -1,4 +1,4 @@
-// What the page itself is doing: which tab and dialog are open, the theme, and the line that is being typed.
+// The state of the page itself: which tab and dialog are open, the theme, and the line that is being typed.
 import { effect, signal } from '@preact/signals'
 import type { english } from '../text.more.en'
 
@@ -11,14 +11,14 @@ export const tab = signal<Tab>('console')
 export const dialog = signal<Dialog>('')
 export const notice = signal('')
 export const line = signal('')
-/** openedLane is the id of the lane of the timeline whose commands are shown, or ''. */
+/** openedLane is the id of the timeline lane whose commands are shown, or ''. */
 export const openedLane = signal('')
-/** inside is the kubectl exec of the shell in a container whose lines are typed, or ''. */
+/** inside is the kubectl exec command of the open shell in a container, or ''. */
 export const inside = signal('')
 export const theme = signal<Theme>((recall('theme') as Theme) || 'auto')
 export const singleKeys = signal(recall('singleKeys') !== 'off')
 
-/** drawer says whether the details of a frame are beside what it is about; where there is little room they are at first not. */
+/** drawer reports whether the inspector is shown beside the panel. In a narrow window it is hidden at first. */
 export const drawer = signal(recall('drawer') ? recall('drawer') === 'open' : typeof matchMedia === 'function' && matchMedia('(min-width: 1181px)').matches)
 
 export function toggleDrawer(): void {
@@ -26,10 +26,10 @@ export function toggleDrawer(): void {
   remember('drawer', drawer.value ? 'open' : 'closed')
 }
 
-/** object is the object that the objects tab shows. */
+/** object is the object that the objects tab shows, or null for a new manifest. */
 export const object = signal<{ resource: string; ns: string; name: string } | null>(null)
 export const resource = signal('configmaps')
-/** mode is how the objects tab shows its object. */
+/** mode is the view of the object in the objects tab. */
 export const mode = signal<'edit' | 'owners' | 'diff' | 'wire' | 'skew'>('edit')
 
 effect(() => {
@@ -38,7 +38,7 @@ effect(() => {
 })
 effect(() => remember('singleKeys', singleKeys.value ? 'on' : 'off'))
 
-/** focusCommand goes to the command line, with a line put into it if one is given. */
+/** focusCommand focuses the command line. If text is given, it replaces the line. */
 export function focusCommand(text?: string): void {
   if (text !== undefined) line.value = text
   requestAnimationFrame(() => {
@@ -49,7 +49,7 @@ export function focusCommand(text?: string): void {
   })
 }
 
-/** recall and remember keep small things in this browser; a browser that refuses storage forgets them. */
+/** recall and remember read and write a small value in localStorage. Without localStorage, values are not kept. */
 export function recall(key: string): string {
   try {
     return localStorage.getItem(`kubesim.${key}`) ?? ''
@@ -62,6 +62,6 @@ export function remember(key: string, value: string): void {
   try {
     localStorage.setItem(`kubesim.${key}`, value)
   } catch {
-    // Storage is refused (private window, full disk): the page works without.
+    // Storage is not available (private window, full disk): the page works without it.
   }
 }

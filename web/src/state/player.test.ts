@@ -28,29 +28,29 @@ afterEach(() => {
   vi.clearAllTimers()
 })
 
-test('whatever comes is in view within 900 ms, and not at once', () => {
+test('new frames are in view within 900 ms, but not at once', () => {
   send(10, 1010)
   vi.advanceTimersByTime(120)
   expect(player.view.value).toBeGreaterThan(10)
   expect(player.view.value).toBeLessThan(1010)
-  expect(player.arrived.value).toBe(false) // what the engine tells of now is not mixed into the picture
+  expect(player.arrived.value).toBe(false) // the engine's current state is not mixed into the picture
   vi.advanceTimersByTime(830)
   expect(player.view.value).toBe(1010)
   expect(player.arrived.value).toBe(true)
 })
 
-test('a stream of lines does not pile up: each is in view within 900 ms', () => {
+test('a stream of lines does not accumulate delay: each is in view within 900 ms', () => {
   for (let i = 0; i < 40; i++) {
     send(10 + i * 7, 17 + i * 7)
     vi.advanceTimersByTime(50)
-    const late = 10 + 7 * Math.max(0, i - 18) // what came 900 ms ago
+    const late = 10 + 7 * Math.max(0, i - 18) // the frames of 900 ms ago
     expect(player.view.value).toBeGreaterThanOrEqual(late)
   }
   vi.advanceTimersByTime(950)
   expect(player.view.value).toBe(290)
 })
 
-test('who looks at the past stays there when something comes', () => {
+test('new frames do not move a view of the past', () => {
   player.look(4)
   send(10, 20)
   vi.advanceTimersByTime(2000)
@@ -60,7 +60,7 @@ test('who looks at the past stays there when something comes', () => {
   expect(player.opInView.value).toBe(1)
 })
 
-test('in a lesson Play shows again what has happened, and moves nothing', async () => {
+test('in a lesson, Play replays the existing frames and does not change the world', async () => {
   session.lessonState.value = { id: 'first' } as LessonState
   player.togglePlay()
   await vi.advanceTimersByTimeAsync(500)
@@ -72,7 +72,7 @@ test('in a lesson Play shows again what has happened, and moves nothing', async 
   expect(sent.filter(({ kind }) => kind === 'do' || kind === 'tick')).toEqual([])
 })
 
-test('outside of a lesson Play goes on with what comes', async () => {
+test('outside of lessons, Play advances the world', async () => {
   const { extra } = await import('./fake-engine')
   extra['clock'] = { next: { in: 5 } }
   player.togglePlay()
@@ -80,7 +80,7 @@ test('outside of a lesson Play goes on with what comes', async () => {
   expect(sent.some(({ kind, body }) => kind === 'do' && JSON.stringify(body).includes('tick next'))).toBe(true)
 })
 
-test('the recording plays from its first frame, and the engine takes over where it is', () => {
+test('the recording plays from its first frame, and the engine takes over at the same frame', () => {
   session.status.value = { state: 'loading' }
   session.show([{ branch: '0', reset: true, frames: made(0, 30) }])
   player.rehearse(() => 330)

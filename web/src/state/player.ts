@@ -1,5 +1,5 @@
-// The player: which frame the page looks at, and how that moves. live follows the newest frame; everything else looks
-// at the past, which needs no engine, because the picture is a fold over the frames up to the one in view.
+// The player: which frame the page shows, and how that changes. If live, the page follows the newest frame. Otherwise it shows the past,
+// which needs no engine, because the picture is a fold over the frames up to the one in view.
 import { computed, effect, signal, untracked } from '@preact/signals'
 import { Folder, interesting, type Known, type Picture } from '../timeline/fold'
 import { foldAway } from '../timeline/quiet'
@@ -10,25 +10,25 @@ export const view = signal(0)
 export const live = signal(true)
 export const playing = signal(false)
 export const speed = signal(1)
-export const selected = signal(0) // the frame whose details are open; 0: none
-export const hovered = signal(0) // the frame whose causes are lit; 0: none
+export const selected = signal(0) // the frame whose details are open, or 0
+export const hovered = signal(0) // the frame whose causes are highlighted, or 0
 
-/** lost are the commits that took away a value which their writer had not read. */
+/** lost are the commits that removed a value which their writer had not read. */
 export const lost = signal<ReadonlySet<number>>(new Set())
 
-/** rehearsing reports whether the opening story is playing. */
+/** rehearsing reports whether recorded frames are being shown one after the other. */
 export const rehearsing = signal(false)
 
-/** known are the lanes of the newest moment, as reported by the engine. */
+/** known are the lanes at the newest frame, as reported by the engine. */
 export const known = signal<Known[]>([])
 
-/** arrived says that the frame in view is the newest one: what the engine tells of now belongs to the picture. */
+/** arrived reports whether the newest frame is in view, so that the engine's current state matches the picture. */
 export const arrived = computed(() => live.value && view.value >= frames.value.length)
 
 const always: Known[] = [{ id: 'store', horizon: '' }, { id: 'replica/1', horizon: '' }]
 const folder = new Folder()
 
-/** unfolded shows the lanes of quiet controllers, too. */
+/** unfolded reports whether the lanes of quiet controllers are shown too. */
 export const unfolded = signal(false)
 
 export const picture = computed<Picture>(() => {
@@ -37,25 +37,25 @@ export const picture = computed<Picture>(() => {
   return unfolded.value ? all : foldAway(all, lanes)
 })
 
-/** still says that its user wants no motion that they did not ask for. */
+/** still matches if the user prefers reduced motion. */
 export const still = typeof matchMedia === 'function' ? matchMedia('(prefers-reduced-motion: reduce)') : { matches: true }
 const stepTime = 90 // ms of page time for each new frame while following
-const longest = 900 - pause // ms until frames that came, at their pace, are in view, however many there are
+const longest = 900 - pause // ms until new frames are in view, however many there are; together with pause this is 900
 const tick = 30 // ms between two pictures while catching up
-const playTime = 420 // ms for each frame while playing, at speed 1
+const playTime = 420 // ms for each frame while playing at speed 1
 
 let timer = 0
-let due: { n: number; at: number }[] = [] // frame n is to be in view at that moment
-let exact = 0 // the frame in view, with the part of the next one that has passed
-let last = 0 // when the picture moved last
+let due: { n: number; at: number }[] = [] // the moments by which frames have to be in view
+let exact = 0 // the frame in view, with the fraction of the next one that has passed
+let last = 0 // time of the last call of advance
 
 effect(() => {
   const { before, reset, same } = arrival.value
   untracked(() => follow(before, frames.value.length, reset, same))
 })
 
-// follow is told that frames after number before have come; a reader of the past is left where they are. What is the same as
-// before goes on where it is: the recording that the engine takes over.
+// follow handles the arrival of the frames after number before. If the user looks at the past, the view stays. If the frames are the same
+// as before, because the engine has taken over from its recording, the view stays too.
 function follow(before: number, newest: number, reset: boolean, same: boolean): void {
   if (same) return
   if (reset) {
@@ -75,8 +75,8 @@ function follow(before: number, newest: number, reset: boolean, same: boolean): 
   catchUp(newest, Math.min(stepTime * (newest - before), longest))
 }
 
-/** rehearse shows the frames there are one after the other, each as long as wait says, from the one after n: on its own only
- * where motion is wanted. */
+/** rehearse shows the existing frames after n, one after the other, each for wait(its number) ms. Unless the user has asked for it, it
+ * does nothing if reduced motion is preferred. */
 export function rehearse(wait: (n: number) => number, n = 0, asked = false): void {
   if (document.hidden || (!asked && still.matches)) return
   stop()
@@ -101,7 +101,7 @@ function catchUp(newest: number, within: number): void {
   if (!timer) timer = window.setTimeout(advance, tick)
 }
 
-// advance goes as fast as the most urgent of the frames needs.
+// advance moves the view as fast as the most urgent deadline requires.
 function advance(): void {
   timer = 0
   if (!live.value) {
@@ -125,7 +125,7 @@ function stop(): void {
   rehearsing.value = false
 }
 
-/** look goes to frame n and stays there, unless n is the newest. */
+/** look shows frame n and stops following the newest frame, unless n is the newest. */
 export function look(n: number): void {
   stop()
   showNow()
@@ -137,11 +137,12 @@ export function look(n: number): void {
 export const toStart = () => look(frames.value.length > 0 ? 1 : 0)
 export const toEnd = () => look(frames.value.length)
 
-/** ended says that there is nothing after the frame in view, and that going on would move the world: not in a lesson. */
+/** ended reports whether a lesson is running and its newest frame is in view: playing further would change the world, which only the
+ * learner may do. */
 export const ended = computed(() => lessonState.value !== null && view.value >= frames.value.length)
 
-/** step moves by one frame. Forward from the newest frame, it lets time run to the next thing that happens, unless a lesson
- * runs: there only the learner moves the world. */
+/** step moves the view by one frame. Forward from the newest frame it advances time to the next timer, except in a lesson, where only the
+ * learner changes the world. */
 export function step(by: 1 | -1): void {
   playing.value = false
   showNow()
@@ -149,7 +150,7 @@ export function step(by: 1 | -1): void {
   else if (!ended.value) void run('tick next')
 }
 
-/** nextInteresting goes to the next refusal, compaction, fault or check after the frame in view. */
+/** nextInteresting shows the next refusal, compaction, fault or check after the frame in view. */
 export function nextInteresting(): void {
   showNow()
   const found = frames.value.find(frame => frame.n > view.value && interesting(frame))
@@ -157,7 +158,8 @@ export function nextInteresting(): void {
   selected.value = found?.n ?? 0
 }
 
-/** togglePlay plays what has happened, from the start if the end is in view. Outside of lessons it goes on with what comes. */
+/** togglePlay starts or stops playing, from the first frame if the last one is in view. Outside of lessons, playing advances the world
+ * after the last frame. */
 export function togglePlay(): void {
   showNow()
   if (!playing.value && (ended.value || !ready.value) && view.value >= frames.value.length) look(1)
@@ -171,7 +173,7 @@ effect(() => {
   const next = async () => {
     if (stopped) return
     if (view.value < frames.value.length) look(view.value + 1)
-    else await goOn()
+    else await advanceWorld()
     if (!stopped) window.setTimeout(next, playTime / rate)
   }
   const first = window.setTimeout(next, 0)
@@ -181,25 +183,25 @@ effect(() => {
   }
 })
 
-// goOn lets the world go on from its newest frame, as long as there is something to come.
-async function goOn(): Promise<void> {
+// advanceWorld advances the world to its next timer. If there is none, it stops playing.
+async function advanceWorld(): Promise<void> {
   live.value = true
   const { next } = lessonState.value || !ready.value ? { next: null } : await query<{ next: unknown }>('clock')
   const result = next ? await run('tick next') : null
-  showNow() // who plays sets the pace
+  showNow() // playing has a pace of its own
   if (!result?.ok) playing.value = false
 }
 
-/** opInView is the number of the last operation that is over at the frame in view. */
+/** opInView is the number of the last operation that is complete at the frame in view. */
 export const opInView = computed(() => (arrived.value ? head.value.n : opAt(view.value)))
 
-/** opAt is the number of the last operation that is over at frame n. */
+/** opAt returns the number of the last operation that is complete at frame n. */
 export function opAt(n: number): number {
   const op = frames.value[n - 1]?.op ?? 0
   return frames.value[n]?.op === op ? Math.max(0, op - 1) : op
 }
 
-/** moment is what a query takes along to be answered as things were at the frame in view; nothing at the newest one. */
+/** moment contains the parameters with which a query is answered as of the frame in view. It is empty for the newest frame. */
 export const moment = computed<{ n?: number }>(() => (live.value || opInView.value === head.value.n ? {} : { n: opInView.value }))
 
 /** revisionInView is the store's newest revision at the frame in view. */

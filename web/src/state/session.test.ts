@@ -19,13 +19,13 @@ beforeEach(async () => {
 
 afterEach(() => { vi.useRealTimers() })
 
-test('lines that are sent before others are answered are all in the log', async () => {
+test('lines that are sent before earlier ones are answered are all in the log', async () => {
   await Promise.all(['a', 'b', 'c', 'd'].map(name => session.run(`create configmap ${name}`)))
   expect(session.bootBody().log?.map(op => op.line)).toEqual(['create configmap a', 'create configmap b', 'create configmap c', 'create configmap d'])
   expect(session.bootBody().cursor).toBe(4)
 })
 
-test('a line after undo takes the place of what was undone, in the log and in the transcript', async () => {
+test('a line after undo replaces the undone lines, in the log and in the transcript', async () => {
   await session.run('one')
   await session.run('two')
   await session.undo()
@@ -35,8 +35,8 @@ test('a line after undo takes the place of what was undone, in the log and in th
   expect(lines()).toEqual(['one', 'three'])
 })
 
-test('undo takes back the line that was sent last, though it is not answered yet', async () => {
-  await session.undo() // of nothing
+test('undo removes the line that was sent last, even if it is not answered yet', async () => {
+  await session.undo() // nothing to undo
   await session.run('one')
   await Promise.all([session.run('two'), session.undo()])
   expect(session.head.value).toMatchObject({ n: 1, total: 2 })
@@ -46,30 +46,30 @@ test('undo takes back the line that was sent last, though it is not answered yet
   expect(lines()).toEqual(['one', 'two'])
 })
 
-test('a world that begins with a log has what it was answered in its transcript', async () => {
+test('the transcript of a world that begins with a log contains the answers', async () => {
   await session.bootWith({ log: [{ line: 'create configmap a' }, { line: 'list configmaps' }] })
   expect(session.transcript.value.map(({ line, result }) => [line, result?.lines])).toEqual([
     ['create configmap a', ['answer 1']], ['list configmaps', ['answer 2']],
   ])
 })
 
-test('answers to the questions of a lesson are kept by what makes the world again', async () => {
+test('the body of a boot contains the answers to the questions of a lesson', async () => {
   extra['boot'] = { lesson: { id: 'x', predicted: [null, { answer: 2 }, { answer: -1 }] } }
   await session.bootWith({ lesson: 'x' })
   expect(session.bootBody()).toMatchObject({ lesson: 'x', answers: { 1: 2 } })
 })
 
-test('a world that is refused leaves the one that was there', async () => {
+test('if a world is refused, the current one stays', async () => {
   await session.run('one')
   refuse.mockImplementation(({ kind }) => (kind === 'boot' ? new Refused('there is no lesson "y"') : undefined))
   await expect(session.bootWith({ lesson: 'y' })).rejects.toThrow('no lesson')
   expect(session.bootBody()).toMatchObject({ seed: '1', log: [{ line: 'one' }] })
 })
 
-test('frames that come in a burst are shown together, and at once when the world is another one', async () => {
+test('a burst of frames is shown together, and a reset at once', async () => {
   const send = (n: number, reset = false) => engines.at(-1)?.onFrames({ branch: '0', reset, frames: [{ n } as Frame] })
   const shown = () => session.frames.value.length
-  await new Promise(resolve => setTimeout(resolve, pause * (few + 1))) // what came before is over
+  await new Promise(resolve => setTimeout(resolve, pause * (few + 1))) // until earlier updates are complete
   vi.useFakeTimers()
   send(1, true)
   extra['do'] = { result: { lines: [], ok: true, http: { n: 7 } } }
@@ -94,7 +94,7 @@ test('frames that come in a burst are shown together, and at once when the world
   expect(shown()).toBe(1)
 })
 
-test('without the larger engine a line says so, and the world goes on', async () => {
+test('if the larger engine cannot be loaded, the line reports it, and the world stays usable', async () => {
   const before = engines.length
   refuse.mockImplementation(({ kind, body }) => (kind === 'do' && JSON.stringify(body).includes('crd.yaml') ? new Refused('needs CEL', 'cel') : undefined))
   compile.mockRejectedValue(new Error('offline'))
@@ -105,7 +105,7 @@ test('without the larger engine a line says so, and the world goes on', async ()
   expect((await session.run('two'))?.ok).toBe(true)
 })
 
-test('the larger engine takes the log over, and the line is sent again', async () => {
+test('the larger engine takes over the log, and the line is sent again', async () => {
   let asked = 0
   refuse.mockImplementation(({ kind }) => (kind === 'do' && asked++ === 1 ? new Refused('needs CEL', 'cel') : undefined))
   await session.run('one')
@@ -115,7 +115,7 @@ test('the larger engine takes the log over, and the line is sent again', async (
   expect(session.bootBody().log?.map(op => op.line)).toEqual(['one', 'two'])
 })
 
-test('the files of a scenario go with its first operation', async () => {
+test('the files of a scenario are files of its first operation', async () => {
   extra['log'] = { log: [{ line: 'controller op -f rules.yaml' }], files: { 'rules.yaml': 'watch: [pods]' }, seed: '3' }
   await session.bootWith({ scenario: 'controller op -f rules.yaml' })
   expect(session.bootBody()).toMatchObject({ seed: '3', log: [{ line: 'controller op -f rules.yaml', files: { 'rules.yaml': 'watch: [pods]' } }] })

@@ -1,5 +1,5 @@
-// The session: one engine, one world, and the log of operations that made it. Everything the page shows is either a
-// fold over frames (kept here) or the answer to a query (asked when it is looked at).
+// The session: one engine, one world, and the log of operations that created it. The page shows folds over frames, which are stored here,
+// and answers to queries, which are sent when a part of the page needs them.
 import { batch, computed, signal } from '@preact/signals'
 import { putManifest } from './manifests'
 import { paced } from './pace'
@@ -12,24 +12,24 @@ import { text } from '../text'
 
 export type Status =
   | { state: 'loading' }
-  | { state: 'recorded' } // a recorded trace is on show, the engine is still on its way
+  | { state: 'recorded' } // a recorded trace is shown while the engine loads
   | { state: 'ready' }
-  | { state: 'stopped'; text: string } // the engine died; the log is kept
+  | { state: 'stopped'; text: string } // the engine has failed; the log is kept
 
 export interface Entry {
   id: number
   op: number
   line: string
-  result?: Told | undefined
+  result?: LineResult | undefined
   error?: string
-  /** auto: the running clock made it, not a person. */
+  /** auto is true if the running clock sent the line, and not the user. */
   auto?: boolean
-  /** help is what the page itself says to a line: words, and what they mean. */
+  /** help is the page's own answer to a line: terms with their explanations. */
   help?: [string, string][]
 }
 
-/** Told is what a transcript says of an operation. */
-export type Told = Pick<Result, 'lines' | 'ok' | 'text' | 'waiting' | 'watch'>
+/** LineResult is the part of a result that the transcript shows. */
+export type LineResult = Pick<Result, 'lines' | 'ok' | 'text' | 'waiting' | 'watch'>
 
 export interface Answer {
   head?: Head
@@ -38,7 +38,8 @@ export interface Answer {
 
 export const status = signal<Status>({ state: 'loading' })
 export const frames = signal<Frame[]>([])
-/** arrival says what came last: the frames after number before; reset: everything is new; same: it begins as before. */
+/** arrival describes the newest frames: they follow number before. reset means that all frames were replaced, same that they equal the
+ * previous ones. */
 export const arrival = signal({ before: 0, reset: true, same: false })
 export const head = signal<Head>({ branch: '0', n: 0, total: 0, vt: 0, rv: '0', frames: 0 })
 export const branches = signal<string[]>(['0'])
@@ -51,23 +52,23 @@ export const engineName = signal<EngineName>('core')
 export const version = signal('')
 export const busy = signal(0)
 
-/** ticking says that simulated time passes by itself, second by second: clock.ts. */
+/** ticking reports whether simulated time passes with real time (clock.ts). */
 export const ticking = signal(false)
 
-/** story contains the captions that the page shows beside the world, or null. */
+/** story contains the captions beside the world, or is null. */
 export const story = signal<Story | null>(null)
 
-/** running is the line that the engine works on, and how far the world's clock has come in it; null if it works on none. */
+/** running is the line that the engine executes, with the world's time so far, or null. */
 export const running = signal<{ line: string; time: number } | null>(null)
 export const ready = computed(() => status.value.state === 'ready')
 
-/** own is the frame of the last request that a line of the learner sent; others may have acted since. */
+/** own is the frame of the last request that a line of the user sent. Other clients may have sent requests since. */
 export const own = signal(0)
 
-/** answered is what that line was answered, when it was one request that is over. */
+/** answered is the exchange of that line if it was one complete request, otherwise null. */
 export const answered = signal<Exchange | null>(null)
 
-/** World is what answers the page: the engine in its Worker, or a cluster that is served. */
+/** World answers the page's requests: the engine in its Worker, or a served cluster. */
 export interface World {
   readonly name: EngineName
   onFrames: (message: FramesMessage) => void
@@ -76,31 +77,32 @@ export interface World {
   stop(why?: string): void
 }
 
-/** attached says that the world is a cluster that kubesim serves. */
+/** attached reports whether the world is a cluster of kubesim serve. */
 export const attached = signal(false)
 
-/** lessonTexts are those of the lessons in the language of the page, by their ids; a lesson that is not among them speaks English. */
+/** lessonTexts are the texts of the lessons in the page's language, by lesson id. Lessons without an entry are in English. */
 export const lessonTexts = signal<Record<string, string>>({})
 
-/** replaced are the worlds that were rebuilt with more servers: what made them, and the operation at which that happened. */
+/** replaced are the previous worlds of this one, which was rebuilt with more servers: how to boot each, and the operation number at that
+ * point. */
 const replaced = signal<{ boot: Boot; n: number }[]>([])
 
-/** undoable says whether there is anything to undo. */
+/** undoable reports whether undo has anything to undo. */
 export const undoable = computed(() => head.value.n > 0 || replaced.value.length > 0)
 
 let engine: World | null = null
 let booted: Boot = {}
 let log: Op[] = []
 let entries = 0
-const longest = 400 // entries of the transcript
+const longest = 400 // entries of the transcript that are kept
 
-/** start makes a Worker and boots it; whatever ran before is stopped. */
+/** start starts a Worker and boots a world in it. The previous Worker is stopped. */
 export async function start(boot: Boot, name: EngineName = 'core'): Promise<void> {
   open(name)
   await bootWith(boot)
 }
 
-/** bootWith makes a fresh world in the running engine. One that the engine refuses leaves everything as it was. */
+/** bootWith replaces the world of the running engine. If the engine refuses the new world, nothing changes. */
 export async function bootWith(boot: Boot): Promise<void> {
   const answer = await ask<Answer & { version: string }>('boot', boot)
   story.value = boot.story ?? (boot.scenario ? storyOf(boot.scenario) : null)
@@ -111,28 +113,28 @@ export async function bootWith(boot: Boot): Promise<void> {
   for (const { line, files = {} } of log) if (!line.startsWith('import ')) for (const [name, content] of Object.entries(files)) putManifest(name, content)
   const begun = log.length
   batch(() => {
-    transcript.value = [] // nobody sees what was said in the world before beside this one
+    transcript.value = [] // the entries of the previous world
     version.value = answer.version
     branches.value = ['0']
     status.value = { state: 'ready' }
     absorb({ lesson: null, ...answer })
   })
-  const said = (await told()).filter(({ op }) => op <= begun)
-  transcript.value = [...said, ...transcript.value].slice(-longest) // lines may have come meanwhile
+  const said = (await logEntries()).filter(({ op }) => op <= begun)
+  transcript.value = [...said, ...transcript.value].slice(-longest) // the user may have run lines meanwhile
   await describe()
 }
 
-// told is the log as a transcript, with what its operations were answered.
-async function told(): Promise<Entry[]> {
-  const { from, results } = await query<{ from: number; results: Told[] }>('results')
+// logEntries returns the log as transcript entries with their results.
+async function logEntries(): Promise<Entry[]> {
+  const { from, results } = await query<{ from: number; results: LineResult[] }>('results')
   return log.map((op, i) => ({ id: ++entries, op: i + 1, line: op.line, result: results[i - from] })).slice(-longest)
 }
 
-/** rebuild makes this world again with other servers. Controllers, nodes and log stay; undo brings the world before back. */
+/** rebuild creates the world again with other servers and the same controllers, nodes and log. Undo restores the previous world. */
 export async function rebuild(replicas: Boot['replicas'], boot: (body: Boot) => Promise<boolean>): Promise<boolean> {
   const [before, earlier] = [bootBody(), replaced.value]
   const { lesson: id, own: mine, answers: _answers, log: all = [], cursor, ...rest } = before
-  // A lesson has the servers that it has, and its log means nothing elsewhere.
+  // A lesson defines its servers, and its log has no meaning outside it.
   const kept = id || mine ? [] : all
   const body = { ...rest, replicas: replicas ?? [], log: withoutReplicas(kept), cursor: withoutReplicas(kept.slice(0, cursor)).length }
   if (!(await boot(body))) return false
@@ -140,7 +142,7 @@ export async function rebuild(replicas: Boot['replicas'], boot: (body: Boot) => 
   return true
 }
 
-/** withoutReplicas is a log that leaves it to the boot how many servers there are. */
+/** withoutReplicas returns a log without the lines that set the number of servers, which the boot sets instead. */
 export function withoutReplicas(log: readonly Op[]): Op[] {
   return log.filter(({ line }) => !/^\s*replicas?\s/.test(line))
 }
@@ -155,7 +157,7 @@ interface Made {
   files?: Record<string, string>
 }
 
-// adopt takes over the log of a world that a scenario made: from here on it is seed, servers and log like any other.
+// adopt takes over the log of a world that a scenario created. From then on the world is defined by seed, servers and log.
 async function adopt(): Promise<void> {
   const made = await takeLog()
   booted = { seed: made.seed }
@@ -165,7 +167,7 @@ async function adopt(): Promise<void> {
   if (made.whole) booted.whole = true
 }
 
-// takeLog takes over the engine's log. The files of a scenario come along with its first operation.
+// takeLog takes over the engine's log. The files of a scenario become files of its first operation.
 async function takeLog(): Promise<Made> {
   const made = await query<Made>('log')
   const [first, ...rest] = made.log ?? []
@@ -173,7 +175,7 @@ async function takeLog(): Promise<Made> {
   return made
 }
 
-/** bootBody is what makes this world again: a share link holds it, and a restart sends it. */
+/** bootBody returns the body of a boot that recreates this world. Links contain it, and a restart sends it. */
 export function bootBody(): Boot {
   const body: Boot = { ...booted, ...(story.value && { story: story.value }), log: [...log], cursor: head.value.n }
   const answers = (lessonState.value?.predicted ?? []).flatMap((p, step) => (p && p.answer >= 0 ? [[step, p.answer]] : []))
@@ -181,7 +183,7 @@ export function bootBody(): Boot {
   return body
 }
 
-/** show puts recorded messages on the page before the engine is there. */
+/** show displays recorded frames before the engine is ready. */
 export function show(messages: FramesMessage[]): void {
   batch(() => {
     for (const message of messages) receive(message)
@@ -189,14 +191,14 @@ export function show(messages: FramesMessage[]): void {
   })
 }
 
-/** run executes one line. It never rejects: what went wrong is in the entry of the transcript. */
+/** run executes one line. It never rejects: an error becomes part of the transcript entry. */
 export async function run(line: string, files?: Record<string, string>, auto = false): Promise<Result | null> {
   const op: Op = files && Object.keys(files).length > 0 ? { line, files } : { line }
   busy.value++
   running.value ??= { line, time: 0 }
   try {
     const answer = await ask<Answer & { head: Head; result: Result }>('do', { op })
-    log.length = answer.head.n - 1 // lines may be sent before others are answered: where this one went, the engine says
+    log.length = answer.head.n - 1 // several lines may be in flight; the answer contains the position of this one
     log.push(op)
     absorb(answer)
     coming.said = answer.result
@@ -211,39 +213,39 @@ export async function run(line: string, files?: Record<string, string>, auto = f
   }
 }
 
-// done records that a request has ended.
+// done ends the request that busy counts.
 function done(): void {
   busy.value--
   if (busy.value === 0) running.value = null
 }
 
-/** interrupt stops what the engine is doing: a new Worker replays the log without it. */
+/** interrupt stops the engine's current work: a new Worker replays the log without it. */
 export async function interrupt(): Promise<void> {
   if (!engine || attached.value) return
   const body = bootBody()
   const name = engineName.value
   engine.stop(text.engine.interrupted)
-  await new Promise(resolve => setTimeout(resolve)) // the lines that were stopped say so
+  await new Promise(resolve => setTimeout(resolve)) // lets the stopped lines add their entries
   const stopped = transcript.value.filter(({ error }) => error === text.engine.interrupted)
   status.value = { state: 'loading' }
   await start(body, name)
-  const before = transcript.value.filter(({ op }) => op <= (body.log?.length ?? 0)) // a line may have been typed meanwhile
+  const before = transcript.value.filter(({ op }) => op <= (body.log?.length ?? 0)) // the user may have run a line meanwhile
   transcript.value = [...before, ...stopped, ...transcript.value.slice(before.length)]
 }
 
-/** followed is the name of the newest watch that a kubectl line of the transcript began and no later line has stopped; "" if there is none. */
+/** followed returns the name of the newest watch that a kubectl line began and no later line stopped, or "". */
 export function followed(entries: readonly Entry[]): string {
   const stopped = new Set(entries.map(({ line }) => /^stop (\S+)$/.exec(line)?.[1]))
   return entries.findLast(({ line, result }) => /^[!? ]*(?:kubectl|k)\b/.test(line) && result?.watch && !stopped.has(result.watch))?.result?.watch ?? ''
 }
 
-/** note adds an entry to the transcript; one that was carried out takes the place of those that were undone. */
+/** note adds an entry to the transcript. An entry with a result replaces the entries that were undone. */
 export function note(entry: Omit<Entry, 'id'>): void {
   const kept = entry.result ? transcript.value.filter(e => e.op < entry.op || (!e.result && e.op === entry.op)) : transcript.value
   transcript.value = [...kept, { id: ++entries, ...entry }].slice(-longest)
 }
 
-/** seek goes to the world after operation n of this branch, forward or back. */
+/** seek moves to the world after operation n of this branch, back or forward. */
 export async function seek(n: number): Promise<void> {
   const total = head.value.total
   if (n < 0 || n > total || n === head.value.n) return
@@ -252,7 +254,7 @@ export async function seek(n: number): Promise<void> {
 
 let undone: Promise<void> = Promise.resolve()
 
-/** undo goes one operation back from where the engine is once it has carried out the lines and undos that were sent before. */
+/** undo moves one operation back. It is relative to the engine's position after all lines and undos that were sent before. */
 export function undo(): Promise<void> {
   ticking.value = false
   undone = undone.then(undoOne, undoOne)
@@ -270,12 +272,12 @@ async function undoOne(): Promise<void> {
   if (head.value.n > 0 || busy.value > 0) await change('undo')
 }
 
-/** redo goes one operation forward from there. */
+/** redo moves one operation forward. */
 export async function redo(): Promise<void> {
   if (head.value.n < head.value.total || busy.value > 0) await change('redo')
 }
 
-/** fork begins a branch whose log is the first n operations; the branch before is kept. */
+/** fork starts a branch with the first n operations of the log. The previous branch is kept. */
 export async function fork(n: number): Promise<void> {
   if (!(await change('fork', { n }))) return
   log = log.slice(0, n)
@@ -283,15 +285,15 @@ export async function fork(n: number): Promise<void> {
   branches.value = [...new Set([...branches.value, head.value.branch])]
 }
 
-/** branch goes back to a branch that was left by a fork. */
+/** branch switches to another branch. */
 export async function branch(id: string): Promise<void> {
   if (!(await change('branch', { branch: id }))) return
   await takeLog()
-  transcript.value = await told()
+  transcript.value = await logEntries()
 }
 
-/** change sends a request that moves the world or the lesson, and returns the answer, or null if the engine refused it. amend may
- * update the log before anything on the page sees the answer. */
+/** change sends a request that changes the world or the lesson. It returns the answer, or null if the engine refused the request. amend
+ * can update the log before the page sees the answer. */
 export async function change<T extends object = Answer>(kind: string, body: object = {}, amend?: (answer: T) => void): Promise<T | null> {
   busy.value++
   running.value ??= { line: kind, time: 0 }
@@ -308,24 +310,24 @@ export async function change<T extends object = Answer>(kind: string, body: obje
   }
 }
 
-/** query asks for a view of the world. */
+/** query returns a view of the world. */
 export async function query<T>(view: string, body: object = {}): Promise<T> {
   return (await ask<{ data: T }>('query', { view, ...body })).data
 }
 
-/** solve lets the engine execute the solution of the lesson's current step. */
+/** solve makes the engine run the solution of the lesson's current step. */
 export async function solve(): Promise<void> {
-  if (await change<Answer & { log: Op[] }>('solve', {}, answer => { log = answer.log })) transcript.value = await told()
+  if (await change<Answer & { log: Op[] }>('solve', {}, answer => { log = answer.log })) transcript.value = await logEntries()
 }
 
-/** retold tells the lessons in the language that the page speaks now. */
-export async function retold(): Promise<void> {
+/** sendLessonTexts sends the lessons' texts in the page's language to the engine and updates the current lesson. */
+export async function sendLessonTexts(): Promise<void> {
   if (!engine) return
   absorb(await engine.ask<Answer>('speak', { texts: lessonTexts.value }))
   if (lessonState.value) lesson.value = await query<Lesson>('lesson')
 }
 
-/** recover starts a new Worker with the log of the one that died. */
+/** recover starts a new Worker with the log of the failed one, optionally without its last operation. */
 export async function recover(withoutLast = false): Promise<void> {
   const body = bootBody()
   if (withoutLast) body.log = body.log?.slice(0, -1) ?? []
@@ -343,7 +345,7 @@ async function describe(): Promise<void> {
   usages.value = new Map(commands.map(({ name, usage }) => [name, usage]))
 }
 
-// discover asks which resources and namespaces there are: after a boot, and when one of them has been written.
+// discover queries the resources and namespaces, after a boot and after a write to one of them.
 async function discover(): Promise<void> {
   const described = await query<{ resources: Resource[]; namespaces: string[] }>('resources')
   batch(() => {
@@ -359,11 +361,11 @@ function absorb(answer: Answer): void {
   })
 }
 
-// coming are frames, and what the last line was answered, that are not shown yet: a burst of them is shown at a pace that one can follow.
+// coming are the frames and the last result that are not shown yet, because updates are paced.
 const coming: { frames: Frame[]; said: Result | null } = { frames: [], said: null }
 const showSoon = paced(showNow)
 
-/** showNow shows them now, for whoever looks for something among them. */
+/** showNow shows them at once, for callers that need the newest frames. */
 export function showNow(): void {
   const { frames: fresh, said } = coming
   coming.frames = []
@@ -388,7 +390,7 @@ function receive(message: FramesMessage): void {
   if (ready.value && message.frames.some(defines)) void discover()
 }
 
-// replace shows the frames of another world, or of another moment, in the place of all there were.
+// replace shows other frames in the place of all previous ones.
 function replace(all: Frame[]): void {
   showNow()
   const same = status.value.state === 'recorded' && alike(frames.value, all)
@@ -408,12 +410,12 @@ function defines(frame: Frame): boolean {
   return frame.kind === 'store.commit' && /^(namespaces|customresourcedefinitions)\b/.test(frame.ref ?? '')
 }
 
-// open stops the Worker there is, and starts another one.
+// open stops the current Worker and starts another one.
 function open(name: EngineName): void {
   attached.value = false
   const made = new Engine(name)
   connect(made)
-  if (Object.keys(lessonTexts.value).length > 0) made.ask('speak', { texts: lessonTexts.value }).catch(() => {}) // before the boot, which says what is wrong
+  if (Object.keys(lessonTexts.value).length > 0) made.ask('speak', { texts: lessonTexts.value }).catch(() => {}) // sent before the boot, which reports any error
 }
 
 function connect(world: World): void {
@@ -427,7 +429,7 @@ function connect(world: World): void {
   }
 }
 
-/** attach shows a cluster that is served, in the place of a world of the page. */
+/** attach shows a served cluster instead of a world of the page. */
 export async function attach(world: World & { onHead(head: Head): void }): Promise<void> {
   connect(world)
   attached.value = true
@@ -435,8 +437,8 @@ export async function attach(world: World & { onHead(head: Head): void }): Promi
   await bootWith({})
 }
 
-/** ask sends a request. What the engine lacks (the other engine, the schema of another minor) is brought, and the
- * request sent again. */
+/** ask sends a request. If the engine lacks data (the engine with CEL, the schema of another minor), ask loads it and sends the request
+ * again. */
 export async function ask<T>(kind: string, body: object): Promise<T> {
   if (!engine) throw new Error(text.engine.notYet)
   for (let tries = 0; ; tries++) {

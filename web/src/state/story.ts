@@ -1,15 +1,15 @@
 // Stories of scenarios: a title, and a caption for each operation, which the page shows beside the world.
 import type { Story } from '../engine/protocol'
 
-// scriptOf is a scenario without its files, as lines.
+// scriptOf returns the lines of a scenario, without its files.
 function scriptOf(scenario: string): string[] {
   return (scenario.split(/^-- .* --$/m, 1)[0] ?? '').split('\n')
 }
 
-/** captionsOf reads the comments of a scenario: each is about the operations below it, the first one about all. */
+/** captionsOf returns one caption for each operation of a scenario: the last comment above it. */
 export function captionsOf(scenario: string): string[] {
   let now = ''
-  let before = '' // the line before
+  let before = '' // the previous line, if it was a comment
   const out: string[] = []
   for (const line of scriptOf(scenario)) {
     const said = line.startsWith('#') ? line.slice(1).trim() : ''
@@ -20,7 +20,7 @@ export function captionsOf(scenario: string): string[] {
   return out
 }
 
-/** storyOf is the story of a scenario: its first paragraphs, and its captions. */
+/** storyOf returns the story of a scenario: its first paragraphs and its captions. */
 export function storyOf(scenario: string): Story {
   const lines = scriptOf(scenario)
   const end = lines.findIndex(line => !line.startsWith('#'))

@@ -1,5 +1,5 @@
-// Worlds that one goes to: a lesson, free play, a scenario, a link. Whoever leaves one finds it again with the browser's
-// back button: its link stays in the history.
+// Switching between worlds: a lesson, free play, a scenario, a link. The link of the previous world stays in the history, so the browser's
+// back button returns to it.
 import { computed, signal } from '@preact/signals'
 import { currentHash } from '../share/link'
 import { unpack } from '../share/codec'
@@ -10,22 +10,22 @@ import { opAt, still } from './player'
 import { attached, bootWith, frames, head, lessonState, ready, start, story, ticking } from './session'
 import type { Boot } from '../engine/protocol'
 
-/** captions say, for each operation of the scenario that made the world, what it is about. */
+/** captions has a caption for each operation of the scenario that created the world. */
 export const captions = computed(() => story.value?.captions ?? [])
 
-/** opener is the scenario with which the page opens; "" until it is there. */
+/** opener is the scenario that the page opens with, or "" while it is not loaded. */
 export const opener = signal('')
-const length = signal(0) // operations of that scenario, while its world is there
+const length = signal(0) // operations of that scenario while its world is shown, otherwise 0
 
-/** opening reports whether the world is the one that the page opened with, without any operation of the user. */
+/** opening reports whether the world is the opening scenario, without any operation of the user. */
 export const opening = computed(() => length.value > 0 && head.value.total === length.value)
 
-/** captionAt is what the story says at frame n. */
+/** captionAt returns the caption at frame n. */
 export const captionAt = (n: number): string => captions.value[Math.max(0, Math.min(opAt(n), captions.value.length - 1))] ?? ''
 
-const [word, least, shortest] = [250, 60, 1200] // ms to read a word, at least for each frame, and at least for each caption
+const [word, least, shortest] = [250, 60, 1200] // ms to read a word, and the least ms for a frame and for a caption
 
-/** readingTime is how long frame n is shown, so that its caption can be read while its frames go by. */
+/** readingTime returns the time in ms to show frame n: the frames of a caption together are shown as long as it takes to read it. */
 export function readingTime(n: number): number {
   const caption = captionAt(n)
   const together = frames.value.filter(frame => captionAt(frame.n) === caption).length
@@ -33,7 +33,7 @@ export function readingTime(n: number): number {
   return Math.max(least, Math.max(shortest, words * word) / together)
 }
 
-/** enter leaves the world there is for another one. It says so when the engine refuses it. */
+/** enter replaces the current world. If the engine refuses the new one, enter shows a notice and returns false. */
 export async function enter(boot: Boot): Promise<boolean> {
   dialog.value = ''
   if (ready.value && (head.value.n > 0 || lessonState.value) && !opening.value) {
@@ -46,7 +46,7 @@ export async function enter(boot: Boot): Promise<boolean> {
 
 export const enterLesson = (id: string) => enter({ lesson: id })
 
-/** freePlay is the boot of a new cluster with roles, controllers and nodes, and without objects of the user. */
+/** freePlay boots a new cluster with roles, controllers and nodes, and without objects of the user. */
 export const freePlay: Boot = { seed: '1', controllers: ['*'], nodes: 3, whole: true }
 export const enterFreePlay = () => enter(freePlay)
 
@@ -62,7 +62,7 @@ async function begin(boot: Boot): Promise<boolean> {
   }
 }
 
-/** opens says that the first world that there will be is the one that the page opens with: it is known from its first moment on. */
+/** opens returns the boot of the opening scenario, and marks that world as the opening one as soon as the engine is ready. */
 export function opens(scenario: string): Boot {
   const stop = ready.subscribe(there => {
     if (!there) return
@@ -72,15 +72,15 @@ export function opens(scenario: string): Boot {
   return openingWorld(scenario)
 }
 
-// The opening story is shown only beside its own world, until the user changes that.
+// openingWorld boots the opening scenario with its story, which is shown beside this world only.
 const openingWorld = (scenario: string): Boot => ({ scenario, story: { captions: captionsOf(scenario) } })
 
-// opened notes that the world that is there now is the one that the page opens with.
+// opened marks the current world as the opening one.
 function opened(): void {
   length.value = head.value.total
 }
 
-/** listenBack goes where the browser's back and forward buttons lead. */
+/** listenBack handles the browser's back and forward buttons. */
 export function listenBack(): void {
   addEventListener('popstate', () => void goBack())
 }

@@ -1,4 +1,4 @@
-// Courses is the dialog of courses: the one that the learner takes, a form to make one, and the check of a learner's code.
+// Courses is the dialog of courses: the course that the learner takes, a form to create one, and the check of a learner's code.
 import { useEffect, useState } from 'preact/hooks'
 import { myDraft } from '../lessons/draft'
 import { catalogue } from '../lessons/progress'
@@ -66,8 +66,8 @@ function Maker() {
   const drop = (i: number) => change(({ lessons }) => ({ lessons: lessons.toSpliced(i, 1) }))
   const complete = checkedWork(course) !== null && title !== ''
   const load = async (file: File | undefined) => {
-    const told = file && checkedWork(JSON.parse(await file.text().catch(() => 'null')))
-    if (told) setCourse(told.course)
+    const loaded = file && checkedWork(JSON.parse(await file.text().catch(() => 'null')))
+    if (loaded) setCourse(loaded.course)
   }
   return (
     <>
@@ -107,10 +107,10 @@ function Check() {
   const [wrong, setWrong] = useState('')
   const check = async (code: string) => {
     try {
-      const told = checkedWork((await unpack(code.slice(code.indexOf('#') + 1).trim())).world.course)
-      if (!told) throw new Error(words.noCode)
+      const found = checkedWork((await unpack(code.slice(code.indexOf('#') + 1).trim())).world.course)
+      if (!found) throw new Error(words.noCode)
       setWrong('')
-      toCheck.value = told
+      toCheck.value = found
     } catch (error) {
       setWrong((error as Error).message)
     }
@@ -128,7 +128,7 @@ function Checked({ of }: { of: Work }) {
   useEffect(() => {
     let current = true
     setVerdicts(null)
-    void verify(of).then(told => { if (current) setVerdicts(told) })
+    void verify(of).then(all => { if (current) setVerdicts(all) })
     return () => { current = false }
   }, [of])
   const solved = verdicts?.filter(one => one.done).length ?? 0
@@ -138,8 +138,8 @@ function Checked({ of }: { of: Work }) {
       {!verdicts ? <p class="hint">{words.checking}</p> : <p class={solved < verdicts.length ? 'bad' : ''}><b>{words.solved(solved, verdicts.length)}</b></p>}
       <ol>
         {of.course.lessons.map((lesson, i) => {
-          const told = verdicts?.[i]
-          return <li key={i}>{titleOf(lesson)} {told && <span class="hint">{told.done ? words.took(told.requests, told.right, told.questions) : words.unsolved}</span>}</li>
+          const verdict = verdicts?.[i]
+          return <li key={i}>{titleOf(lesson)} {verdict && <span class="hint">{verdict.done ? words.took(verdict.requests, verdict.right, verdict.questions) : words.unsolved}</span>}</li>
         })}
       </ol>
       <button class="quiet" onClick={() => { toCheck.value = null }}>{text.lessons.close}</button>

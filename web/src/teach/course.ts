@@ -1,5 +1,5 @@
-// A course is a list of lessons in an order, in a link or a file. This browser keeps what its learner has done: for each lesson the
-// lines that solved it. All of that is the code which the learner gives to the teacher, whose page runs the lines again.
+// A course is an ordered list of lessons, in a link or a file. The browser stores what the learner has done: for each lesson the lines that
+// solved it. Course and lines together are the code that the learner gives to the teacher, whose page runs the lines again.
 import { signal } from '@preact/signals'
 import { Engine, Refused } from '../engine/engine'
 import { schemaData, type EngineName } from '../engine/files'
@@ -12,7 +12,7 @@ import { enter } from '../state/worlds'
 
 export interface Course {
   title: string
-  /** lessons are the ids of the project's lessons, and the YAML of others. */
+  /** lessons are ids of the project's lessons, or the YAML of other lessons. */
   lessons: string[]
 }
 
@@ -21,7 +21,7 @@ export interface Taken {
   answers: Record<string, number>
 }
 
-/** Work is a course with what its learner has done, in the order of its lessons. */
+/** Work is a course with the learner's results, in the order of its lessons; a result is null until the lesson is done. */
 export interface Work {
   course: Course
   name: string
@@ -31,7 +31,8 @@ export interface Work {
 const most = 50 // lessons of a course
 const longest = 100_000 // bytes of a lesson
 
-/** checkedWork is what a link, a file or this browser's storage says, or null if that is no course. */
+/** checkedWork validates a value from a link, a file or this browser's storage. It returns null if the value is neither a course nor
+ * work. */
 export function checkedWork(value: unknown): Work | null {
   const { title, lessons, course, name, done } = (value ?? {}) as Record<string, unknown>
   if (typeof course === 'object' && course !== null) {
@@ -51,16 +52,16 @@ function checkedTaken(taken: Taken | null | undefined): Taken | null {
 
 const isOwn = (lesson: string) => lesson.includes('\n')
 
-/** titleOf is the title of a lesson of a course. */
+/** titleOf returns the title of a lesson of a course. */
 export function titleOf(lesson: string): string {
   if (isOwn(lesson)) return /^title: *(.*)$/m.exec(lesson)?.[1] ?? ''
   return catalogue.value.find(info => info.id === lesson)?.title ?? lesson
 }
 
-/** work is the course that this browser's learner takes. */
+/** work is the course that this browser's learner takes, or null. */
 export const work = signal<Work | null>(kept())
 
-/** toCheck is the work that a link asks to check. */
+/** toCheck is the work in an opened link, which the page checks, or null. */
 export const toCheck = signal<Work | null>(null)
 
 function kept(): Work | null {
@@ -71,28 +72,28 @@ function kept(): Work | null {
   }
 }
 
-/** keep makes this the learner's work; null leaves the course. */
+/** keep stores the learner's work. null leaves the course. */
 export function keep(next: Work | null): void {
   work.value = next
   remember('course', JSON.stringify(next))
 }
 
-/** join begins a course, or goes on with it; work of another learner is checked. */
+/** join starts or continues a course. If value contains work, it is checked instead. */
 export function join(value: unknown): void {
-  const told = checkedWork(value)
-  if (!told) return
-  if (told.done.some(Boolean)) toCheck.value = told
-  else if (JSON.stringify(told.course) !== JSON.stringify(work.value?.course)) keep(told)
+  const joined = checkedWork(value)
+  if (!joined) return
+  if (joined.done.some(Boolean)) toCheck.value = joined
+  else if (JSON.stringify(joined.course) !== JSON.stringify(work.value?.course)) keep(joined)
   dialog.value = 'course'
 }
 
-/** placeInCourse is where the lesson that is running stands in the course, or -1. */
+/** placeInCourse returns the index of the running lesson in the course, or -1. */
 export function placeInCourse(): number {
   const { lesson, own } = bootBody()
   return work.value?.course.lessons.indexOf(own || lesson || '') ?? -1
 }
 
-/** noteWork keeps the lines with which a lesson of the course was solved. */
+/** noteWork stores the lines that solved a lesson of the course. */
 export function noteWork(state: LessonState): void {
   const [now, at] = [work.value, placeInCourse()]
   if (!now || at < 0 || !state.done || now.done[at]) return
@@ -100,13 +101,13 @@ export function noteWork(state: LessonState): void {
   keep({ ...now, done: now.done.map((taken, i) => (i === at ? { log: log.slice(0, cursor), answers } : taken)) })
 }
 
-/** begin takes lesson i of the course. */
+/** begin opens lesson i of the course. */
 export function begin(i: number): void {
   const lesson = work.value?.course.lessons[i] ?? ''
   void enter(isOwn(lesson) ? { own: lesson } : { lesson })
 }
 
-/** courseLink is a link to a course; with work it is the code that says what was done. */
+/** courseLink returns a link to a course. With work it is the learner's code. */
 export async function courseLink(course: Course | Work): Promise<string> {
   return `${location.origin}${location.pathname}#${await pack({ course }, 'any')}`
 }
@@ -118,7 +119,7 @@ export interface Verdict {
   right: number
 }
 
-/** verify runs the lines of each lesson again, in an engine of its own. */
+/** verify runs the lines of each lesson again, in a separate engine. */
 export async function verify({ course, done }: Work): Promise<Verdict[]> {
   const verdicts: Verdict[] = []
   for (const [i, lesson] of course.lessons.entries()) {

@@ -1,5 +1,5 @@
-// Card is a short description of the mark under the pointer, under a finger, or with the focus: what it is, who did it, which server
-// answered, and what it changed. It also looks for lost updates in new commits, which the timeline then marks.
+// Card is a short description of the mark that is hovered, touched or focused: its kind, its author, the server that answered, and what it
+// changed. It also looks for lost updates in new commits, which the timeline then marks.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Exchange, Frame } from '../engine/protocol'
 import { hovered, lost, view } from '../state/player'
@@ -12,8 +12,8 @@ import { versions } from './Timeline'
 
 export { Changed } // the inspector uses the same chunk
 
-const wait = 180 // ms that the pointer rests on a mark
-const margin = 8 // px between a card and its mark, and the edges of the window
+const wait = 180 // ms that the pointer has to rest on a mark
+const margin = 8 // px between a card and its mark, and between a card and the edges of the window
 
 export default function Card() {
   const n = useRested(hovered.value)
@@ -53,7 +53,7 @@ function Shown({ frame }: { frame: Frame }) {
     const box = card.current
     const place = () => { if (box) beside(box, frame.n) }
     place()
-    const observer = new ResizeObserver(place) // what it compares comes later
+    const observer = new ResizeObserver(place) // the comparison arrives later and changes the card's size
     if (box) observer.observe(box)
     return () => observer.disconnect()
   }, [frame])
@@ -68,7 +68,7 @@ function Shown({ frame }: { frame: Frame }) {
   )
 }
 
-// beside puts a card below a mark, or above it where there is no room below, within the window.
+// beside places a card below a mark, or above it if there is no space below, inside the window.
 function beside(card: HTMLElement, n: number): void {
   const mark = document.getElementById(`f${n}`)?.getBoundingClientRect()
   if (!mark) return
@@ -80,13 +80,13 @@ function beside(card: HTMLElement, n: number): void {
   card.style.top = `${top}px`
 }
 
-// actor is the client or controller whose request or reconcile caused a commit, or ''.
+// actor returns the client or controller whose request or reconcile caused a commit, or ''.
 function actor(frame: Frame): string {
   const cause = frame.kind === 'store.commit' ? frames.value[(frame.cause ?? 0) - 1] : undefined
   return cause && /^(client|controller)\//.test(cause.lane) ? text.changed.by(laneName(cause.lane)) : ''
 }
 
-// server is the API server that handles a request, with its version, or ''.
+// server returns the API server that handles a request, with its version, or ''.
 function server({ kind, replica }: Frame): string {
   if (!replica || !kind.startsWith('http.')) return ''
   const version = versions.value.get(`replica/${replica}`)
@@ -94,16 +94,16 @@ function server({ kind, replica }: Frame): string {
   return kind === 'http.req' ? text.changed.sentTo(name) : text.changed.answeredBy(name)
 }
 
-// useLostUpdates compares those new commits that overwrite an object which their writer has not read.
+// useLostUpdates compares new commits that overwrite an object which their writer has not read.
 function useLostUpdates(): void {
   const compared = useRef<{ n: number; last: Frame | undefined }>({ n: 0, last: undefined })
   useEffect(() => {
     const all = frames.value
     const { n, last } = compared.current
-    const goesOn = all[n - 1] === last
-    if (!goesOn && lost.value.size > 0) lost.value = new Set() // another world, or another past
+    const continued = all[n - 1] === last
+    if (!continued && lost.value.size > 0) lost.value = new Set() // another world or another branch
     if (!ready.value) return
-    for (const frame of all.slice(goesOn ? n : 0)) if (suspect(all, frame)) void find(frame)
+    for (const frame of all.slice(continued ? n : 0)) if (suspect(all, frame)) void find(frame)
     compared.current = { n: all.length, last: all.at(-1) }
   }, [frames.value, ready.value])
 }
@@ -115,6 +115,6 @@ function suspect(all: readonly Frame[], frame: Frame): boolean {
 }
 
 async function find(frame: Frame): Promise<void> {
-  const told = await compare(frame).catch(() => null) // compacted: nothing can be compared
-  if (told && told.lost.length > 0 && frames.value[frame.n - 1] === frame) lost.value = new Set([...lost.value, frame.n])
+  const comparison = await compare(frame).catch(() => null) // the revisions are compacted and cannot be compared
+  if (comparison && comparison.lost.length > 0 && frames.value[frame.n - 1] === frame) lost.value = new Set([...lost.value, frame.n])
 }

@@ -1,4 +1,4 @@
-// Controls is the strip above the lanes: where in the past the page looks, how it plays, and the world's own clock.
+// Controls is the bar above the lanes: the position in the past, playback, and the world's clock.
 import {
   arrived, ended, live, look, nextInteresting, opInView, playing, revisionInView, speed, step, toEnd, togglePlay, toStart, view,
 } from '../state/player'
@@ -35,7 +35,7 @@ export function Controls() {
   )
 }
 
-// Time lets simulated time pass: with real time, by a second, or until controllers have nothing left to do.
+// Time advances simulated time: with real time, by a second, or until the controllers are idle.
 function Time() {
   return (
     <span class="pair" role="group" aria-label={words.now}>
@@ -50,7 +50,7 @@ function Branches() {
   return <Choice label={words.branch} value={head.value.branch} onChoose={id => void branch(id)} options={branches.value.map(id => [id, `${words.branch} ${id}`])} />
 }
 
-/** Undo takes operations back, and brings them again. */
+/** Undo has the buttons for undo and redo. */
 export function Undo() {
   return (
     <span class="pair">
@@ -60,7 +60,7 @@ export function Undo() {
   )
 }
 
-/** Past says that the page looks at the past, and offers to act from there. */
+/** Past is the bar that is shown while the page shows the past, with buttons to branch from there. */
 export function Past() {
   if (live.value) return null
   return (

@@ -1,4 +1,4 @@
-// LaneWords is what can be done to whom a lane stands for: it opens with a click on the lane's name.
+// LaneWords lists the commands for the server, watch, client or controller of a lane. A click on the lane's name opens it.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Client } from '../engine/protocol'
 import { openedLane } from '../state/page'
@@ -18,7 +18,7 @@ export default function LaneWords({ lanes, states }: { lanes: readonly Lane[]; s
     box.current?.querySelector('button')?.focus()
     if (lane?.kind === 'client' && ready.value) query<{ clients: Client[] }>('clients').then(view => setClients(view.clients ?? []), () => {})
   }, [lane?.id])
-  // The word that was said may be another one now: who stood on it stays here.
+  // A command may be replaced after it has run. The focus then moves to the first command of the list.
   useLayoutEffect(() => { if (document.activeElement === document.body) box.current?.querySelector('button')?.focus() }, [words.join()])
   if (!lane) return null
   const close = () => {

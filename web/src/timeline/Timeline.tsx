@@ -1,4 +1,4 @@
-// Timeline is the page's heart: what each actor knows, over one line of revisions.
+// Timeline shows which revisions the store, the servers, the watches, the clients and the controllers know, on one axis of revisions.
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { TimelineView, TokenSpan } from '../engine/protocol'
@@ -21,11 +21,11 @@ const Card = later(() => import('./Card'))
 export const axis = signal<Axis>('revision')
 const tokens = signal<TokenSpan[]>([])
 const states = signal<Map<string, string>>(new Map())
-/** versions are the versions of the API servers by their lanes. */
-export const versions = signal<Map<string, string>>(new Map()) // of the servers
+/** versions are the versions of the API servers by lane id. */
+export const versions = signal<Map<string, string>>(new Map())
 
-/** learn takes over what the engine (or a recording of it) says of lanes and tokens at the newest moment. */
-export function learn(view: TimelineView): void {
+/** showTimeline shows the engine's view of lanes and tokens at the newest frame, also from a recording. */
+export function showTimeline(view: TimelineView): void {
   tokens.value = view.tokens ?? []
   known.value = view.lanes.filter(lane => lane.kind !== 'client')
   due.value = view.next ?? null
@@ -54,17 +54,17 @@ export function Timeline() {
         </div>
       )}
       <Quiet lanes={shown.quiet ?? []} />
-      <Twin />
-      <Asking />
+      <NewestFrames />
+      <TimelineQuery />
       {ready.value && <Card />}
     </section>
   )
 }
 
-const ask = paced(() => { query<TimelineView>('timeline').then(learn, () => {}) })
+const ask = paced(() => { query<TimelineView>('timeline').then(showTimeline, () => {}) })
 
-// Asking is not seen: it asks after each operation, for which nothing else here is drawn again.
-function Asking() {
+// TimelineQuery renders nothing. It queries the timeline after each operation, so that the rest of the timeline is not rendered for that.
+function TimelineQuery() {
   useEffect(() => { if (ready.value) ask() }, [head.value, ready.value])
   return null
 }
@@ -86,7 +86,7 @@ function Label({ lane, head }: { lane: Lane; head: number }) {
   )
 }
 
-// Quiet says which controllers are folded away, and brings them back.
+// Quiet shows how many controllers are hidden, and a button to show them.
 function Quiet({ lanes }: { lanes: readonly Lane[] }) {
   if (lanes.length === 0 && !unfolded.value) return null
   return (
@@ -98,7 +98,7 @@ function Quiet({ lanes }: { lanes: readonly Lane[] }) {
   )
 }
 
-// A name that is too long loses its middle: lanes that begin alike are told apart by their ends.
+// ending is the number of characters at the end of a long lane name that are always shown, because the names of lanes often begin alike.
 const ending = 8
 
 function LaneName({ lane }: { lane: Lane }) {
@@ -109,8 +109,8 @@ function LaneName({ lane }: { lane: Lane }) {
 
 const announced = 3
 
-// Twin is the newest frames as text, for those who hear the page; the whole list is the tab "As text".
-function Twin() {
+// NewestFrames contains the newest frames as text for screen readers. The tab "As text" has more of them.
+function NewestFrames() {
   const last = frames.value.slice(Math.max(0, view.value - announced), view.value)
   return (
     <div class="heard" role="log" aria-live="polite" aria-label={text.timeline.log}>
@@ -119,7 +119,7 @@ function Twin() {
   )
 }
 
-/** TextLog is every frame as a line of text; each line opens its frame. */
+/** TextLog lists the last 500 frames up to the one in view as text. A click on a line selects its frame. */
 export function TextLog() {
   const from = Math.max(0, view.value - 500)
   return (

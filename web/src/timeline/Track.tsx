@@ -1,5 +1,5 @@
-// Track is the drawing: one row for each lane, one column for each revision, and the thread of causes over both.
-// It draws the marks in sight only; the scroll position of its box says which those are.
+// Track draws the lanes: one row for each lane, one column for each revision, and lines from causes to effects. It draws only the marks
+// near the visible part of its scrolling box.
 import { signal, useSignal } from '@preact/signals'
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import type { Frame, TokenSpan } from '../engine/protocol'
@@ -11,17 +11,17 @@ import { chain, type Picture } from './fold'
 import { elapsed } from './elapsed'
 import { axisHeight, Planner, rowHeight, rowY, type Axis, type Layout } from './layout'
 import { describe, hueOf, laneName, objectOf, Shape } from './marks'
-import { Hem } from './Hem'
-import { Curtain, Horizon, Tokens } from './overlays'
+import { CompactHandle } from './CompactHandle'
+import { Compacted, Horizon, Tokens } from './overlays'
 import { nextMark, stopOf } from './walk'
 
-const sight = 240 // px drawn beyond either edge of the box
+const sight = 240 // px that are drawn beyond either edge of the box
 
 export function Track({ axis, tokens }: { axis: Axis; tokens: TokenSpan[] }) {
   const box = useRef<HTMLDivElement>(null)
-  const left = useRef(0) // what is in sight begins there
+  const left = useRef(0) // the left edge of the visible part
   const room = useSignal(0)
-  const walked = useSignal(0) // how often it has been another part for another reason than that the frame in view moved
+  const walked = useSignal(0) // counts scrolls that do not follow the frame in view; each renders the track again
   const shown = picture.value
   const planner = useRef(new Planner()).current
   const plan = useMemo(() => planner.plan(frames.value, axis, room.value - 40), [frames.value, axis, room.value])
@@ -35,7 +35,7 @@ export function Track({ axis, tokens }: { axis: Axis; tokens: TokenSpan[] }) {
     observer.observe(box.current)
     return () => observer.disconnect()
   }, [])
-  // What is drawn is drawn where it will be: the box scrolls there as soon as the drawing is as wide as it has to be.
+  // goTo scrolls the box so that x is visible. Marks are drawn at their new positions first, and the box scrolls after that drawing.
   const goTo = (x: number) => {
     const to = Math.round(Math.min(scrolled(left.current, room.value, x), Math.max(0, width - room.value)))
     if (to === left.current) return
@@ -44,7 +44,7 @@ export function Track({ axis, tokens }: { axis: Axis; tokens: TokenSpan[] }) {
   }
   const going = useRef(goTo)
   going.current = goTo
-  const show = useRef((x: number) => { // the same for ever, so that marks that stay as they are need not be drawn again
+  const show = useRef((x: number) => { // always the same function, so that unchanged marks are not rendered again
     const before = left.current
     going.current(x)
     if (left.current !== before) walked.value++
@@ -55,7 +55,7 @@ export function Track({ axis, tokens }: { axis: Axis; tokens: TokenSpan[] }) {
     left.current = to
     walked.value++
   }
-  void walked.value // draws anew
+  void walked.value // subscribes to walked
   const followed = useRef('')
   const follows = `${x} ${axis} ${room.value > 0}`
   if (followed.current !== follows) {
@@ -73,18 +73,18 @@ export function Track({ axis, tokens }: { axis: Axis; tokens: TokenSpan[] }) {
         onKeyDown={event => move(event, shown)} onPointerLeave={event => { if (event.pointerType !== 'touch') hovered.value = 0 }}>
         <Grid plan={plan} height={height} from={from} to={to} />
         {shown.lanes.map((lane, row) => <Horizon key={lane.id} lane={lane} row={row} plan={plan} from={from} to={to} />)}
-        <Curtain shown={shown} plan={plan} height={height} />
-        <Thread shown={shown} plan={plan} />
+        <Compacted shown={shown} plan={plan} height={height} />
+        <Causes shown={shown} plan={plan} />
         <Tokens tokens={tokens} shown={shown} plan={plan} />
         <line class="view" x1={x} x2={x} y1={axisHeight - 6} y2={height} />
         <Marks shown={shown} plan={plan} from={from} to={to} show={show} />
-        <Hem shown={shown} plan={plan} height={height} />
+        <CompactHandle shown={shown} plan={plan} height={height} />
       </svg>
     </div>
   )
 }
 
-// scrolled is how far to scroll so that x is in sight.
+// scrolled returns the scroll position at which x is visible.
 function scrolled(left: number, room: number, x: number): number {
   if (x > left + room - 70) return Math.max(0, x - (room * 2) / 3)
   return x < left + 30 ? Math.max(0, x - room / 3) : left
@@ -104,7 +104,7 @@ function Grid({ plan, height, from, to }: { plan: Layout; height: number; from: 
   )
 }
 
-// labelled are the columns in sight. Which of them have room for a label depends on those before.
+// labelled returns the columns in sight. Whether a column has room for a label depends on all columns before it.
 function labelled({ columns }: Layout, from: number, to: number): { key: number; x: number; label: boolean }[] {
   const out = []
   let before = -Infinity
@@ -119,26 +119,26 @@ function labelled({ columns }: Layout, from: number, to: number): { key: number;
   return out
 }
 
-// The thread joins the mark under the pointer, or the one that is open, with its cause and its effects. Without one it joins
-// everything that the newest line of the learner has led to, or, in the past, the frame in view.
-function threaded(shown: Picture): Set<number> {
+// connected returns the frames to connect with lines: the mark under the pointer or the selected one, with its cause and its effects.
+// Without such a mark it returns all effects of the user's newest line, or in the past the chain of the frame in view.
+function connected(shown: Picture): Set<number> {
   const mark = hovered.value || (selected.value <= shown.last && selected.value)
   if (!mark) return chain(frames.value, live.value ? Math.min(own.value, shown.last) : shown.last)
   const effects = frames.value.filter(frame => frame.cause === mark).map(frame => frame.n)
   return new Set([frames.value[mark - 1]?.cause ?? 0, mark, ...effects])
 }
 
-function Thread({ shown, plan }: { shown: Picture; plan: Layout }) {
+function Causes({ shown, plan }: { shown: Picture; plan: Layout }) {
   const rows = new Map(shown.lanes.map((lane, row) => [lane.id, row]))
-  const set = threaded(shown)
+  const set = connected(shown)
   const spot = (frame: Frame) => [plan.x(frame.n), rowY(rows.get(frame.lane) ?? 0)] as const
   return (
-    <g class="thread" aria-hidden="true">
+    <g class="causes" aria-hidden="true">
       {[...set].map(n => {
         const frame = frames.value[n - 1]
         const cause = frame?.cause ? frames.value[frame.cause - 1] : undefined
         if (!frame || !cause || !set.has(cause.n) || frame.n > shown.last) return null
-        if (!rows.has(cause.lane) || !rows.has(frame.lane)) return null // folded away
+        if (!rows.has(cause.lane) || !rows.has(frame.lane)) return null // its lane is hidden
         const [x1, y1] = spot(cause)
         const [x2, y2] = spot(frame)
         const middle = (y1 + y2) / 2
@@ -148,7 +148,7 @@ function Thread({ shown, plan }: { shown: Picture; plan: Layout }) {
   )
 }
 
-// stops is the mark of each lane at which Tab stops: the one that had the focus last.
+// stops has the mark of each lane that Tab focuses: the mark that had the focus last.
 const stops = signal<Record<string, number>>({})
 
 function Marks({ shown, plan, from, to, show }: { shown: Picture; plan: Layout; from: number; to: number; show(x: number): void }) {
@@ -183,8 +183,8 @@ function Marks({ shown, plan, from, to, show }: { shown: Picture; plan: Layout; 
   )
 }
 
-const least = 48 // px of a column in which the name of an object has room
-const longest = 11 // letters of it
+const least = 48 // px of a column in which an object's name fits
+const longest = 11 // characters of the name
 const shortened = (name: string) => (name.length > longest ? `${name.slice(0, longest - 1)}…` : name)
 
 function Mark({ frame, x, y, show, stop, lit, gone }: {
@@ -196,7 +196,7 @@ function Mark({ frame, x, y, show, stop, lit, gone }: {
     show(x)
     stops.value = { ...stops.value, [frame.lane]: frame.n }
   }
-  // tabindex in lower case: an attribute of SVG is what it is called.
+  // tabindex is in lower case because SVG attributes are case-sensitive.
   return (
     <g id={`f${frame.n}`} class={names.filter(Boolean).join(' ')} role="button" tabindex={stop ? 0 : -1} aria-label={describe(frame)}
       data-kind={frame.kind} transform={`translate(${x} ${y})`} onPointerEnter={() => { hovered.value = frame.n }} onFocus={focus}

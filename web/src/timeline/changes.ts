@@ -1,4 +1,4 @@
-// What a commit changed in its object, field by field, and whether it took away a value that its writer had never read.
+// The changes of a commit, field by field, and whether it removed a value that its writer had never read.
 import type { Frame } from '../engine/protocol'
 
 export interface Change {
@@ -7,10 +7,10 @@ export interface Change {
   to: string | undefined
 }
 
-// Fields that change with every write say nothing about it.
+// always matches fields that change with every write and are therefore not listed.
 const always = /^metadata\.(resourceVersion|managedFields|generation|uid|creationTimestamp)\b/
 
-/** changes are the fields in which two versions of an object differ, each with both values; undefined: the field is not there. */
+/** changes returns the fields that differ between two versions of an object. A value is undefined if the field is missing. */
 export function changes(before: unknown, after: unknown): Change[] {
   const [old, now] = [fields(before), fields(after)]
   return [...new Set([...old.keys(), ...now.keys()])]
@@ -18,7 +18,7 @@ export function changes(before: unknown, after: unknown): Change[] {
     .map(path => ({ path, from: old.get(path), to: now.get(path) }))
 }
 
-// fields are the leaves of an object by their paths.
+// fields returns the leaves of an object by path.
 function fields(value: unknown, path = '', into = new Map<string, string>()): Map<string, string> {
   if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) {
     if (path) into.set(path, typeof value === 'string' ? value : JSON.stringify(value))
@@ -28,20 +28,20 @@ function fields(value: unknown, path = '', into = new Map<string, string>()): Ma
   return into
 }
 
-/** writerOf is the client whose request caused a commit, or '' if a controller made it. */
+/** writerOf returns the client whose request caused a commit, or '' if a controller made it. */
 export function writerOf(frames: readonly Frame[], commit: Frame | undefined): string {
   const request = frames[(commit?.cause ?? 0) - 1]
   return request?.kind === 'http.req' ? request.lane : ''
 }
 
-/** unread are the values that a commit took away although its writer had not read the version that has them. before is the commit of
- * the object before it, which made the changes earlier. */
+/** unread returns the values that a commit removed although its writer had not read the version with them. before is the object's
+ * previous commit, which made the changes earlier. */
 export function unread(frames: readonly Frame[], commit: Frame, before: Frame, earlier: readonly Change[], now: readonly Change[]): Change[] {
   if (!overwrites(frames, commit, before)) return []
   return now.filter(({ path, from }) => earlier.some(one => one.path === path && one.to === from && from !== undefined))
 }
 
-/** overwrites reports whether a commit replaces the version that another client wrote, and that its writer has not read. */
+/** overwrites reports whether a commit replaces a version that another client wrote and that its writer has not read. */
 export function overwrites(frames: readonly Frame[], commit: Frame, before: Frame): boolean {
   const [writer, other] = [writerOf(frames, commit), writerOf(frames, before)]
   if (!writer || !other || writer === other) return false

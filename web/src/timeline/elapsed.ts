@@ -1,4 +1,4 @@
-/** elapsed is a span of virtual time in few characters: 250ms, 1.5s, 3m20s, 2h. */
+/** elapsed formats a duration of virtual time, given in ms, in few characters: 250ms, 1.5s, 3m20s, 2h. */
 export function elapsed(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)}ms`
   if (ms < 60_000) return `${Math.round(ms / 100) / 10}s`

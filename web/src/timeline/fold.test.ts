@@ -8,7 +8,8 @@ let n = 0
 const frame = (lane: string, kind: string, rv: number, more: Partial<Frame> = {}): Frame =>
   ({ n: ++n, vt: n * 10, rv: String(rv), lane, kind, text: '', ...more })
 
-// story: a watch falls silent, two writes follow, one of them refused, and history is forgotten behind the watch.
+// story returns frames in which a watch receives no more events, two writes follow, one of them is refused, and the watch's revision is
+// compacted.
 function story(): Frame[] {
   n = 0
   return [
@@ -29,7 +30,7 @@ test('lanes come in the order store, servers, watches, clients', () => {
   expect(fold(story(), 10).lanes.map(lane => lane.id)).toEqual(['store', 'replica/1', 'watch/w', 'client/a', 'client/b'])
 })
 
-test('a horizon is what a lane was told, and a refusal tells nothing', () => {
+test('a horizon is the newest revision that a lane received, and a refusal does not move it', () => {
   const horizons = Object.fromEntries(fold(story(), 10).lanes.map(lane => [lane.id, lane.horizon]))
   expect(horizons).toEqual({ store: 6, 'replica/1': 5, 'watch/w': 5, 'client/a': 5, 'client/b': 0 })
 })
@@ -39,12 +40,12 @@ test('scrubbing folds fewer frames', () => {
   expect([past.head, past.last, past.lanes.length]).toEqual([5, 3, 3])
 })
 
-test('a watch behind the curtain looks expired before anybody resumes it', () => {
+test('a watch behind the compacted revision is expired before it resumes', () => {
   const expired = (upTo: number) => fold(story(), upTo).lanes.find(lane => lane.id === 'watch/w')?.expired
   expect([expired(9), expired(10)]).toEqual([false, true])
 })
 
-test('a watch that its client opens again is open, and closed only while it is', () => {
+test('a watch that its client reopens is open, and is closed only in between', () => {
   n = 0
   const frames = [
     frame('watch/w', 'watch.event', 5),
@@ -61,7 +62,7 @@ test('the chain of a frame is its causes and its effects, not its siblings', () 
   expect([...chain(story(), 1)].sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5])
 })
 
-test('no two marks of a lane are in one place, on either axis', () => {
+test('no two marks of a lane have the same position, on either axis', () => {
   const frames = story().concat(frame('client/a', 'http.res', 5), frame('client/a', 'http.req', 5))
   for (const axis of ['revision', 'time'] as const) {
     const { x } = layout(frames, axis)
@@ -70,44 +71,44 @@ test('no two marks of a lane are in one place, on either axis', () => {
   }
 })
 
-test('a cause and its effect at one revision stand above each other', () => {
+test('a cause and its effect at the same revision have the same position', () => {
   const { x } = layout(story(), 'revision')
   expect([x(3), x(4)]).toEqual([x(2), x(2)])
 })
 
-test('on the axis of time a cause never stands behind its effect', () => {
-  const at = { vt: 50 } // one moment: what happens in it has an order all the same
+test('on the time axis a cause is never to the right of its effect', () => {
+  const at = { vt: 50 } // frames of one moment still have an order
   const frames = story().map(f => ({ ...f, ...at }))
   const { x } = layout(frames, 'time')
   for (const f of frames) if (f.cause) expect(x(f.cause)).toBeLessThanOrEqual(x(f.n))
 })
 
-test('revisions in between and beyond have a place too', () => {
+test('revisions between and beyond the columns have a position', () => {
   const plan = layout(story(), 'revision')
   expect(plan.at(5)).toBeGreaterThan(plan.at(4))
   expect(plan.at(7)).toBeGreaterThan(plan.at(6))
   expect(plan.at(1)).toBe(0)
 })
 
-// far is a story of many frames on several lanes, with times and revisions that do not only grow.
+// far returns many frames on several lanes, with times and revisions that do not only grow.
 function far(): Frame[] {
   const lanes = ['store', 'replica/1', 'replica/2', 'watch/w', 'client/a']
   const kinds = ['store.commit', 'cache.apply', 'cache.apply', 'watch.event', 'http.res']
   return Array.from({ length: 400 }, (_, i) => frame(lanes[i % 5] ?? '', kinds[i % 5] ?? '', 5 + Math.floor(i / 5) - (i % 7 === 0 ? 3 : 0), { n: i + 1, vt: i * 10 }))
 }
 
-test('what is folded bit by bit, forward and back, is what is folded at once', () => {
+test('folding in steps, forward and back, gives the same picture as folding at once', () => {
   const all = far()
   const folder = new Folder()
   for (const [length, upTo] of [[100, 40], [100, 100], [250, 200], [250, 10], [250, 250], [400, 251], [400, 400]] as const) {
     const frames = all.slice(0, length)
     expect(folder.fold(frames, upTo)).toEqual(fold(frames, upTo))
   }
-  const other = all.map(f => ({ ...f, kind: 'store.compact' })) // another world: undo makes every frame anew
+  const other = all.map(f => ({ ...f, kind: 'store.compact' })) // another world: undo replaces every frame
   expect(folder.fold(other, 300)).toEqual(fold(other, 300))
 })
 
-test('what is laid out bit by bit is what is laid out at once', () => {
+test('a layout in steps is the same as a layout at once', () => {
   const all = far()
   for (const axis of ['revision', 'time'] as const) {
     const planner = new Planner()
@@ -119,14 +120,14 @@ test('what is laid out bit by bit is what is laid out at once', () => {
   }
 })
 
-test('arrow keys walk through a lane and to the next one, and end where there is nothing', () => {
+test('arrow keys move within a lane and to the next one, and stop at the ends', () => {
   const { lanes } = fold(story(), 10)
   expect([nextMark(lanes, 2, 'ArrowRight'), nextMark(lanes, 9, 'ArrowLeft'), nextMark(lanes, 2, 'End'), nextMark(lanes, 10, 'Home')]).toEqual([9, 2, 10, 2])
   expect([nextMark(lanes, 2, 'ArrowDown'), nextMark(lanes, 3, 'ArrowUp'), nextMark(lanes, 10, 'ArrowDown')]).toEqual([3, 2, 3])
   expect([nextMark(lanes, 10, 'ArrowRight'), nextMark(lanes, 2, 'ArrowUp'), nextMark(lanes, 99, 'End'), nextMark(lanes, 2, 'x')]).toEqual(Array(4).fill(undefined))
 })
 
-test('a lane has one tab stop: what is open, else where the focus was, else its newest mark', () => {
+test('a lane has one tab stop: the selected mark, or the last focused one, or the newest', () => {
   const store = fold(story(), 10).lanes[0]
   if (!store) throw new Error('there is a store')
   expect([stopOf(store, undefined, 0), stopOf(store, 2, 0), stopOf(store, 2, 9), stopOf(store, 2, 3)]).toEqual([10, 2, 9, 2])

@@ -1,11 +1,11 @@
-// fold turns frames into what the timeline shows. It is pure, so that scrubbing is: fold fewer frames.
+// fold computes the timeline's picture from frames. It is a pure function, so scrubbing folds fewer frames.
 //
 //	lane       marks            horizon: the highest revision the lane knows
 //	store      ■──■──■          the newest commit
 //	replica/1  │  ○──○          the newest commit applied to its cache
 //	watch/w    ╞══●  b          the newest event or bookmark
-//	client/x   ▸     ✕          the newest revision it was told
-//	controller/c  ↻             the revision that it knew when it worked last
+//	client/x   ▸     ✕          the newest revision in its answers
+//	controller/c  ↻             the revision that it knew at its last reconcile
 import type { Frame } from '../engine/protocol'
 
 export type LaneKind = 'store' | 'replica' | 'watch' | 'client' | 'controller'
@@ -17,16 +17,16 @@ export interface Lane {
   marks: Frame[]
   from: number
   horizon: number
-  /** reached is the n of the frame that moved the horizon last. */
+  /** reached is the n of the frame that last moved the horizon. */
   reached: number
   closed: boolean
-  /** resumed is the revision from which a lane of the past could go on; it is lost when history before it is. */
+  /** expired is true for a watch whose horizon has been compacted: it cannot resume. */
   expired: boolean
 }
 
 export interface Picture {
   lanes: Lane[]
-  /** quiet are lanes that are folded away: see foldAway. */
+  /** quiet are the hidden lanes (foldAway). */
   quiet?: Lane[]
   compacted: number
   compactedAt: number
@@ -51,7 +51,7 @@ function newLane(id: string, frame: { n: number; rv: string }): Lane {
   }
 }
 
-/** revision is a frame's revision as a number, only ever used as a coordinate and to compare. */
+/** revision returns a frame's revision as a number, for comparisons and coordinates only. */
 export function revision(frame: { rv: string }): number {
   return Number(frame.rv) || 0
 }
@@ -60,7 +60,7 @@ const moves: Record<string, true> = {
   'store.commit': true, 'cache.apply': true, 'watch.event': true, 'watch.bookmark': true, 'http.res': true, reconcile: true,
 }
 
-/** Known is a lane that is there although nothing has happened on it, and what it knows. */
+/** Known is a lane that exists even if it has no frames, with the revision that it knows. */
 export interface Known {
   id: string
   horizon: string
@@ -75,15 +75,15 @@ interface Folded {
   picture: Omit<Picture, 'lanes'>
 }
 
-/** Folder folds frames, and goes on from where it was when only newer ones have come into view: the picture of ten thousand
- * objects costs no more than what is new in it. */
+/** Folder folds frames incrementally: if only newer frames have come into view, it continues from the last fold, so the cost depends on
+ * the number of new frames and not on all of them. */
 export class Folder {
   private folded: Folded | null = null
 
-  /** fold reads the frames up to and including number upTo; known lanes are there even without a frame, and know what they
-   * are known to know once no frame is left to come. */
+  /** fold reads the frames up to and including number upTo. Known lanes are part of the picture even without frames. Their horizons apply
+   * once all frames are folded. */
   fold(frames: readonly Frame[], upTo: number, known: readonly Known[] = []): Picture {
-    const folded = this.goesOn(frames, upTo) ?? this.anew(frames)
+    const folded = this.continued(frames, upTo) ?? this.restarted(frames)
     for (let i = folded.upTo; i < frames.length && (frames[i]?.n ?? Infinity) <= upTo; i++) {
       add(folded, frames[i] as Frame)
       folded.upTo = i + 1
@@ -93,14 +93,15 @@ export class Folder {
     return paint(folded, upTo >= frames.length, known)
   }
 
-  // Frames are never changed: those that were folded are the first of these if the first and the last one are.
-  private goesOn(frames: readonly Frame[], upTo: number): Folded | null {
+  // continued returns the last fold if it can be continued. Frames never change, so the folded frames are a prefix of these if the first and
+  // the last folded frame are the same.
+  private continued(frames: readonly Frame[], upTo: number): Folded | null {
     const { folded } = this
     if (!folded || folded.upTo > upTo || folded.upTo > frames.length) return null
     return frames === folded.frames || (frames[0] === folded.first && frames[folded.upTo - 1] === folded.last) ? folded : null
   }
 
-  private anew(frames: readonly Frame[]): Folded {
+  private restarted(frames: readonly Frame[]): Folded {
     const picture = { compacted: 0, compactedAt: 0, head: 0, now: 0, last: 0 }
     this.folded = { frames, upTo: 0, first: frames[0], last: undefined, lanes: new Map(), picture }
     return this.folded
@@ -127,7 +128,7 @@ function add({ lanes, picture }: Folded, frame: Frame): void {
   }
 }
 
-// A client that connects again goes on in the lane of its watch: the answer to its request names the watch.
+// A client that reconnects continues the lane of its watch: the answer to its request names the watch.
 const opens = /, watch (\S+)$/
 
 function reopen(lanes: Map<string, Lane>, frame: Frame): void {
@@ -136,7 +137,7 @@ function reopen(lanes: Map<string, Lane>, frame: Frame): void {
   if (lane) lane.closed = false
 }
 
-// paint makes a picture of what was folded, with the known lanes, and leaves what was folded as it is.
+// paint returns the picture of folded frames with the known lanes. It does not change folded.
 function paint(folded: Folded, newest: boolean, known: readonly Known[]): Picture {
   const lanes = new Map([...folded.lanes].map(([id, lane]) => [id, { ...lane }]))
   const picture: Picture = { ...folded.picture, lanes: [] }
@@ -151,18 +152,18 @@ function paint(folded: Folded, newest: boolean, known: readonly Known[]): Pictur
   return picture
 }
 
-/** fold is a Folder that is used once. */
+/** fold folds frames once. */
 export function fold(frames: readonly Frame[], upTo: number, known: readonly Known[] = []): Picture {
   return new Folder().fold(frames, upTo, known)
 }
 
-// The learner's own lane comes first among the clients: it must be in sight.
+// compareNames sorts lanes by name. The learner's own client comes first, so that it is visible.
 function compareNames(a: string, b: string): number {
   const own = Number(b === 'client/you') - Number(a === 'client/you')
   return own || a.localeCompare(b, 'en', { numeric: true })
 }
 
-/** chain is a frame with everything that caused it and everything that it caused, as a set of frame numbers. */
+/** chain returns the numbers of a frame, all its causes and all its effects. */
 export function chain(frames: readonly Frame[], n: number): Set<number> {
   const linked = new Set<number>()
   for (let at = n; at > 0 && !linked.has(at);) {
@@ -178,7 +179,7 @@ export function chain(frames: readonly Frame[], n: number): Set<number> {
   return new Set([...linked, ...effects])
 }
 
-/** interesting says whether a frame is worth stopping at: a refusal, a conflict, lost history, a fault, a check. */
+/** interesting reports whether playback should stop at a frame: a refusal, a conflict, a compaction, a closed watch, a fault, or a check. */
 export function interesting(frame: Frame): boolean {
   return (frame.code ?? 0) >= 400 || frame.kind === 'store.compact' || frame.kind === 'watch.close'
     || frame.kind === 'fault' || frame.kind.startsWith('check.')

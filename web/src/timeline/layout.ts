@@ -1,6 +1,6 @@
-// layout gives every frame a place on the x axis. The axis is made of columns, one for each revision; a column is as wide
-// as its busiest lane needs, so marks of one lane never cover each other. On the axis of time there is a column for each
-// revision at each moment, in the order of moments, so that causes still stand before their effects.
+// layout computes the x coordinate of every frame. The axis has one column for each revision. A column is as wide as its busiest lane
+// needs, so the marks of a lane never overlap. The time axis has a column for each revision at each moment, in the order of time, so that
+// causes are left of their effects.
 //
 //	       rv 41      rv 42           rv 43
 //	store  ■          ■               ■
@@ -21,27 +21,27 @@ export interface Layout {
   axis: Axis
   columns: Column[]
   width: number
-  /** x is the place of frame n; 0 if there is none. */
+  /** x returns the coordinate of frame n, or 0 if it does not exist. */
   x(n: number): number
-  /** space is the width of the column of frame n. */
+  /** space returns the width of frame n's column. */
   space(n: number): number
-  /** at is the x of a revision (or time), also of one between or beyond the columns. */
+  /** at returns the x of a revision (or time), also between and beyond columns. */
   at(key: number): number
-  /** inSight are the frames of the columns between two x, in the order of the columns. */
+  /** inSight returns the frames of the columns between two x, in the order of the columns. */
   inSight(from: number, to: number): Frame[]
 }
 
 export const rowHeight = 40 // px of a lane
-export const axisHeight = 28 // px above the first one
+export const axisHeight = 28 // px above the first lane
 
-/** rowY is the middle of a lane. */
+/** rowY returns the y of a lane's middle. */
 export function rowY(row: number): number {
   return axisHeight + row * rowHeight + rowHeight / 2
 }
 
 const slot = 22 // px between two marks of one lane in one column
-const gap = 30 // px at least between the last mark of a column and the next column
-const widest = 76 // px at most, where there is room
+const gap = 30 // least px between the last mark of a column and the next column
+const widest = 76 // most px between them
 const margin = 26 // px before the first column
 
 interface Slots {
@@ -53,18 +53,18 @@ interface Slots {
   column: Column
 }
 
-/** Planner lays frames out, and goes on from where it was when newer ones have come: only they are looked at. */
+/** Planner computes layouts incrementally: when newer frames arrive, it places only these. */
 export class Planner {
   private axis: Axis = 'revision'
   private frames: readonly Frame[] = []
   private readonly byId = new Map<string, Slots>()
   private ordered: Slots[] = []
-  private columns: Column[] = [] // those of ordered
+  private columns: Column[] = [] // the columns of ordered
   private places: { slots: Slots; slot: number }[] = []
   private between = 0
-  private changed = 0 // the first of the columns that are not where they were
+  private changed = 0 // index of the first column whose position may have changed
 
-  /** plan places frames on an axis; room is the width in px that short histories are stretched to. */
+  /** plan places frames on an axis. room is the width in px to which short histories are stretched. */
   plan(frames: readonly Frame[], axis: Axis, room = 0): Layout {
     const done = this.places.length
     if (axis !== this.axis || frames.length < done || frames[0] !== this.frames[0] || frames[done - 1] !== this.frames[done - 1]) this.forget()
@@ -89,7 +89,7 @@ export class Planner {
     return { axis, columns, x, space, width: end ? end.x + end.width : margin * 2, at: key => find(columns, key), inSight }
   }
 
-  // spread gives each column its x and its width. Those before the first that has changed stay where they are.
+  // spread sets the x and width of each column from the first changed one on.
   private spread(room: number): void {
     const { ordered, axis } = this
     const needed = (i: number) => {
@@ -97,7 +97,7 @@ export class Planner {
       return (most - 1) * slot + (axis === 'time' ? lapse(key, ordered[i + 1]?.key) : 0)
     }
     let between = gap
-    if (ordered.length * gap < room) { // else nothing is left to share
+    if (ordered.length * gap < room) { // otherwise there is no space to distribute
       const taken = ordered.reduce((sum, _, i) => sum + needed(i), margin * 2)
       between = Math.max(gap, Math.min(widest, (room - taken) / ordered.length))
     }
@@ -141,7 +141,7 @@ export class Planner {
     this.places.push({ slots, slot: taken })
   }
 
-  // insert keeps the columns in order; nearly always the new one is the last.
+  // insert keeps the columns in order. Nearly always the new one is the last.
   private insert(slots: Slots): void {
     let at = this.ordered.length
     while (at > 0 && before(slots, this.ordered[at - 1] as Slots)) at--
@@ -152,17 +152,17 @@ export class Planner {
 
 const before = (a: Slots, b: Slots) => a.key < b.key || (a.key === b.key && a.rv < b.rv)
 
-/** layout is a Planner that is used once. */
+/** layout computes a layout once. */
 export function layout(frames: readonly Frame[], axis: Axis, room = 0): Layout {
   return new Planner().plan(frames, axis, room)
 }
 
-// lapse widens a column by the time that passes after it: 14 px for each power of ten of milliseconds.
+// lapse returns the px by which a column is widened for the time until the next one: 14 px for each power of ten of milliseconds.
 function lapse(from: number, to: number | undefined): number {
   return to === undefined ? 0 : 14 * Math.log10(1 + to - from)
 }
 
-// after is how many columns at the beginning fulfil something that no later one does.
+// after returns how many columns satisfy holds, which must be true for a prefix of the columns only.
 function after(columns: readonly Column[], holds: (column: Column) => boolean): number {
   let low = 0
   let high = columns.length

@@ -1,16 +1,16 @@
-// The shape of each kind of mark. Shape and letter carry the meaning; colour only repeats it.
+// The shapes of the marks. Shapes and letters distinguish the kinds; colours only repeat that.
 //
 //	▸ request   201 answer   ■ commit   ○ cache   Ⓐ event (added, modified, deleted)   ╷b bookmark   ✕ end   ϟ fault
 import type { Frame } from '../engine/protocol'
 import { text } from '../text'
 
-/** letter is what a watch event is called in one letter: A, M or D. */
+/** letter returns the letter for a watch event: A, M, D or E, or • for any other event. */
 export function letter(frame: Frame): string {
   const match = /\b(ADDED|MODIFIED|DELETED|ERROR)\b/.exec(`${frame.verb ?? ''} ${frame.text}`)
   return match?.[1]?.[0] ?? '•'
 }
 
-/** describe is a mark in words: the text twin, the tooltip and the accessible name are all this one sentence. */
+/** describe returns the description of a mark. The log for screen readers, the card and the accessible name use the same sentence. */
 export function describe(frame: Frame): string {
   const kind = text.kinds[frame.kind] ?? frame.kind
   const rv = frame.rv && frame.rv !== '0' && !new RegExp(`\\b(?:rv|revision) ${frame.rv}\\b`).test(frame.text) ? `, revision ${frame.rv}` : ''
@@ -18,7 +18,7 @@ export function describe(frame: Frame): string {
   return `${laneName(frame.lane)}: ${kind}, ${said}${rv}`
 }
 
-/** laneName is a lane as the page calls it. */
+/** laneName returns the displayed name of a lane. */
 export function laneName(id: string): string {
   const [kind = '', ...rest] = id.split('/')
   const name = rest.join('/')
@@ -28,12 +28,12 @@ export function laneName(id: string): string {
   return kind
 }
 
-/** objectOf is the name of the object that a commit or an event is about. */
+/** objectOf returns the name of the object of a commit or an event. */
 export const objectOf = (frame: Frame): string => /\S+ (?:\S+\/)?(\S+)$/.exec(frame.ref ?? '')?.[1] ?? ''
 
-const hues = new Map<string, number>() // by object, in the order in which they were drawn first
+const hues = new Map<string, number>() // colour numbers by object, in the order of first use
 
-/** hueOf is the colour of that object, of six. */
+/** hueOf returns the CSS class for the object of a commit or an event, one of six colours, or '' for other frames. */
 export function hueOf({ ref, kind }: Frame): string {
   if (!ref || (kind !== 'store.commit' && kind !== 'watch.event')) return ''
   const hue = hues.get(ref) ?? hues.size % 6
@@ -72,7 +72,7 @@ export function Shape({ frame }: { frame: Frame }) {
   }
 }
 
-// A reconcile is a turn; how many things it wrote stands in it.
+// Reconcile is a circular arrow. The number inside counts the writes of the reconcile.
 function Reconcile({ frame }: { frame: Frame }) {
   const wrote = /writes (\d+)$/.exec(frame.text)?.[1]
   return (

@@ -1,10 +1,10 @@
-// What lies over and under the marks: how far each lane knows, what the store has forgotten, and continue tokens.
+// The layers over and under the marks: the horizon of each lane, the compacted history, and continue tokens.
 import type { TokenSpan } from '../engine/protocol'
 import { text } from '../text'
 import type { Lane, Picture } from './fold'
 import { rowHeight, rowY, type Layout } from './layout'
 
-/** Horizon is the bar of a lane: it ends at the highest revision that the lane knows. Its rail is drawn from one x to another. */
+/** Horizon is the bar of a lane. It ends at the highest revision that the lane knows. Its baseline goes from one x to another. */
 export function Horizon({ lane, row, plan, from, to }: { lane: Lane; row: number; plan: Layout; from: number; to: number }) {
   const y = rowY(row)
   const start = lane.marks[0] ? plan.x(lane.marks[0].n) : plan.at(lane.horizon)
@@ -20,26 +20,26 @@ export function Horizon({ lane, row, plan, from, to }: { lane: Lane; row: number
   )
 }
 
-/** Curtain covers what the store has forgotten, from the left up to the compacted revision. */
-export function Curtain({ shown, plan, height }: { shown: Picture; plan: Layout; height: number }) {
+/** Compacted covers the compacted history, from the left edge to the compacted revision. */
+export function Compacted({ shown, plan, height }: { shown: Picture; plan: Layout; height: number }) {
   if (!shown.compacted) return null
   const x = plan.axis === 'time' ? plan.x(shown.compactedAt) : plan.at(shown.compacted) + 13
   return (
-    <g class="curtain" role="img" aria-label={text.timeline.compacted(shown.compacted)}>
+    <g class="compacted" role="img" aria-label={text.timeline.compacted(shown.compacted)}>
       <defs>
         <pattern id="hatch" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
           <line x1="0" y1="0" x2="0" y2="7" />
         </pattern>
       </defs>
-      <rect class="cloth" x="0" y={0} width={x} height={height} />
+      <rect class="area" x="0" y={0} width={x} height={height} />
       <rect fill="url(#hatch)" x="0" y={0} width={x} height={height} />
-      {plan.axis === 'time' && <line class="hem" x1={x} x2={x} y1="0" y2={height} />}
+      {plan.axis === 'time' && <line class="limit" x1={x} x2={x} y1="0" y2={height} />}
       {x > 130 && <text x={x - 8} y={14} text-anchor="end">{text.timeline.compacted(shown.compacted)}</text>}
     </g>
   )
 }
 
-/** Tokens are brackets: a paging reader is pinned to one revision until the curtain passes it. */
+/** Tokens draws brackets around the revisions of continue tokens. A token expires when its revision is compacted. */
 export function Tokens({ tokens, shown, plan }: { tokens: TokenSpan[]; shown: Picture; plan: Layout }) {
   if (plan.axis === 'time') return null
   const bottom = rowY(Math.max(0, shown.lanes.length - 1)) + rowHeight / 2 - 6

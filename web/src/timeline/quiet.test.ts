@@ -6,7 +6,7 @@ import { wordsOf } from './words'
 
 const frame = (n: number, lane: string): Frame => ({ n, vt: 0, rv: '5', lane, kind: 'reconcile', text: 'default/web writes 1' })
 
-test('controllers that have done nothing lately are folded away, unless something was done to them', () => {
+test('controllers without recent frames are hidden, unless they are in known', () => {
   const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
   const frames = names.map((name, i) => frame(i + 1, `controller/${name}`))
   const picture = foldAway(fold(frames, frames.length), [])
@@ -16,7 +16,7 @@ test('controllers that have done nothing lately are folded away, unless somethin
   expect(foldAway(fold(frames, frames.length, known), known).lanes.map(lane => lane.label)).toEqual(['a', 'c', 'd', 'e', 'f', 'g', 'z'])
 })
 
-test('a lane is spoken to in words that fit what it is like', () => {
+test('the commands for a lane depend on its state', () => {
   expect(wordsOf({ kind: 'replica', label: '2' })).toContain('lag 2')
   expect(wordsOf({ kind: 'replica', label: '2' }, 'cut')[0]).toBe('resume 2')
   expect(wordsOf({ kind: 'controller', label: 'job-controller' }, 'crashed')).toContain('start job-controller')

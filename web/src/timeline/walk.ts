@@ -1,14 +1,14 @@
-// How the timeline is walked with the keyboard: Tab goes from lane to lane, the arrow keys go through marks.
+// Keyboard navigation of the timeline: Tab moves between lanes, the arrow keys move between marks.
 import type { Lane } from './fold'
 
-/** stopOf is the mark of a lane that Tab reaches; the others are reached from it with the arrow keys. */
+/** stopOf returns the mark of a lane that Tab focuses. The arrow keys reach the others. */
 export function stopOf(lane: Lane, stopped: number | undefined, open: number): number {
   const has = (n: number | undefined) => n !== undefined && placeOf(lane.marks, n) >= 0
   if (has(open)) return open
   return stopped !== undefined && has(stopped) ? stopped : (lane.marks.at(-1)?.n ?? 0)
 }
 
-// placeOf is where the mark of frame n stands among the marks of a lane, which are in the order of frames; -1: it is none of them.
+// placeOf returns the index of frame n among the marks of a lane, which are sorted by n, or -1.
 function placeOf(marks: Lane['marks'], n: number): number {
   let low = 0
   let high = marks.length
@@ -20,8 +20,8 @@ function placeOf(marks: Lane['marks'], n: number): number {
   return marks[low]?.n === n ? low : -1
 }
 
-/** nextMark is the mark that a key leads to: left and right, Home and End within a lane, up and down to the nearest mark of the
- * next lane that has one; undefined: the key leads nowhere. */
+/** nextMark returns the mark that a key leads to: left, right, Home and End within the lane, up and down to the nearest mark of the next
+ * lane that has marks. It returns undefined if there is none. */
 export function nextMark(lanes: readonly Lane[], n: number, key: string): number | undefined {
   const row = lanes.findIndex(lane => placeOf(lane.marks, n) >= 0)
   const marks = lanes[row]?.marks

@@ -1,8 +1,9 @@
-// What can be done to whom a lane stands for, in the words of the language: they are what the buttons say, and what they run.
+// The commands for the server, watch, client or controller of a lane. The buttons show these lines and run them.
 import type { Client } from '../engine/protocol'
 import type { Lane } from './fold'
 
-/** wordsOf are lines about a lane. state is what the engine says of it now; a client may be an actor. */
+/** wordsOf returns the commands for a lane. state is the lane's state as reported by the engine; client is given if the lane belongs to
+ * one. */
 export function wordsOf({ kind, label }: Pick<Lane, 'kind' | 'label'>, state = '', client?: Client): string[] {
   switch (kind) {
     case 'store':

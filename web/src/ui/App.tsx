@@ -1,4 +1,4 @@
-// App is the page: a bar, the guide at the side, the timeline, and a workspace of tabs under it.
+// App is the page: the bar, the guide at the side, the timeline, and below it a workspace of tabs.
 import { CommandLine } from '../console/CommandLine'
 import { Console } from '../console/Transcript'
 import { Guide } from '../lessons/Guide'
@@ -37,7 +37,7 @@ export function App() {
   )
 }
 
-// Embedded is the page in an article.
+// Embedded is the page in an <iframe> of an article.
 function Embedded() {
   const open = (event: Event & { currentTarget: HTMLAnchorElement }) => { event.currentTarget.href = whole() }
   return (
@@ -70,7 +70,7 @@ function Stopped() {
   )
 }
 
-// inspects are the panels with an inspector beside them.
+// inspects are the panels that have an inspector.
 const inspects = ['console', 'actors', 'log']
 
 function Workspace() {

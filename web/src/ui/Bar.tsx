@@ -1,10 +1,10 @@
-// Bar is the top of the page: its name, the engine's state in numbers, and the ways to lessons, sharing and keys.
+// Bar is the top of the page: title, the engine's state, and buttons for lessons, stories, sharing and keys.
 import { expected, manifest, received } from '../engine/files'
 import { choose, language, languages, type Language } from '../language'
 import { readCatalogue } from '../lessons/progress'
 import { dialog, notice, theme, type Theme } from '../state/page'
 import { user, wanted } from '../served/token'
-import { attached, ready, retold, status, version } from '../state/session'
+import { attached, ready, sendLessonTexts, status, version } from '../state/session'
 import { text } from '../text'
 
 const themes: Theme[] = ['auto', 'light', 'dark']
@@ -31,21 +31,21 @@ export function Bar() {
   )
 }
 
-// change speaks another language: the page at once, the lessons when the engine has been told. The focus stays on the choice, which
-// has been drawn anew.
+// change switches the language: the page at once, the lessons after the engine's answer. The focus returns to the menu, which has been
+// rendered again.
 async function change(next: Language): Promise<void> {
   try {
     await choose(next)
     requestAnimationFrame(() => document.getElementById('language')?.focus())
     if (!ready.value || attached.value) return
-    await retold()
+    await sendLessonTexts()
     await readCatalogue()
   } catch (error) {
     notice.value = (error as Error).message
   }
 }
 
-// Progress is determinate: the size of the engine is known since the page was built.
+// Progress shows how much of the engine has arrived. Its total size is known at build time.
 function Progress() {
   const now = status.value
   if (!manifest) return <p class="engine bad">{text.engine.missing}</p>

@@ -1,6 +1,5 @@
-// Dialog is the browser's own modal dialog: it keeps focus inside, closes on Escape, and gives focus back. The browser
-// gives it back in the moment it closes; done after the next render, it would take the focus from where the user has gone
-// since.
+// Dialog is a native modal dialog: it keeps the focus inside, closes on Escape, and restores the focus. It is closed in the layout effect,
+// because closing it after the next render would take the focus away from the element that the user has focused since.
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { dialog } from '../state/page'
@@ -17,7 +16,7 @@ export function Dialog({ title, wide = false, onKey, children }: {
     return () => shown?.close()
   }, [])
   const close = () => { dialog.value = '' }
-  // A dialog that another one has replaced is told late, and must not close that one.
+  // A replaced dialog gets its close event late and must not close its successor.
   const closed = (event: Event) => { if ((event.currentTarget as HTMLElement).isConnected) close() }
   const pressed = (event: KeyboardEvent) => { if (!event.ctrlKey && !event.metaKey && !event.altKey) onKey?.(event.key) }
   return (

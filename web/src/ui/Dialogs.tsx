@@ -1,5 +1,5 @@
-// The dialogs, in a chunk of their own: the map of the lessons, sharing, the list of keys, situations, and the builder.
-import { bring, situations } from '../actors/situations'
+// The dialogs, in a chunk of their own: the lessons, stories, sharing, the list of keys, situations, the builder, and courses.
+import { runSituation, situations } from '../actors/situations'
 import type { Frame } from '../engine/protocol'
 import { Lessons } from '../lessons/Lessons'
 import { Stories } from '../lessons/Stories'
@@ -52,7 +52,7 @@ function Keys() {
 }
 
 const sample: Frame = { n: 0, vt: 0, rv: '0', lane: '', kind: '', text: '' }
-// marks are the kinds of the legend, with the part of a frame that its shape needs.
+// marks are the kinds in the legend, each with the fields of a frame that its shape needs.
 const marks: [kind: string, more?: Partial<Frame>][] = [
   ['http.req'], ['http.res', { code: 201 }], ['store.commit'], ['cache.apply'], ['watch.event', { verb: 'ADDED' }], ['watch.bookmark'],
   ['watch.close'], ['reconcile', { text: 'writes 2' }], ['store.compact'], ['fault'],
@@ -67,15 +67,15 @@ function Situations() {
   )
 }
 
-// chooseSituation brings the situation of a key about.
+// chooseSituation runs the situation of a key.
 function chooseSituation(key: string): void {
   const situation = situations.find(one => one.key === key)
   if (!situation) return
   dialog.value = ''
-  void bring(situation)
+  void runSituation(situation)
 }
 
-/** SituationList is the situations as cards, in their dialog and beside free play. */
+/** SituationList lists the situations, in their dialog and in the guide of free play. */
 export function SituationList() {
   return (
     <ul class="catalogue">

@@ -1,4 +1,4 @@
-// Handle is the bar between timeline and workspace: dragged, or moved with the arrow keys, it says how much of the height the timeline may have.
+// Handle is the bar between timeline and workspace. Dragging it, or the arrow keys, set the maximum height of the timeline.
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { recall, remember } from '../state/page'

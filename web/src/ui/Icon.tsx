@@ -1,4 +1,4 @@
-// The page's few icons, drawn as strokes on a 16 px grid so that they take the colour of their text.
+// The icons of the page, drawn as strokes on a 16 px grid in the colour of the surrounding text.
 const paths: Record<string, string> = {
   start: 'M3 3v10M13 3L6 8l7 5z',
   back: 'M11 3L4 8l7 5z',

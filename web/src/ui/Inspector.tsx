@@ -1,4 +1,4 @@
-// Inspector is one frame in full: what it is, why it happened, what it caused, and the exchange or object behind it.
+// Inspector shows one frame in detail: its description, its causes, its effects, and the HTTP exchange or the object.
 import { useEffect, useState } from 'preact/hooks'
 import type { Exchange, Frame } from '../engine/protocol'
 import { AnswerView } from '../console/AnswerView'
@@ -36,7 +36,7 @@ export function Inspector() {
   )
 }
 
-// lastAnswer is what the learner's last line was answered, else the last answer to anybody, at the frame in view.
+// lastAnswer returns the answer to the user's last line, or otherwise the last answer to any client, at the frame in view.
 function lastAnswer(): Frame | undefined {
   const { value: all } = frames
   let newest: Frame | undefined
@@ -101,7 +101,7 @@ function Http({ frame }: { frame: Frame }) {
   )
 }
 
-// Subject leads from a commit or an event to the object it is about: "configmaps default/a".
+// Subject links a commit or an event to its object, for example "configmaps default/a".
 function Subject({ frame }: { frame: Frame }) {
   const [kind, key] = (frame.ref ?? '').split(' ')
   if (!kind || !key) return null

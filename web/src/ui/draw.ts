@@ -1,6 +1,5 @@
-// When the page is drawn: once for each picture that the browser shows, however many answers and frames have come since the last one.
-// What has to be scrolled is scrolled then, when everything is laid out once; what the new picture has to ask the engine is asked
-// after it.
+// Rendering at most once per animation frame, however many answers and frames arrive in between. Scroll positions are set after rendering
+// and before layout, which then happens once. Effects, such as queries for the new picture, run after painting.
 //
 //	answers, frames ─▶ signals ─┄ next picture ┄─▶ components ─▶ afterDrawing ─▶ layout, paint ─▶ useEffect
 import { options } from 'preact'
@@ -8,13 +7,13 @@ import { options } from 'preact'
 const waiting = new Set<() => void>()
 let drawing = false
 
-// A page that nobody sees has no next picture.
+// next calls a function in the next animation frame, or soon if the page is hidden, because hidden pages have no animation frames.
 function next(then: () => void): void {
   if (document.hidden) setTimeout(then)
   else requestAnimationFrame(then)
 }
 
-/** drawOnce lets all components wait for the next picture. */
+/** drawOnce makes Preact render in the next animation frame. */
 export function drawOnce(): void {
   options.debounceRendering = draw => next(() => {
     drawing = true
@@ -28,10 +27,10 @@ export function drawOnce(): void {
   options.requestAnimationFrame = effects => { setTimeout(effects) }
 }
 
-/** nextPicture is the moment at which the next picture is drawn. */
+/** nextPicture resolves in the next animation frame. */
 export const nextPicture = () => new Promise<void>(next)
 
-/** afterDrawing calls something when what is being drawn is there; what scrolls does it here. */
+/** afterDrawing calls scroll after the current or next rendering. */
 export function afterDrawing(scroll: () => void): void {
   waiting.add(scroll)
   if (!drawing) next(finish)

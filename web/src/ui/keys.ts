@@ -1,11 +1,11 @@
-// The page's keys. Keys of one letter can be switched off, and never act while a field has the focus.
+// The keyboard shortcuts of the page. Single-letter shortcuts can be switched off, and are ignored while an input has the focus.
 import { axis } from '../timeline/Timeline'
 import { dialog, focusCommand, singleKeys, tab } from '../state/page'
 import { live, nextInteresting, opInView, selected, step, toEnd, togglePlay, toStart, view } from '../state/player'
 import { fork, ready, redo, undo } from '../state/session'
 import { tabOfKey } from './panels'
 
-let going = false // g was pressed: the next letter says where
+let going = false // g was pressed, and the next letter selects a tab
 
 const single: Record<string, () => unknown> = {
   ' ': togglePlay,
@@ -31,7 +31,7 @@ function typing(target: Element): boolean {
     || target.shadowRoot !== null
 }
 
-// While something is typed, Ctrl+Z is the field's own.
+// emptyCommand reports whether target is the command line and empty. While it has text, Ctrl+Z belongs to the input.
 function emptyCommand(target: Element): boolean {
   return target.id === 'command' && (target as HTMLInputElement).value === ''
 }

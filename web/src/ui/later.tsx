@@ -1,4 +1,4 @@
-// later makes a component of one that is fetched when it is shown first, so that the first visit does not wait for it.
+// later wraps a component whose module is loaded when it is first shown, so that the first visit does not load it.
 import { useEffect, useState } from 'preact/hooks'
 import type { FunctionComponent } from 'preact'
 import { bringMore } from '../text'
@@ -15,7 +15,7 @@ export function later<P extends object>(load: () => Promise<{ default: FunctionC
           loaded = module.default
           if (!gone) setShown(() => module.default)
         },
-        () => {}, // offline, before it was ever fetched: it stays away
+        () => {}, // offline before it was ever loaded: the component stays empty
       )
       return () => { gone = true }
     }, [])

@@ -4,7 +4,7 @@ import { english } from '../text.more.en'
 
 const files = readdirSync(new URL('../panels', import.meta.url)).map(file => file.replace(/\.tsx$/, '')).sort()
 
-test('each panel has a file, and a word on its tab', () => { // text.test.ts asks for the same word in Chinese
+test('each panel has a file and a label', () => { // text.test.ts requires the label in Chinese
   expect(Object.keys(english.tabs).sort()).toEqual(files)
 })
 

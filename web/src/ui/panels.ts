@@ -1,5 +1,5 @@
-// The panels of the workspace. A panel is a file of src/panels and a word in the texts' tabs, by the same name: the order of the tabs is
-// that of the words, and the key after g is the name's first letter. panels.test.ts compares files and words.
+// The panels of the workspace. A panel is a file in src/panels and a label in the texts' tabs with the same name. The labels define the
+// order of the tabs, and the key after g is the first letter of the name. panels.test.ts compares files and labels.
 import type { FunctionComponent } from 'preact'
 import Console from '../panels/console'
 import type { Tab } from '../state/page'
@@ -14,10 +14,10 @@ const files = import.meta.glob<Module>(['../panels/*.tsx', '!../panels/console.t
 /** tabs are the names of the panels, from left to right. */
 export const tabs = Object.keys(text.tabs) as Tab[]
 
-/** panels are the panels by their names. */
+/** panels are the panels by name. */
 export const panels = Object.fromEntries(tabs.map(name => [name, panelOf(name)])) as Record<Tab, FunctionComponent>
 
-/** tabOfKey returns the panel that the key opens after g, if there is one. */
+/** tabOfKey returns the panel that the key opens after g, or undefined. */
 export function tabOfKey(key: string): Tab | undefined {
   return tabs.find(name => name[0] === key)
 }

@@ -1,34 +1,34 @@
-// Answers what the browser itself asks of the API server in this page: fetch('/api/v1/namespaces'), in an article or in the
-// developer tools. The service worker (public/sw.js) hands the request over, and takes the answer, or the events of a watch
-// one after the other, through a port.
+// Answers the browser's own requests to the API server of this page, such as fetch('/api/v1/namespaces') in an article or the developer
+// tools. The service worker (public/sw.js) forwards a request, and receives the answer, or the events of a watch one by one, through a
+// port.
 import { effect } from '@preact/signals'
 import type { Exchange } from '../engine/protocol'
 import { quote } from '../console/RawRequest'
 import { text } from '../text'
 import { attached, frames, query, ready, run } from '../state/session'
 
-/** Asked is a request as the service worker sends it. */
+/** Asked is a request from the service worker. */
 export interface Asked {
   method: string
-  path: string // with the query
+  path: string // including the query
   headers: [string, string][]
   body: string
 }
 
-const client = 'fetch' // who it is that asks, in the world
+const client = 'fetch' // the name of the client in the world
 const bodyName = 'fetch-body'
 
-// What a browser adds by itself says nothing to an API server.
+// own matches the headers that matter to an API server. Browsers add others.
 const own = /^(accept|content-type|if-none-match|impersonate-.*|x-.*)$/i
 
-/** lineOf is a request as a line of the scenario language. */
+/** lineOf returns the line of the scenario language for a request. */
 export function lineOf({ method, path, headers, body }: Asked): string {
   const flags = headers.filter(([name, value]) => own.test(name) && value !== '*/*').map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`)
   return ['request', method, quote(path), `--as ${client}`, ...flags, ...(body ? [`-f ${bodyName}`] : [])].join(' ')
 }
 
-/** answer runs a request and sends its answer through the port: {pass} when there is no engine, else {status, headers, body} or
- * {error}; of a watch, {chunk} for each event follows, and {end}. */
+/** answer runs a request and posts the answer to the port: {pass} if there is no engine, otherwise {status, headers, body} or {error}.
+ * For a watch, {chunk} for each event and finally {end} follow. */
 export async function answer(asked: Asked, port: MessagePort): Promise<void> {
   if (!ready.value || attached.value) {
     port.postMessage({ pass: true })
@@ -45,7 +45,7 @@ export async function answer(asked: Asked, port: MessagePort): Promise<void> {
   if (result.watch) follow(result.watch, result.http.n ?? 0, port)
 }
 
-// follow sends the events of a watch as they come, until it ends or nobody reads any more.
+// follow posts the events of a watch when they occur, until the watch ends or the reader cancels it.
 function follow(watch: string, request: number, port: MessagePort): void {
   const lane = `watch/${watch}`
   let seen = 0
@@ -63,7 +63,7 @@ function follow(watch: string, request: number, port: MessagePort): void {
     }).catch(() => port.postMessage({ end: true }))
     if (ended) queueMicrotask(() => stop())
   })
-  port.onmessage = () => { // it was cancelled
+  port.onmessage = () => { // the reader has cancelled the watch
     stop()
     void run(`stop ${watch}`)
   }

@@ -1,5 +1,5 @@
-// Firefox as it is installed, driven over its own protocol, Marionette: a message is its length, a colon, and JSON
-// [0, id, command, parameters]; an answer is [1, id, error, value]. (playwright-core wants a Firefox of its own.)
+// The installed Firefox, driven over its own protocol, Marionette. A message is its length, a colon, and JSON [0, id, command, parameters];
+// an answer is [1, id, error, value]. (playwright-core needs a Firefox of its own.)
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -11,15 +11,14 @@ const commands = {
   go: 'WebDriver:Navigate', back: 'WebDriver:Back', forward: 'WebDriver:Forward',
   run: 'WebDriver:ExecuteAsyncScript', perform: 'WebDriver:PerformActions', keys: 'WebDriver:ElementSendKeys',
 }
-const values = new Set(['run']) // of these what is wanted is in {value}
+const values = new Set(['run']) // commands whose result is in {value}
 
 const preferences = downloads => ({
   'datareporting.policy.dataSubmissionEnabled': false, 'toolkit.legacyUserProfileCustomizations.stylesheets': true,
   'browser.download.folderList': 2, 'browser.download.dir': downloads, 'browser.download.alwaysOpenPanel': false,
 })
 
-// conversation waits for the greeting, which comes first, and resolves with a function that sends
-// commands over a socket and resolves with their values.
+// conversation waits for the greeting and resolves with a function that sends a command over a socket and resolves with its result.
 async function conversation(socket) {
   const pending = new Map()
   let greeted
@@ -45,7 +44,7 @@ async function conversation(socket) {
       else resolve?.(value)
     }
   })
-  socket.on('close', () => { for (const { reject } of pending.values()) reject(new Error('Firefox has gone')) })
+  socket.on('close', () => { for (const { reject } of pending.values()) reject(new Error('Firefox has exited')) })
   await greeting
   return (command, parameters = {}) => new Promise((resolve, reject) => {
     const id = ++last
@@ -60,7 +59,7 @@ const connected = port => new Promise(resolve => {
   socket.once('connect', () => resolve(socket)).once('error', () => resolve(null))
 })
 
-// start starts a Firefox whose window is the page and nothing else, of any size.
+// start starts a Firefox whose window contains only the page and can have any size.
 async function start(path) {
   const port = await freePort()
   const profile = mkdtempSync(join(tmpdir(), 'firefox-'))
@@ -78,7 +77,7 @@ async function start(path) {
   const ask = await conversation(socket)
   await ask('WebDriver:NewSession', { capabilities: {} })
   await ask('WebDriver:SetTimeouts', { script: 300_000, pageLoad: 60_000 })
-  await inChrome(ask, undress)
+  await inChrome(ask, hideToolbars)
   return {
     ask,
     downloads,
@@ -100,16 +99,16 @@ async function start(path) {
 
 const painted = colorScheme => ({ 'layout.css.prefers-color-scheme.content-override': colorScheme === 'dark' ? 0 : 1 })
 
-// inChrome runs a function in the browser itself, and resolves once it has called its last argument.
+// inChrome runs a function in the browser's own context, and resolves when the function calls its last argument.
 async function inChrome(ask, run, ...args) {
   await ask('Marionette:SetContext', { value: 'chrome' })
   await ask('WebDriver:ExecuteAsyncScript', { script: `(${run})(...arguments)`, args })
   await ask('Marionette:SetContext', { value: 'content' })
 }
 
-// undress takes away what is around the page, once there is a window: one that begins without its toolbars does not finish
-// beginning. What is first and last in the window then hands the focus on, so that it goes round.
-function undress(done) {
+// hideToolbars hides the toolbars after the window exists, because a Firefox that starts without them does not finish its start. It adds an
+// element at each end of the window that passes the focus on, so that Tab cycles through the page.
+function hideToolbars(done) {
   for (const id of ['navigator-toolbox', 'sidebar-main']) document.getElementById(id)?.style.setProperty('display', 'none', 'important')
   const ends = [document.createElement('button'), document.createElement('button')]
   for (const end of ends) end.style.cssText = 'position: fixed; opacity: 0; pointer-events: none'
@@ -121,14 +120,15 @@ function undress(done) {
   done()
 }
 
-// focused waits until the page has the focus, which takes a moment when it goes round the window; a page that is being left has none.
+// focused waits up to a second until the page has the focus, which takes a moment when Tab leaves the window. While a page is being left,
+// it has no focus.
 function focused(done) {
   const end = performance.now() + 1000
   const look = () => { document.hasFocus() || performance.now() > end ? done() : setTimeout(look, 5) }
   look()
 }
 
-// configure sets preferences, and has the browser forget all sites if it is to.
+// configure sets preferences and optionally deletes the data of all sites.
 const configure = (ask, preferences, forget = false) => inChrome(ask, settings, preferences, forget)
 
 function settings(preferences, forget, done) {
@@ -139,7 +139,7 @@ function settings(preferences, forget, done) {
   else done()
 }
 
-// renew gives a Firefox an empty tab in the place of the one it has.
+// renew replaces the tab of a Firefox with an empty one.
 async function renew({ ask }, { colorScheme, reducedMotion, locale, serviceWorkers }) {
   const { handle } = await ask('WebDriver:NewWindow', { type: 'tab', focus: true })
   await ask('WebDriver:CloseWindow')
@@ -152,7 +152,7 @@ async function renew({ ask }, { colorScheme, reducedMotion, locale, serviceWorke
   }, true)
 }
 
-/** firefox opens sessions of the program at a path. One that is done with serves the next context, as a new one would. */
+/** firefox opens sessions of the program at a path. It reuses finished sessions for later contexts. */
 export function firefox(path) {
   const all = []
   const idle = []

@@ -1,7 +1,7 @@
-// What runs in the page when a test looks at it or acts on it over WebDriver: these functions are sent as text with each request
-// (page.mjs), so they use nothing but each other and the page. A query is a list of narrowing steps, as locator.mjs makes it.
+// The functions that run in the page when a test reads or operates it over WebDriver. They are sent as text with each request (page.mjs),
+// so they can only use each other and the page. A query is a list of steps, which locator.mjs creates.
 
-/** find returns what a query means now, in the order of the page. */
+/** find returns the elements that a query matches now, in document order. */
 export function find(query, scope = document) {
   let found = [scope]
   for (const { css, hasText, has, nth } of query) {
@@ -13,13 +13,13 @@ export function find(query, scope = document) {
   return found
 }
 
-/** within is querySelectorAll that sees into shadow trees, too; a selector may begin outside of one. */
+/** within is querySelectorAll including shadow trees. A selector may begin outside a shadow tree. */
 export function within(scope, css) {
   const hosts = [scope, ...scope.querySelectorAll('*')].filter(one => one.shadowRoot)
   return [...scope.querySelectorAll(css), ...hosts.flatMap(host => css.split(',').flatMap(one => inShadow(host, one.trim().split(' '))))]
 }
 
-/** inShadow returns what a selector matches in a shadow tree whose host, or what is around it, matches its beginning. */
+/** inShadow returns the matches in a host's shadow tree, where the beginning of the selector may match the host or its ancestors. */
 export function inShadow(host, words) {
   return words.flatMap((_, at) => {
     if (/^[>+~]$/.test(words[at]) || /^[>+~]$/.test(words[at - 1])) return []
@@ -27,14 +27,14 @@ export function inShadow(host, words) {
   })
 }
 
-/** textOf is the text of an element and of its shadow tree. */
+/** textOf returns the text of an element, including its shadow tree. */
 export function textOf(node) {
   if (node.nodeType === Node.TEXT_NODE) return node.data
   if (node.matches?.('script, style, noscript')) return ''
   return [...node.childNodes, ...(node.shadowRoot?.childNodes ?? [])].map(textOf).join('')
 }
 
-/** mentions looks for a string, whatever its case and spaces, or for an expression {source, flags}. */
+/** mentions reports whether an element's text contains a string, ignoring case and spaces, or matches an expression {source, flags}. */
 export function mentions(element, wanted) {
   const text = textOf(element)
   if (wanted.source !== undefined) return new RegExp(wanted.source, wanted.flags).test(text)
@@ -47,36 +47,36 @@ export function visible(element) {
   return width > 0 && height > 0 && element.checkVisibility({ visibilityProperty: true })
 }
 
-/** only returns the one element that a query means, undefined when there is none; a query that means several is a mistake. */
+/** only returns the element that a query matches, or undefined. It throws if the query matches several. */
 export function only(query) {
   const [one, ...others] = find(query)
-  if (others.length > 0) throw new Error(`it means ${others.length + 1} elements, among them ${one.outerHTML.slice(0, 200)}`)
+  if (others.length > 0) throw new Error(`the query matches ${others.length + 1} elements, among them ${one.outerHTML.slice(0, 200)}`)
   return one
 }
 
-/** state says whether a query means an element that is attached, detached, visible or hidden. */
+/** state reports whether the element of a query is attached, detached, visible or hidden. */
 export function state(query, wanted) {
   const one = only(query)
   const is = { attached: () => one !== undefined, detached: () => one === undefined, visible: () => one && visible(one), hidden: () => !one || !visible(one) }
   return is[wanted]() ? { done: true } : { why: `it is ${one ? visible(one) ? 'visible' : 'hidden' : 'not there'}` }
 }
 
-/** active is what has the focus, also in a shadow tree. */
+/** active returns the focused element, also in a shadow tree. */
 export function active() {
   let one = document.activeElement
   while (one?.shadowRoot?.activeElement) one = one.shadowRoot.activeElement
   return one
 }
 
-/** focus gives an element the focus; one that has just been laid out may take it only the next time. */
+/** focus focuses an element. A call may have to be repeated for an element that has just been laid out. */
 export function focus(query) {
   const one = only(query)
-  if (!one || !visible(one)) return { why: 'it is not there to take the focus' }
+  if (!one || !visible(one)) return { why: 'the element is missing or hidden' }
   one.focus()
   return active() === one || one.tabIndex < 0 ? { done: true } : { why: 'it does not take the focus' }
 }
 
-/** spot returns where to click an element, once it is enabled, at rest, in view and not covered. */
+/** spot returns the position for a click on an element, once the element is enabled, does not move, and is in view and not covered. */
 export async function spot(query, block) {
   const one = only(query)
   if (!one || !visible(one)) return { why: one ? 'it is hidden' : 'it is not there' }
@@ -95,7 +95,7 @@ export async function spot(query, block) {
   return { done: { x, y } }
 }
 
-/** aim has the next click do nothing if it misses an element: the page may have moved when it comes. */
+/** aim suppresses the next click if it misses an element because the page has moved in the meantime. */
 export function aim(element) {
   window.aimed?.abort()
   window.aimed = new AbortController()
@@ -110,13 +110,13 @@ export function aim(element) {
   for (const type of ['mousedown', 'mouseup', 'click']) addEventListener(type, drop, options)
 }
 
-/** missed says whether that click has missed. */
+/** missed reports whether that click has missed. */
 export function missed() {
   window.aimed?.abort()
   return window.missed ?? false
 }
 
-/** topmost is what lies at a place of the window, also in a shadow tree. */
+/** topmost returns the topmost element at a position, also in a shadow tree. */
 export function topmost(x, y) {
   const inside = outer => {
     const inner = outer?.shadowRoot?.elementFromPoint(x, y)
@@ -125,22 +125,22 @@ export function topmost(x, y) {
   return inside(document.elementFromPoint(x, y))
 }
 
-/** holds says whether a click on something is a click on an element: it lies in it, or in its label. */
+/** holds reports whether a click on inner is a click on element, which is the case inside the element and on its label. */
 export function holds(element, inner) {
   if (!inner) return false
   const label = inner.closest('label')?.control
   return element === inner || element.contains(inner) || label === element || holds(element, inner.getRootNode().host)
 }
 
-/** insert writes a text where the focus is, in the place of what is selected, as if it had been typed at once. */
+/** insert replaces the selection with a text, like one input event. */
 export function insert(text) {
   document.execCommand('insertText', false, text)
 }
 
-/** set changes the value of a field at once: of a slider and a list, as of a text that is typed. */
+/** set sets the value of a field at once: of a slider, a list or a text field. */
 export function set(query, value) {
   const one = only(query)
-  if (!one || !visible(one)) return { why: 'it is not there to be filled' }
+  if (!one || !visible(one)) return { why: 'the element is missing or hidden' }
   if (one.matches('select, [type=range]')) {
     one.value = value
     for (const type of ['input', 'change']) one.dispatchEvent(new Event(type, { bubbles: true }))
@@ -153,7 +153,7 @@ export function set(query, value) {
   return one.value === value ? { done: true } : { why: `it has ${one.value}` }
 }
 
-/** box is the place of an element. */
+/** box returns the bounding box of an element. */
 export function box(query) {
   const one = only(query)
   if (!one || !visible(one)) return { why: 'it is not there' }
@@ -161,14 +161,14 @@ export function box(query) {
   return { done: { x, y, width, height } }
 }
 
-/** watch collects from now on what must not happen on a page: errors, exceptions, violations of the policy. The host has pages
- * begin with it (server.mjs). */
+/** watch collects the errors, exceptions and policy violations of the page from now on. The host adds it to the beginning of each page
+ * (server.mjs). */
 export function watch() {
   window.faults = []
   const add = (what, said) => window.faults.push(`${what}: ${said}`)
   addEventListener('error', ({ message, target }) => {
-    if (/^ResizeObserver loop/.test(message)) return // it is observed again in the next frame
-    if (target.rel === 'modulepreload') return // Firefox says this of a module that is there already; its import would fail, too
+    if (/^ResizeObserver loop/.test(message)) return // the observer is called again in the next frame
+    if (target.rel === 'modulepreload') return // Firefox reports this for modules that are already loaded; a missing module would also fail its import
     add(message ? 'exception' : 'not loaded', message ?? target.src ?? target.href)
   }, true)
   addEventListener('unhandledrejection', ({ reason }) => add('exception', reason))
@@ -180,7 +180,7 @@ export function watch() {
   }
 }
 
-/** watched returns what has happened since it was asked last. */
+/** watched returns the faults since the last call. */
 export function watched() {
   if (!window.faults) watch()
   return window.faults.splice(0)

@@ -5,7 +5,7 @@ const keys = {
   Shift: '\uE008', Control: '\uE009',
 }
 
-/** pressed are the actions for a key, or several held at once: 'Enter', 'Control+Shift+z'. */
+/** pressed returns the actions for a key or a combination: 'Enter', 'Control+Shift+z'. */
 export function pressed(combination) {
   const names = combination.length === 1 ? [combination] : combination.split('+')
   const shift = names.includes('Shift')
@@ -14,7 +14,7 @@ export function pressed(combination) {
   return keyboard([...down, ...values.reverse().map(value => ({ type: 'keyUp', value }))])
 }
 
-/** typed are the actions for a text, key after key. */
+/** typed returns the actions for typing a text key by key. */
 export const typed = text => keyboard([...text].flatMap(value => [{ type: 'keyDown', value }, { type: 'keyUp', value }]))
 
 const keyboard = actions => ({ type: 'key', id: 'keyboard', actions })
@@ -23,10 +23,10 @@ const move = (x, y) => ({ type: 'pointerMove', duration: 0, origin: 'viewport', 
 const down = { type: 'pointerDown', button: 0 }
 const up = { type: 'pointerUp', button: 0 }
 
-/** clicked are the actions for a click at a place. */
+/** clicked returns the actions for a click at a position. */
 export const clicked = ({ x, y }) => pointer([move(x, y), down, up])
 
-/** mouse is a mouse whose actions are performed; it remembers where it is. */
+/** mouse returns a mouse that performs its actions and remembers its position. */
 export function mouse(perform) {
   let at = { x: 0, y: 0 }
   return {

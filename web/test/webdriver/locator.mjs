@@ -1,4 +1,4 @@
-// A locator as Playwright's: a query that is asked anew each time, whose actions wait until they can be done.
+// A locator with Playwright's interface: a query that is evaluated for each action, and actions that wait until they are possible.
 import { box, focus, missed, set, spot, state } from './inpage.mjs'
 import { clicked, pressed, typed } from './keys.mjs'
 
@@ -19,7 +19,7 @@ export class Locator {
   first() { return this.nth(0) }
   last() { return this.nth(-1) }
 
-  // attempt asks a function in the page again until it says that it is done; its last reason is in the error.
+  // attempt calls a function in the page until it succeeds. The error contains its last reason.
   attempt(what, args = [], limit = undefined) {
     return this.page.until(async attempt => {
       const { done, why } = await this.page.ask(what, [this.query, ...(typeof args === 'function' ? args(attempt) : args)])
@@ -36,7 +36,7 @@ export class Locator {
 
   async click() {
     await this.page.until(async () => {
-      // What lies under something that stays where it is may be free in the middle of the window.
+      // A covered element may be free after scrolling it to the middle of the window.
       const at = await this.attempt(spot, attempt => [attempt % 2 === 0 ? 'nearest' : 'center'])
       await this.page.perform(clicked(at))
       const gone = () => false // a click on a link leaves the page

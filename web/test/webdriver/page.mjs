@@ -1,5 +1,5 @@
-// The part of Playwright's interface that the tests use, over WebDriver: a browser, its contexts, a page in each. What drives a
-// browser is a session, of firefox.mjs or webkit.mjs: it sends WebDriver's commands, and knows where downloads go.
+// The part of Playwright's interface that the tests use, over WebDriver: a browser, its contexts, and a page in each. A session drives a
+// browser (firefox.mjs, webkit.mjs): it sends WebDriver commands and has the folder of downloads.
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -9,7 +9,7 @@ import { Locator } from './locator.mjs'
 
 const library = Object.values(inPage).map(String).join('\n')
 
-/** browser makes a browser of what opens its sessions: each context has one of its own. */
+/** browser returns a browser for a factory of sessions. Each context has its own session. */
 export function browser(sessions) {
   return {
     newContext: async (options = {}) => new Context(sessions, options),
@@ -61,7 +61,7 @@ class Page {
   evaluate(what, arg) { return this.call(typeof what === 'function' ? what : `() => { ${what} }`, [arg]) }
   ask(what, args) { return this.call(what.name, args) }
 
-  // The page reloads itself: Firefox asks the service worker for a page that its user reloads, and not for one that WebDriver does.
+  // The page reloads itself, because Firefox bypasses the service worker when WebDriver reloads a page.
   async reload() {
     await this.evaluate(() => {
       window.leaving = true
@@ -78,11 +78,11 @@ class Page {
   emulateMedia({ colorScheme }) { return this.session.paint(colorScheme) }
 
   async travel(command, parameters = {}) {
-    await this.evaluate(() => {}) // what has happened to the page that is left
+    await this.evaluate(() => {}) // collects the faults of the page that is left
     await this.session.send(command, parameters)
   }
 
-  // call runs a function, given as it or as its text, with the functions of inpage.mjs at hand, and waits for what it promises.
+  // call runs a function, given as a function or as text, together with the functions of inpage.mjs, and waits for its promise.
   async call(what, args) {
     const script = `${library}
       const done = arguments[arguments.length - 1]
@@ -94,13 +94,13 @@ class Page {
     return value
   }
 
-  /** until tries again until something is done; what it threw last is in the error at the end. */
+  /** until repeats a function until it returns done. The error after the time limit contains the last error. */
   async until(what, limit = this.context.limit, describe = () => 'a test waits') {
     const end = performance.now() + limit
     for (let attempt = 0; ; attempt++) {
       const { done, error } = await what(attempt).catch(error => ({ error }))
       if (done !== undefined) return done
-      if (performance.now() > end) throw new Error(`${describe()}: not within ${limit} ms: ${error?.message ?? 'it is not so'}`)
+      if (performance.now() > end) throw new Error(`${describe()}: not within ${limit} ms: ${error?.message ?? 'the condition does not hold'}`)
       await pause(Math.min(20 + 10 * attempt, 100))
     }
   }
@@ -109,7 +109,7 @@ class Page {
     return this.until(async () => await this.evaluate(what, arg) ? { done: true } : {}, timeout, () => String(what))
   }
 
-  /** waitForEvent waits for a download, the one event that tests wait for, and returns where it is. */
+  /** waitForEvent waits for a download, the only event that the tests use, and returns its path. */
   async waitForEvent() {
     const files = () => readdirSync(this.session.downloads).filter(name => !/\.(part|wkdownload)$/.test(name))
     const before = files()

@@ -1,8 +1,8 @@
-// What starting a browser needs: a port, and patience.
+// Helpers for starting a browser.
 import { createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** freePort is a port that nobody listens on. */
+/** freePort returns a free port. */
 export async function freePort() {
   const server = createServer()
   await new Promise(resolve => server.listen(0, '127.0.0.1', resolve))
@@ -11,7 +11,7 @@ export async function freePort() {
   return port
 }
 
-/** soon tries until there is something. */
+/** soon calls a function until it returns a value, for at most a minute. */
 export async function soon(what, name) {
   for (const end = performance.now() + 60_000; performance.now() < end; await pause(50)) {
     const there = await what()

@@ -1,5 +1,5 @@
-// WebKit as Debian has it (apt-get install webkit2gtk-driver xvfb), driven over WebDriver: MiniBrowser, without its toolbar, on a
-// screen that nobody sees.
+// The WebKit of Debian (apt-get install webkit2gtk-driver xvfb), driven over WebDriver: MiniBrowser without its toolbar, on a virtual
+// screen.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { freePort, soon } from './start.mjs'
 
 const commands = { go: '/url', back: '/back', forward: '/forward', run: '/execute/async', perform: '/actions' }
 
-// miniBrowser is the path of WebKit's own small browser, which takes more options than the driver's default.
+// miniBrowser returns the path of WebKit's small browser, which has more options than the driver's default.
 function miniBrowser() {
   const roots = ['/usr/lib', ...readdirSync('/usr/lib').filter(name => name.endsWith('-linux-gnu')).map(name => `/usr/lib/${name}`)]
   const found = roots.flatMap(root => ['webkit2gtk-4.1', 'webkitgtk-6.0', 'webkit2gtk-4.0'].map(name => join(root, name, 'MiniBrowser'))).find(existsSync)
@@ -18,21 +18,21 @@ function miniBrowser() {
   return found
 }
 
-// screen starts an X server without a screen, and returns what it is called.
+// screen starts an X server with a virtual screen and returns its name.
 async function screen() {
   const child = spawn('Xvfb', ['-displayfd', '1', '-screen', '0', '1920x1920x24', '-nolisten', 'tcp'], { stdio: ['ignore', 'pipe', 'ignore'] })
   const [line] = await once(createInterface(child.stdout), 'line')
   return { display: `:${line}`, stop: () => child.kill() }
 }
 
-// home makes a home whose user wants motion or none. WebKit asks the C library for the language, which takes one that it has a folder of:
-// that of C has all letters.
+// home creates a home folder with the user's settings. WebKit uses the language of the C library, which needs a folder for it: the folder
+// links to the locale C, which supports all characters.
 function home({ locale, reducedMotion }) {
   const folder = mkdtempSync(join(tmpdir(), 'webkit-'))
   const language = `${locale.replace('-', '_')}.UTF-8`
   for (const one of ['Downloads', 'locales', 'gtk-3.0']) mkdirSync(join(folder, one))
   writeFileSync(join(folder, 'gtk-3.0/settings.ini'), `[Settings]\ngtk-enable-animations=${reducedMotion === 'reduce' ? 0 : 1}\n`)
-  writeFileSync(join(folder, 'gtk-3.0/gtk.css'), 'window * { min-width: 0; margin: 0; padding: 0; border: 0 }\n') // a window as narrow as a phone
+  writeFileSync(join(folder, 'gtk-3.0/gtk.css'), 'window * { min-width: 0; margin: 0; padding: 0; border: 0 }\n') // allows windows as narrow as a phone
   writeFileSync(join(folder, 'user-dirs.dirs'), 'XDG_DOWNLOAD_DIR="$HOME/Downloads"\n')
   symlinkSync('/usr/lib/locale/C.utf8', join(folder, 'locales', language))
   return { folder, env: { HOME: folder, XDG_CONFIG_HOME: folder, LOCPATH: join(folder, 'locales'), LC_ALL: language } }
@@ -76,7 +76,7 @@ async function start(path, display, options) {
   }
 }
 
-/** webkit opens sessions with the driver at a path: each is a browser of its own, because a driver has one session at most. */
+/** webkit opens sessions with the driver at a path. Each session has its own browser, because a driver has at most one session. */
 export function webkit(path) {
   const open = new Set()
   let shown
@@ -84,7 +84,7 @@ export function webkit(path) {
     async open(options) {
       shown ??= await screen()
       const begin = () => start(path, shown.display, options)
-      const session = await begin().catch(begin) // a MiniBrowser that does not answer on a busy machine
+      const session = await begin().catch(begin) // MiniBrowser sometimes does not answer on a busy machine
       open.add(session)
       return session
     },

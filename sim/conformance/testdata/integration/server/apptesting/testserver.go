@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 	"go.etcd.io/etcd/client/pkg/v3/transport"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc"
 	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/apiserver/pkg/storage/storagebackend"
 	"k8s.io/apiserver/pkg/util/compatibility"
@@ -164,7 +165,7 @@ func fill(s *TestServer, server *programs.Server, storage *storagebackend.Config
 
 // GetEtcdClients returns clients of the etcd that an API server stores its objects in.
 func GetEtcdClients(c storagebackend.TransportConfig) (*clientv3.Client, clientv3.KV, error) {
-	config := clientv3.Config{Endpoints: slices.Clone(c.ServerList), DialTimeout: 20 * time.Second, DialOptions: programs.EtcdDialOptions(c.ServerList)}
+	config := clientv3.Config{Endpoints: slices.Clone(c.ServerList), DialTimeout: 20 * time.Second, DialOptions: []grpc.DialOption{grpc.WithBlock()}}
 	if c.CertFile != "" || c.KeyFile != "" || c.TrustedCAFile != "" {
 		info := transport.TLSInfo{CertFile: c.CertFile, KeyFile: c.KeyFile, TrustedCAFile: c.TrustedCAFile}
 		var err error

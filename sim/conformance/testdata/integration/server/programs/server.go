@@ -55,25 +55,16 @@ func Start(r Request) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	etcd, giveBack, err := borrow(r.Etcd, r.Prefix)
-	if err != nil {
-		return nil, err
-	}
-	r.Flags.Set("etcd-servers", strings.Join(etcd, ","))
+	r.Flags.Set("etcd-servers", strings.Join(r.Etcd, ","))
 	r.Flags.Set("etcd-prefix", r.Prefix)
 	fixed := r.Flags.Has("secure-port")
 	for try := 1; ; try++ {
 		s, p, err := r.start(certificate)
 		switch {
 		case err == nil:
-			s.Stop = sync.OnceFunc(func() {
-				p.stop()
-				giveBack()
-			})
-			serves(r.Etcd, r.Prefix, s)
+			s.Stop = sync.OnceFunc(p.stop)
 			return s, nil
 		case p == nil || fixed || try == 3 || !p.said("address already in use"):
-			giveBack()
 			return nil, err
 		}
 		r.Flags.Remove("secure-port")

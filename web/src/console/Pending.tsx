@@ -1,4 +1,4 @@
-// Foot is the line below the newest answer. It shows the command that still runs, with a button to stop it, or the events that are due.
+// Pending is the line below the newest answer. It shows the command that still runs, with a button to stop it, or the events that are due.
 import { useEffect, useState } from 'preact/hooks'
 import type { Controller } from '../engine/protocol'
 import { due } from '../state/clock'
@@ -8,10 +8,10 @@ import { text } from '../text'
 import { elapsed } from '../timeline/elapsed'
 
 const words = text.console
-const soon = 10_000 // ms until something is due that is worth a word
-const long = 600 // ms until a line is worth one
+const soon = 10_000 // ms: timers that are due later are not announced
+const long = 600 // ms: lines that take less time are not announced
 
-export function Foot() {
+export function Pending() {
   const work = running.value
   const [late, setLate] = useState(false)
   useEffect(() => {

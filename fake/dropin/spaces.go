@@ -1,0 +1,190 @@
+package dropin
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/kubesim/kubesim/clock"
+	v3 "github.com/kubesim/kubesim/fake/etcd"
+)
+
+// spaces are the keys of etcd, by prefix. The keys of an API server are in the store of its process, to which calls are forwarded:
+//
+//	PUT /registry/pods/a ─▶ space /registry, lent ─▶ API server ─▶ its store, which writes DIR
+//	PUT /abc/registry/…  ─▶ space /abc/registry   ─▶ another one, whose store writes DIR/prefixes/abc%2Fregistry
+//	PUT /other           ─▶ no space              ─▶ rest, in memory, until an API server with such a prefix starts
+type spaces struct {
+	dir     string
+	rest    *v3.Memory
+	service *v3.Service
+
+	mu       sync.Mutex
+	byPrefix map[string]*space
+}
+
+// space is the data of one API server.
+type space struct {
+	prefix string
+	dir    string
+	keys   *url.URL // where the API server serves its keys; nil if none runs
+}
+
+// newSpaces returns the spaces in a folder.
+func newSpaces(dir string) *spaces {
+	s := &spaces{dir: dir, rest: v3.NewMemory(), byPrefix: map[string]*space{}}
+	s.service = v3.New(s.rest, clock.System{})
+	if files, err := filepath.Glob(filepath.Join(dir, "*.archive")); err == nil && len(files) > 0 {
+		s.space(v3.DefaultPrefix)
+	}
+	entries, _ := os.ReadDir(filepath.Join(dir, prefixes)) // a new folder has none
+	for _, e := range entries {
+		if prefix, err := url.PathUnescape(e.Name()); err == nil {
+			s.space("/" + prefix)
+		}
+	}
+	return s
+}
+
+// prefixes is the folder with the folders of all prefixes but the default one.
+const prefixes = "prefixes"
+
+// space returns the space of a prefix, and creates it if necessary.
+func (s *spaces) space(prefix string) *space {
+	prefix = "/" + strings.Trim(prefix, "/")
+	if x := s.byPrefix[prefix]; x != nil {
+		return x
+	}
+	x := &space{prefix: prefix, dir: s.dir}
+	if prefix != v3.DefaultPrefix {
+		x.dir = filepath.Join(s.dir, prefixes, url.PathEscape(prefix[1:]))
+	}
+	s.byPrefix[prefix] = x
+	return x
+}
+
+// lend handles a request for dataPath: it locks a folder for the client until the client disconnects. If another client has locked the
+// folder, it responds with 409.
+func (s *spaces) lend(w http.ResponseWriter, r *http.Request) {
+	keys, err := url.Parse(r.URL.Query().Get("keys"))
+	if err != nil || keys.Host == "" {
+		http.Error(w, "the query has no URL of keys", http.StatusBadRequest)
+		return
+	}
+	s.mu.Lock()
+	x := s.space(cmp.Or(r.URL.Query().Get("prefix"), v3.DefaultPrefix))
+	free := x.keys == nil
+	if free {
+		x.keys = keys
+	}
+	s.mu.Unlock()
+	if !free {
+		http.Error(w, "another API server has the data", http.StatusConflict)
+		return
+	}
+	defer func() {
+		s.mu.Lock()
+		x.keys = nil
+		s.mu.Unlock()
+	}()
+	given := loan{x.dir, s.rest.Take(x.prefix + "/")}
+	if json.NewEncoder(w).Encode(given) == nil && http.NewResponseController(w).Flush() == nil {
+		<-r.Context().Done()
+	}
+}
+
+// ServeHTTP serves a call of gRPC.
+func (s *spaces) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	call := v3.NewCall(w, r)
+	first, err := call.Receive()
+	if err != nil && err != io.EOF {
+		call.End(err)
+		return
+	}
+	if err == nil {
+		r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(v3.Frame(first)), r.Body))
+	}
+	keys, err := v3.KeysOf(r.URL.Path, first)
+	if err != nil {
+		call.End(err)
+		return
+	}
+	to, err := s.route(r.URL.Path, keys)
+	switch {
+	case err != nil:
+		call.End(err)
+	case to == nil:
+		s.service.ServeHTTP(w, r)
+	default:
+		forward(to).ServeHTTP(w, r)
+	}
+}
+
+// route returns the URL of the API server that has keys, or nil if none has. keys.Key is "" for a call that concerns no keys. route
+// returns an error if the keys belong to several API servers, or to one that does not run.
+func (s *spaces) route(method string, keys v3.Range) (to *url.URL, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	removes, writes := strings.HasSuffix(method, "/DeleteRange"), strings.HasSuffix(method, "/Put")
+	var idle *space
+	running := 0
+	for _, x := range s.byPrefix { // order does not matter: several running ones are an error
+		switch {
+		case keys.Key != "" && !keys.Overlaps(x.prefix+"/"):
+		case x.keys != nil:
+			to = x.keys
+			running++
+		case removes && keys.Covers(x.prefix+"/"):
+			if err := x.clear(); err != nil {
+				return nil, err
+			}
+		default:
+			idle = x
+		}
+	}
+	switch {
+	case running > 1 && keys.Key != "":
+		return nil, v3.Unavailable("kubesim's etcd: the range has keys of several API servers")
+	case keys.Key == "" && (running != 1 || !s.rest.Empty()):
+		return nil, nil
+	case running == 0 && idle != nil && keys.Key != "" && !writes:
+		return nil, v3.Unavailable("kubesim's etcd: no API server runs over the keys below " + idle.prefix)
+	}
+	return to, nil
+}
+
+// clear removes the data of a space without an API server.
+func (x *space) clear() error {
+	entries, err := os.ReadDir(x.dir)
+	if err != nil {
+		return nil //nolint:nilerr // there is no data
+	}
+	for _, e := range entries {
+		if !e.IsDir() {
+			err = cmp.Or(err, os.Remove(filepath.Join(x.dir, e.Name())))
+		}
+	}
+	return err
+}
+
+// forward returns a handler that forwards calls of gRPC.
+func forward(to *url.URL) http.Handler {
+	transport := &http.Transport{Protocols: new(http.Protocols)}
+	transport.Protocols.SetUnencryptedHTTP2(true)
+	return &httputil.ReverseProxy{
+		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(to) },
+		Transport:     transport,
+		FlushInterval: -1,
+		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
+			v3.NewCall(w, r).End(v3.Unavailable(err.Error()))
+		},
+	}
+}

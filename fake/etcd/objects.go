@@ -1,0 +1,213 @@
+package etcd
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/kubesim/kubesim/fake/stored"
+	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/config"
+	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+// DefaultPrefix is the default of kube-apiserver's --etcd-prefix.
+const DefaultPrefix = "/registry"
+
+// Objects is the Store of a simulated cluster:
+//
+//	key in kubesim's store                 key in etcd
+//	/registry/deployments.apps/shop/web    PREFIX/deployments/shop/web
+//	/registry/services/shop/web            PREFIX/services/specs/shop/web
+//	/registry/roses.flowers.io/shop/red    PREFIX/flowers.io/roses/shop/red
+type Objects struct {
+	storage sim.Storage
+	prefix  string
+	cbor    codec.CBORCodec
+
+	mu      sync.Mutex
+	changed chan struct{}
+}
+
+// NewObjects returns the Store of a cluster with a prefix like that of --etcd-prefix. If the cluster stores custom resources as CBOR,
+// cbor encodes them. It may be nil.
+func NewObjects(s sim.Storage, prefix string, cbor codec.CBORCodec) *Objects {
+	o := &Objects{storage: s, prefix: "/" + strings.Trim(prefix, "/"), cbor: cbor, changed: make(chan struct{})}
+	s.OnCommit(func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		close(o.changed)
+		o.changed = make(chan struct{})
+	})
+	return o
+}
+
+// Do implements Store.
+func (o *Objects) Do(f func(Tx) error) (err error) {
+	o.storage.Do(func(s sim.StorageLocked) { err = f(&objectsTx{StorageLocked: s, Objects: o}) })
+	return err
+}
+
+// Changed implements Store.
+func (o *Objects) Changed() <-chan struct{} {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.changed
+}
+
+// Replay repeats writes of another Store below the prefix. It returns the keys that it cannot store, each with its reason.
+func (o *Objects) Replay(writes []Write) (refused []error) {
+	for _, w := range writes {
+		err := o.Do(func(tx Tx) error {
+			if w.Compacted {
+				if err := tx.Compact(tx.Rev()); err != nil {
+					return err
+				}
+			}
+			if w.Deleted {
+				return tx.Delete(w.Key)
+			}
+			return tx.Put(w.Key, w.Value)
+		})
+		if err != nil {
+			refused = append(refused, fmt.Errorf("%s: %w", w.Key, err))
+		}
+	}
+	return refused
+}
+
+// objectsTx implements Tx.
+type objectsTx struct {
+	sim.StorageLocked
+	*Objects
+}
+
+func (tx *objectsTx) Rev() uint64       { return tx.Store().Rev() }
+func (tx *objectsTx) Compacted() uint64 { return tx.Store().Compacted() }
+
+// inner returns the resource and the key in kubesim's store of a key in etcd. It returns an error if no resource is stored there.
+func (tx *objectsTx) inner(key string) (*resource.Definition, string, error) {
+	rest, ok := strings.CutPrefix(key, tx.prefix+"/")
+	if !ok {
+		return nil, "", &Error{invalidArgument, fmt.Sprintf("kubesim's etcd cannot store %s: it is not below the prefix %s", key, tx.prefix)}
+	}
+	for _, d := range tx.BuiltIn() {
+		if path, ok := strings.CutPrefix("/registry/"+rest, d.ServerKey("", "", false)); ok && !d.Strategy.Virtual {
+			return d, d.Key("", "") + path, nil
+		}
+	}
+	if parts := strings.SplitN(rest, "/", 3); len(parts) == 3 {
+		if d := tx.Definition(parts[1] + "." + parts[0]); d != nil {
+			return d, d.Key("", "") + parts[2], nil
+		}
+	}
+	return nil, "", &Error{invalidArgument, fmt.Sprintf("kubesim's etcd cannot store %s: no resource of its API server has such keys", key)}
+}
+
+// outer returns the key in etcd of a key in kubesim's store, and the definition of its resource, which is nil if its
+// CustomResourceDefinition was deleted.
+func (tx *objectsTx) outer(key string) (string, *resource.Definition) {
+	storage, path, _ := strings.Cut(strings.TrimPrefix(key, "/registry/"), "/")
+	if d := tx.Definition(storage); d != nil {
+		return tx.prefix + strings.TrimPrefix(d.ServerKey("", path, false), "/registry"), d
+	}
+	name, group, _ := strings.Cut(storage, ".")
+	return tx.prefix + "/" + group + "/" + name + "/" + path, nil
+}
+
+// kv returns the KV in etcd of one in kubesim's store.
+func (tx *objectsTx) kv(kv *mvcc.KV, version uint64) *KV {
+	if kv == nil {
+		return nil
+	}
+	key, d := tx.outer(kv.Key)
+	return newKV(key, kv, version, objectValue{kv, tx, d})
+}
+
+// objectValue implements value.
+type objectValue struct {
+	*mvcc.KV
+	tx         *objectsTx
+	definition *resource.Definition // nil if the CustomResourceDefinition was deleted
+}
+
+func (v objectValue) bytes() ([]byte, error) {
+	d := v.definition
+	if d == nil {
+		d = &resource.Definition{Custom: true}
+		d.Hub = d
+	}
+	var binary codec.CBORCodec
+	if v.tx.Gate(config.GateCBOR) {
+		binary = v.tx.cbor
+	}
+	return stored.Encode(v.Value(), d, v.tx.Minor(), binary)
+}
+
+// Range implements Tx.
+func (tx *objectsTx) Range(r Range, rev uint64) ([]KV, error) {
+	view, err := tx.Store().At(rev)
+	if err != nil {
+		return nil, err
+	}
+	counts := versions(tx.Store(), rev)
+	if r.End == "" {
+		_, key, err := tx.inner(r.Key)
+		if err != nil {
+			return nil, nil //nolint:nilerr // there is no such key
+		}
+		if kv := view.Get(key); kv != nil {
+			return []KV{*tx.kv(kv, counts[key])}, nil
+		}
+		return nil, nil
+	}
+	var all []KV
+	view.Range("", "", func(kv *mvcc.KV) bool {
+		if key, _ := tx.outer(kv.Key); r.contains(key) {
+			all = append(all, *tx.kv(kv, counts[kv.Key]))
+		}
+		return true
+	})
+	slices.SortFunc(all, func(a, b KV) int { return cmp.Compare(a.Key, b.Key) })
+	return all, nil
+}
+
+// Events implements Tx.
+func (tx *objectsTx) Events(r Range, from uint64, yield func(Event) bool) error {
+	return versioned(tx.Store(), from, func(e *mvcc.Event, before, after uint64) bool {
+		if key, _ := tx.outer(e.Key); !r.contains(key) {
+			return true
+		}
+		return yield(Event{e.Rev, tx.kv(e.KV, after), tx.kv(e.Prev, before)})
+	})
+}
+
+// Put implements Tx.
+func (tx *objectsTx) Put(key string, value []byte) error {
+	d, inner, err := tx.inner(key)
+	if err != nil {
+		return err
+	}
+	obj, err := stored.Decode(value)
+	if err == nil {
+		err = tx.StorageLocked.Put(d, inner, obj)
+	}
+	if err != nil {
+		return &Error{invalidArgument, fmt.Sprintf("kubesim's etcd cannot store %s: %v", key, err)}
+	}
+	return nil
+}
+
+// Delete implements Tx.
+func (tx *objectsTx) Delete(key string) error {
+	_, inner, err := tx.inner(key)
+	if err != nil {
+		return err
+	}
+	tx.StorageLocked.Delete(inner)
+	return nil
+}

@@ -1,0 +1,157 @@
+package etcd
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/mvcc"
+)
+
+// Store contains keys and their history. Revisions are those of etcd.
+type Store interface {
+	// Do calls f with exclusive access to the store. f must not keep its argument.
+	Do(f func(Tx) error) error
+	// Changed returns a channel that is closed after the next commit.
+	Changed() <-chan struct{}
+}
+
+// Tx reads and writes a Store.
+type Tx interface {
+	// Rev returns the current revision, and Compacted the oldest one that can be read.
+	Rev() uint64
+	Compacted() uint64
+	// Range returns the keys in a range at a revision (0 is the current one), sorted. The revision must not be compacted or in the
+	// future.
+	Range(r Range, rev uint64) ([]KV, error)
+	// Events calls yield with the commits of keys in a range from a revision on, until yield returns false. The revision must not be
+	// compacted.
+	Events(r Range, from uint64, yield func(Event) bool) error
+	// Put writes a key, and Delete removes one. Each is one commit.
+	Put(key string, value []byte) error
+	Delete(key string) error
+	// Compact discards the history before a revision.
+	Compact(rev uint64) error
+}
+
+// KV is a key with the value of one write.
+type KV struct {
+	Key         string
+	Create, Mod uint64 // revisions
+	Version     uint64 // the number of writes since the key was created, as far as the history goes back
+	Lease       int64
+
+	value value
+}
+
+// value is the value of a key. It is encoded when it is read.
+type value interface{ bytes() ([]byte, error) }
+
+// newKV returns the KV of a write. A version of 0 is not known.
+func newKV(key string, kv *mvcc.KV, version uint64, v value) *KV {
+	return &KV{Key: key, Create: kv.CreateRev, Mod: kv.ModRev, Version: max(version, 1), value: v}
+}
+
+// Event is one commit.
+type Event struct {
+	Rev       uint64
+	Now, Prev *KV // nil for a delete, and for a create
+}
+
+// key returns the key of the commit.
+func (e *Event) key() string {
+	if e.Now == nil {
+		return e.Prev.Key
+	}
+	return e.Now.Key
+}
+
+// Range is a range of keys, as etcd's requests have it:
+//
+//	key                  that key
+//	key, end             all keys k with key <= k < end
+//	key, "\x00"          all keys from key on
+type Range struct{ Key, End string }
+
+// contains reports whether a key is in the range.
+func (r Range) contains(key string) bool {
+	switch r.End {
+	case "":
+		return key == r.Key
+	case "\x00":
+		return key >= r.Key
+	}
+	return key >= r.Key && key < r.End
+}
+
+// Overlaps reports whether the range may contain keys that begin with a prefix.
+func (r Range) Overlaps(prefix string) bool {
+	if r.End == "" {
+		return strings.HasPrefix(r.Key, prefix)
+	}
+	end := prefixEnd(prefix)
+	return (end == "\x00" || r.Key < end) && (r.End == "\x00" || prefix < r.End)
+}
+
+// Covers reports whether the range contains all keys that begin with a prefix.
+func (r Range) Covers(prefix string) bool {
+	end := prefixEnd(prefix)
+	return r.End != "" && r.Key <= prefix && (r.End == "\x00" || end != "\x00" && end <= r.End)
+}
+
+// prefixEnd returns the end of the range of the keys that begin with a prefix.
+func prefixEnd(prefix string) string {
+	end := []byte(prefix)
+	for i := len(end) - 1; i >= 0; i-- {
+		if end[i] < 0xff {
+			end[i]++
+			return string(end[:i+1])
+		}
+	}
+	return "\x00"
+}
+
+// statusOf returns the status of gRPC for an error of a Tx.
+func statusOf(err error) error {
+	switch {
+	case errors.Is(err, mvcc.ErrCompacted):
+		return errCompacted
+	case errors.Is(err, mvcc.ErrFutureRevision):
+		return errFuture
+	}
+	return err
+}
+
+// versioned yields the commits from a revision on, with the version of the key before and after each: the number of writes since the
+// key was created. It reads the whole history. If the history begins after the creation of a key, the missing writes do not count.
+// It returns an error if the revision is compacted.
+func versioned(s *mvcc.Store, from uint64, yield func(e *mvcc.Event, before, after uint64) bool) error {
+	if from < s.Compacted() {
+		return mvcc.ErrCompacted
+	}
+	counts := map[string]uint64{}
+	return s.Events(s.Compacted()-1, func(e *mvcc.Event) bool { // as in etcd, the commit of the compacted revision is available
+		before, after := counts[e.Key], uint64(0)
+		if e.Prev != nil {
+			before = max(before, 1)
+		}
+		if delete(counts, e.Key); e.KV != nil {
+			after = before + 1
+			counts[e.Key] = after
+		}
+		return e.Rev < from || yield(e, before, after)
+	})
+}
+
+// versions returns the versions of the keys at a revision, of which 0 is the current one. A key that is not in the result was created
+// before the history begins, and not written since.
+func versions(s *mvcc.Store, rev uint64) map[string]uint64 {
+	all := map[string]uint64{}
+	_ = versioned(s, s.Compacted(), func(e *mvcc.Event, _, after uint64) bool { // which is not compacted
+		if rev != 0 && e.Rev > rev {
+			return false
+		}
+		all[e.Key] = after
+		return true
+	})
+	return all
+}
