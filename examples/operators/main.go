@@ -25,6 +25,7 @@ import (
 var (
 	work  = flag.String("work", filepath.Join(os.TempDir(), "kubesim-operators"), "the folder for copies of the modules and test binaries")
 	only  = flag.String("rows", "", "the beginnings of the rows' names, with commas between them; all if empty")
+	cells = flag.String("columns", strings.Join(columns, ","), "the columns to measure, with commas between them")
 	seeds = flag.Int("seeds", 2000, "the number of seeds of a search")
 	limit = flag.Duration("for", 10*time.Minute, "the time after which a search ends")
 )
@@ -38,6 +39,9 @@ func main() {
 			continue
 		}
 		for _, s := range r.searches() {
+			if !slices.Contains(strings.Split(*cells, ","), s.column) {
+				continue
+			}
 			if err := s.measure(programs); err != nil {
 				log.Printf("%s %s: %v", r.name, s.column, err)
 			}
@@ -89,8 +93,7 @@ func (r row) searches() (list []search) {
 	return list
 }
 
-// measure runs a search, unless its result is known, and stores the result. If the row has a sign, a blind search that finds another
-// bug continues with the next seed.
+// measure runs a search, unless its result is known, and stores the result.
 func (s search) measure(programs programs) error {
 	known, err := measured()
 	if err != nil || known.find(s.name, s.column) != nil {
@@ -104,34 +107,20 @@ func (s search) measure(programs programs) error {
 	if err != nil {
 		return err
 	}
-	log.Printf("%s: %s, %s %s", s.name, s.column, s.module, s.version)
-	m := measurement{Row: s.name, Column: s.column, Version: s.version}
-	end := time.Now().Add(*limit)
-	for {
-		if err := m.run(s, program, time.Until(end)); err != nil {
-			return err
-		}
-		if m.Failure == "" || s.column != blindColumn || m.shows(s.sign) || time.Now().After(end) || m.Runs >= *seeds {
-			return m.add()
-		}
-	}
-}
-
-// run runs the test binary of a search for at most the given time, from the seed after that of the last failure on, and adds the result
-// to the measurement.
-func (m *measurement) run(s search, program string, left time.Duration) error {
-	results := program + ".jsonl"
+	results, dir := program+".jsonl", strings.TrimSuffix(program, programSuffix)
 	os.Remove(results)
+	os.RemoveAll(filepath.Join(dir, "testdata")) // plans of earlier searches
 	cmd := exec.Command(program, "-test.run=^TestOperator$", "-test.v", "-test.timeout=0")
-	cmd.Dir = strings.TrimSuffix(program, programSuffix)
-	os.RemoveAll(filepath.Join(cmd.Dir, "testdata")) // plans of earlier searches
-	cmd.Env = append(os.Environ(), fmt.Sprintf("KUBESIM_SEED=%d", m.Seed+1), fmt.Sprintf("KUBESIM_SEEDS=%d", *seeds-m.Runs), "KUBESIM_FOR="+left.String(),
-		"KUBESIM_RESULTS="+results, "KUBESIM_PLAN="+s.plan)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), fmt.Sprintf("KUBESIM_SEEDS=%d", *seeds), "KUBESIM_FOR="+limit.String(), "KUBESIM_RESULTS="+results,
+		"KUBESIM_PLAN="+s.plan, "KUBESIM_KNOWN="+s.known)
+	log.Printf("%s: %s, %s %s", s.name, s.column, s.module, s.version)
 	out, err := cmd.CombinedOutput()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		return err
 	}
-	m.CPU += (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
+	m := measurement{Row: s.name, Column: s.column, Version: s.version,
+		CPU: (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()}
 	if err := m.addResults(results); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}
@@ -139,11 +128,8 @@ func (m *measurement) run(s search, program string, left time.Duration) error {
 	if s.plan != "" { // which is an absolute path
 		m.Report = strings.ReplaceAll(m.Report, s.plan, filepath.Base(s.plan))
 	}
-	return nil
+	return m.add()
 }
-
-// shows reports whether the report has the sign of the row's bug.
-func (m *measurement) shows(sign string) bool { return strings.Contains(m.Report, sign) }
 
 // sameIn returns the result of the same search for another bug of the operator, which was fixed in the same version, or nil.
 func (s search) sameIn(known measurements) *measurement {
@@ -178,10 +164,6 @@ func (built programs) build(s search) (program string, err error) {
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(*work, 0o755), os.CopyFS(dir, os.DirFS(s.operator))); err != nil {
 		return "", err
 	}
-	tags := ""
-	if s.version == s.fixed {
-		tags = s.tags
-	}
 	if err := s.copyFiles(dir); err != nil {
 		return "", err
 	}
@@ -189,7 +171,7 @@ func (built programs) build(s search) (program string, err error) {
 		{"mod", "edit", "-replace=github.com/kubesim/kubesim=" + root, "-replace=github.com/kubesim/kubesim/fake/ctrl=" + filepath.Join(root, "fake/ctrl"),
 			"-require=" + s.module + "@" + s.version},
 		{"mod", "tidy"},
-		{"test", "-vet=off", "-tags=" + tags, "-c", "-o", program, "."},
+		{"test", "-vet=off", "-tags=" + s.tags[s.version], "-c", "-o", program, "."},
 	} {
 		cmd := exec.CommandContext(context.Background(), "go", args...)
 		cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOWORK=off")

@@ -52,13 +52,12 @@ func measured() (list measurements, err error) {
 	return list, err
 }
 
-// addResults adds the results that Explore has written to a file (KUBESIM_RESULTS). The failure replaces that of an earlier run.
+// addResults adds the results that Explore has written to a file (KUBESIM_RESULTS).
 func (m *measurement) addResults(file string) error {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	m.Seed, m.Failure = 0, ""
 	for line := range bytes.Lines(data) {
 		var l campaign.Line
 		if err := json.Unmarshal(line, &l); err != nil {
@@ -68,7 +67,7 @@ func (m *measurement) addResults(file string) error {
 			m.Seed, m.Failure = l.Seed, l.Failure
 		}
 		if l.Done {
-			m.Runs += l.Runs
+			m.Runs = l.Runs
 		}
 	}
 	return nil

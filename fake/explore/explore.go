@@ -38,6 +38,7 @@ const (
 	repeatVariable = "KUBESIM_REPEAT" // overrides ExploreOptions.Repeat
 	forVariable    = "KUBESIM_FOR"    // overrides ExploreOptions.For
 	planVariable   = "KUBESIM_PLAN"   // a file with the only plan to run
+	knownVariable  = "KUBESIM_KNOWN"  // adds an item to ExploreOptions.Known
 )
 
 // Explore implements fake.Explorer.
@@ -74,6 +75,9 @@ func withDefaults(o fake.ExploreOptions) fake.ExploreOptions {
 	}
 	if limit, err := time.ParseDuration(os.Getenv(forVariable)); err == nil {
 		o.For = limit
+	}
+	if text := os.Getenv(knownVariable); text != "" {
+		o.Known = append(slices.Clip(o.Known), text)
 	}
 	o.Seed = max(o.Seed, 1)
 	for _, d := range []struct {

@@ -122,6 +122,14 @@ func TestExplore(t *testing.T) {
 	is.New(t).Equal(plans[0], plans[1]) // independent of the number of processes
 }
 
+// TestExploreKnown checks that a search continues after a known failure.
+func TestExploreKnown(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	found := testUnderPlan(t, fake.ExploreOptions{Known: []string{"2 != 1"}}, copied(false))
+	is.True(strings.Contains(found.String(), "3 != 1")) // another failure
+}
+
 // TestExploreCorrect checks that a correct client passes under all plans.
 func TestExploreCorrect(t *testing.T) {
 	t.Parallel()

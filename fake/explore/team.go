@@ -91,8 +91,14 @@ func (t *team) allFull(plans []campaign.Plan) []campaign.Outcome {
 // attemptsAlone is the maximum number of attempts to run in a separate process without waiting for the machine.
 const attemptsAlone = 3
 
+// each runs plans and returns their outcomes in the same order, without known failures.
 func (t *team) each(plans []campaign.Plan, full bool, attempts int) []campaign.Outcome {
 	out := make([]campaign.Outcome, len(plans))
+	defer func() {
+		for i := range out {
+			out[i].Forget(t.local.options.Known)
+		}
+	}()
 	if !canExec {
 		for i, p := range plans {
 			out[i] = t.local.run(p, full)

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	api "sigs.k8s.io/lws/api/leaderworkerset/v1"
 	"sigs.k8s.io/lws/pkg/controllers"
@@ -27,14 +29,11 @@ var lws string
 func setup(mgr manager.Manager) error {
 	c, s, events := mgr.GetClient(), mgr.GetScheme(), mgr.GetEventRecorderFor("leaderworkerset")
 	return errors.Join(
-		controllers.SetupIndexes(mgr.GetFieldIndexer()),
-		controllers.NewLeaderWorkerSetReconciler(c, s, events).SetupWithManager(mgr),
-		controllers.NewPodReconciler(c, s, events, nil).SetupWithManager(mgr),
-		webhooks.SetupLeaderWorkerSetWebhook(mgr),
-		webhooks.NewPodWebhook(nil).Setup(mgr))
+		controllers.SetupIndexes(mgr.GetFieldIndexer()), webhooks.SetupLeaderWorkerSetWebhook(mgr), setupPods(mgr, events),
+		controllers.NewLeaderWorkerSetReconciler(c, s, events).SetupWithManager(mgr))
 }
 
-// A LeaderWorkerSet of two groups is created, and gets a third group.
+// A LeaderWorkerSet of two groups is created, gets a third group, and is deleted in the foreground.
 func TestOperator(t *testing.T) {
 	same := fake.Outcome{Counts: true}
 	fake.Explore(t, fake.ExploreOptions{
@@ -50,6 +49,9 @@ func TestOperator(t *testing.T) {
 			}
 			time.Sleep(5 * time.Minute)
 		}
+		serving := &api.LeaderWorkerSet{ObjectMeta: metav1.ObjectMeta{Name: "serving", Namespace: "default"}}
+		_ = ctrl.Client(t, srv, ctrl.Scheme(api.AddToScheme)).Delete(t.Context(), serving, client.PropagationPolicy(metav1.DeletePropagationForeground))
+		time.Sleep(5 * time.Minute)
 		srv.Heal()
 		time.Sleep(20 * time.Minute) // a work queue retries after at most 17 minutes
 		srv.AtRest(t, time.Hour)

@@ -1,8 +1,10 @@
 package campaign
 
 import (
+	"cmp"
 	"hash/fnv"
 	"io"
+	"slices"
 	"strings"
 	"time"
 )
@@ -42,6 +44,14 @@ func (o *Outcome) Site() string {
 		return ""
 	}
 	return o.Failures[0].Site
+}
+
+// Forget removes the failures whose text contains one of the known texts. If a failure has no text, because an assertion library has
+// printed it, Forget uses the test's output.
+func (o *Outcome) Forget(known []string) {
+	o.Failures = slices.DeleteFunc(o.Failures, func(f Failure) bool {
+		return slices.ContainsFunc(known, func(text string) bool { return strings.Contains(cmp.Or(f.Text, o.Output), text) })
+	})
 }
 
 // Seen lists the clients, resources and objects that a run has used. Plans are drawn from them.
