@@ -25,6 +25,8 @@ var shown = []struct{ document, kind, begins, reason string }{
 	{"fake/guide/gotest.md", "text", "kubesim gotest: example.com/operator/e2e failed", "its package and program are examples; run.finish of fake/gotest prints it"},
 	{"fake/guide/gotest.md", "text", "3 of 100 seeds", "TestRepeat of fake/gotest finds such lines"},
 	{"fake/guide/gotest.md", "text", "2 of 100 seeds", "TestSwarm of fake/gotest finds such lines"},
+	{"fake/guide/gotest.md", "text", "$ kubesim gotest --repeat 100", "lws is another project; TestRepeat of fake/gotest finds such lines"},
+	{"fake/guide/envtest.md", "text", "KUBEBUILDER_ASSETS=$(kubesim envtest) kubectl kuttl", "kuttl is another project's program"},
 	{"fake/guide/envtest.md", "text", "kubesim serve --nodes 3 --speed 60", "TestSpeed of fake/cmd/kubesim; chainsaw and kuttl are other projects' programs"},
 	{"sim/lesson/README.md", "yaml", "title:", "parts are left out; TestTranslations of sim/lesson has whole ones"},
 	{"web/npm/README.md", "js", "import", "web/npm/test/package.test.mjs runs them; here node reads them"},

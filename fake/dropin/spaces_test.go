@@ -89,6 +89,17 @@ func TestEtcdClients(t *testing.T) {
 	first.stop()
 }
 
+// TestNoWatchCache checks that the limit of a list counts for any revision without watch caches.
+func TestNoWatchCache(t *testing.T) {
+	is := is.New(t)
+	_, start := pair(t)
+	p, url := start("--watch-cache=false")
+	_, body := get(t, url+"/api/v1/namespaces?limit=1&resourceVersion=0")
+	is.Equal(strings.Count(body, `"uid"`), 1)
+	is.True(strings.Contains(body, `"continue"`))
+	p.stop()
+}
+
 // TestSpaces checks which prefixes an etcd finds in its folder.
 func TestSpaces(t *testing.T) {
 	is, dir := is.New(t), t.TempDir()

@@ -122,6 +122,9 @@ func TestCustom(t *testing.T) {
 	is.True(strings.HasSuffix(value, "}\n"))
 	is.True(!strings.Contains(value, "resourceVersion"))
 
+	c.put("/abc/registry/flowers.io/roses/default/old", `{"kind":"Rose","apiVersion":"flowers.io/v1","metadata":{"name":"old","namespace":"default","labels":{"a":"b"},"annotations":{"a":1}}}`)
+	is.True(strings.Contains(read(t, srv, "/apis/flowers.io/v1/namespaces/default/roses/old"), `"metadata":{"generation":1,"labels":{"a":"b"},"name":"old",`)) // invalid annotations are dropped
+
 	srv, c = overObjects(t, fake.Options{CBOR: cbor.Codec{}, Replicas: []fake.ReplicaOptions{{FeatureGates: map[string]bool{"CBORServingAndStorage": true}}}}, DefaultPrefix)
 	load(t, srv, flowers)
 	load(t, srv, "kind: Rose\napiVersion: flowers.io/v1\nmetadata: {name: red, namespace: default}\n")

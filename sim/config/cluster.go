@@ -127,6 +127,8 @@ type Cluster struct {
 	// Port is the published port of the API servers, in the Service kubernetes and its endpoints, in discovery and in the OpenID
 	// configuration. The default is 6443.
 	Port int `json:",omitempty"`
+	// NoWatchCache serves lists and watches from the store instead of from watch caches (--watch-cache=false).
+	NoWatchCache bool `json:",omitempty"`
 	// RootCA is a bundle of PEM certificates that clients of the API servers trust (kube-controller-manager's --root-ca-file). The
 	// controllers publish it for pods. If empty, pods are expected to connect without TLS.
 	RootCA string `json:",omitempty"`

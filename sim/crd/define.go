@@ -269,10 +269,14 @@ func (d *definition) compile(v *served, openAPI map[string]any) {
 	}
 }
 
-// fromStored converts a stored object to version v. First it prunes the object and sets defaults, according to the schema of the
-// stored version. After the conversion it prunes the object again, according to the schema of v.
+// fromStored converts a stored object to version v. An object without a generation gets the first one. Then fromStored prunes the object
+// and sets defaults, according to the schema of the stored version. After the conversion it prunes the object again, according to the
+// schema of v.
 func (d *definition) fromStored(obj object.Object, v *served, webhook Converter) (object.Object, error) {
 	d.server.dropUnreadable(obj)
+	if generation, _ := obj.Int("metadata", "generation"); generation == 0 {
+		obj.Set(int64(1), "metadata", "generation")
+	}
 	if from := d.versions[obj.APIVersion()]; from != nil {
 		_, _ = from.schema.Coerce(map[string]any(obj), field.Path{}, d.server.Meta, true) // removes invalid metadata
 		from.root.Prune(map[string]any(obj))

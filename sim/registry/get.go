@@ -20,7 +20,7 @@ func (r *Registry) Get(q *Request, rv string, done func(*resource.Item, *status.
 	}
 	rev, ok := ParseRev(rv)
 	if !ok {
-		if d.Hub.Strategy.Uncached || r.checkReady(d) != nil {
+		if r.uncached(d) || r.checkReady(d) != nil {
 			done(nil, invalidListVersion(rv)) // the store and the cache have different messages
 			return
 		}
@@ -28,7 +28,7 @@ func (r *Registry) Get(q *Request, rv string, done func(*resource.Item, *status.
 		return
 	}
 	cache := r.Backend.Cache(d.Hub)
-	if rv == "" || d.Hub.Strategy.Uncached || r.checkReady(d) != nil {
+	if rv == "" || r.uncached(d) || r.checkReady(d) != nil {
 		if s := r.unreachable(d, "get"); s != nil {
 			done(nil, s)
 			return
@@ -66,4 +66,9 @@ func checkName(name string) *status.Status {
 		return status.BadRequest("name must be provided")
 	}
 	return status.NameParameter(name)
+}
+
+// uncached reports whether lists and watches of a resource are served from the store, not from a watch cache.
+func (r *Registry) uncached(d *resource.Definition) bool {
+	return d.Hub.Strategy.Uncached || r.Config != nil && r.Config.NoWatchCache
 }

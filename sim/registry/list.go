@@ -59,7 +59,7 @@ func (r *Registry) List(q *Request, o ListOptions, answer func(*Page, *status.St
 		done(nil, s)
 		return
 	}
-	if l.d.Hub.Strategy.Uncached || read.store {
+	if l.r.uncached(l.d) || read.store {
 		done(l.fromStore(read))
 		return
 	}
@@ -146,7 +146,7 @@ func (l *lister) reading() (reading, *status.Status) {
 	case rev > 0 && l.limit > 0: // the legacy meaning of a limit without a match; it does not apply to a single object
 		read.exact, read.store = l.single == "", l.single != ""
 	}
-	if rev == 0 && !read.newest && !l.d.Hub.Strategy.Uncached {
+	if rev == 0 && !read.newest && !l.r.uncached(l.d) {
 		l.limit = 0 // an arbitrary state of the cache is never divided into pages
 	}
 	return read, nil
@@ -162,7 +162,7 @@ func (l *lister) continueFrom() (reading, *status.Status) {
 	if rv := l.o.ResourceVersion; rv != "" && rv != "0" {
 		return reading{}, status.BadRequest("specifying resource version is not allowed when using continue")
 	}
-	if l.o.ResourceVersion == "0" && !l.d.Hub.Strategy.Uncached {
+	if l.o.ResourceVersion == "0" && !l.r.uncached(l.d) {
 		l.limit = 0
 	}
 	if rev <= inconsistent {

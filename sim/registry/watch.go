@@ -40,7 +40,7 @@ func (r *Registry) Watch(q *Request, o ListOptions, encoder watchcache.Encoder) 
 		w.End()
 		return w, nil
 	}
-	s := &starter{r: r, w: w, o: o, cache: r.Backend.Cache(d.Hub), rev: rev, uncached: d.Hub.Strategy.Uncached}
+	s := &starter{r: r, w: w, o: o, cache: r.Backend.Cache(d.Hub), rev: rev, uncached: r.uncached(d)}
 	s.start()
 	if !w.Ended() {
 		w.Schedule(r.Backend, r.watchTimeout(timeout))
@@ -54,7 +54,7 @@ func (r *Registry) CheckWatch(q *Request, o ListOptions) *status.Status {
 	if _, ok := ParseRev(o.ResourceVersion); !ok {
 		return status.InvalidVersion(o.ResourceVersion)
 	}
-	if d.Hub.Strategy.Uncached {
+	if r.uncached(d) {
 		return nil
 	}
 	if s := r.checkReady(d); s != nil {

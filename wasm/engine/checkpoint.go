@@ -1,12 +1,14 @@
 package engine
 
-import (
-	"math/bits"
-	"slices"
-)
+import "slices"
 
-// spacing is the minimum number of frames between two checkpoints. An undo executes about that many again.
-const spacing = 500
+// Limits of checkpoints. An undo executes about as many frames again as there are between two of them.
+const (
+	spacing  = 500    // minimum number of frames between two of them
+	keptMost = 60_000 // frames of all of them, unless there is only one: the memory of a page is limited
+	farthest = 1024   // operations between one of them and the newest operation of a log that is replayed
+	long     = 8_000  // operations of a log that is replayed with fewer of them
+)
 
 // checkpoints are copies of a branch's earlier runs, oldest first. A replay continues a copy of one of them. They are dense near the newest
 // operation and sparse before it, so their number grows with the logarithm of the number of frames:
@@ -44,6 +46,17 @@ func (c *checkpoints) add(r *run) {
 			*c = slices.Delete(*c, i, i+1)
 		}
 	}
+	for len(*c) > 1 && c.frames() > keptMost {
+		*c = slices.Delete(*c, 0, 1)
+	}
+}
+
+// frames returns the number of frames of all checkpoints.
+func (c checkpoints) frames() (sum int) {
+	for _, r := range c {
+		sum += r.size()
+	}
+	return sum
 }
 
 // upTo returns the checkpoints at and before operation n.
@@ -73,8 +86,11 @@ func (b *beginning) nearest(of *branch, n int) (*run, error) {
 
 // goOn executes the operations of a branch up to operation n in a run, and adds checkpoints that are dense near n.
 func (b *branch) goOn(r *run, n int) error {
-	for left := bits.Len(uint(max(n-r.done(), 0))); left > 0; left-- {
-		if err := r.goOn(b, n-1<<(left-1)); err != nil {
+	for before := farthest; before > 1; before /= 4 {
+		if n-before <= r.done() || n > long && before == farthest {
+			continue
+		}
+		if err := r.goOn(b, n-before); err != nil {
 			return err
 		}
 		b.kept.add(r)
