@@ -58,7 +58,7 @@ func TestUpdatedPodIsStillValidated(t *testing.T) {
 func TestObjectsThatAreKeptAreThoseInTheStore(t *testing.T) {
 	writes := 150
 	if testing.Short() {
-		writes = 15
+		writes = 8
 	}
 	for collection, body := range map[string]string{
 		"/api/v1/namespaces/default/pods":              `"spec":` + podSpec,

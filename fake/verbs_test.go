@@ -320,7 +320,7 @@ func TestGarbageOverNetwork(t *testing.T) {
 	is.NoErr(err)
 	const get = "GET /api/v1/namespaces/default HTTP/1.1\r\nHost: localhost\r\n\r\n"
 	is.Equal(c.raw(l, get+get+"\x00\x01 garbage\r\n\r\n"), []int{200, 200, 400})
-	is.Equal(c.raw(l, "GET /version HTTP/1.1\r\nHost: localhost\r\nX: "+strings.Repeat("x", 10<<20)+"\r\n\r\n"), []int{431})
+	is.Equal(c.raw(l, "GET /version HTTP/1.1\r\nHost: localhost\r\nX: "+strings.Repeat("x", 2<<20)+"\r\n\r\n"), []int{431})
 	is.Equal(c.raw(l, "POST "+configMaps+" HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nContent-Type: application/json\r\n\r\n{{{{{"+get), []int{400, 200})
 	code, _ := c.do("GET", "/version", "")
 	is.Equal(code, http.StatusOK) // other clients are not affected
