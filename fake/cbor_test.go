@@ -129,6 +129,23 @@ func TestCBORNegotiation(t *testing.T) {
 	}
 }
 
+// TestCBORPages checks the debugging pages, which are also served as CBOR if the gate is enabled.
+func TestCBORPages(t *testing.T) {
+	is := is.New(t)
+	c := client{t, fake.RunT(t, fake.Options{CBOR: cbor.Codec{}, Replicas: []fake.ReplicaOptions{{
+		FeatureGates: map[string]bool{config.GateCBOR: true, "ComponentStatusz": true}}}})}
+	const statusz = ";v=v1beta1;g=config.k8s.io;as=Statusz"
+	code, header, body := c.ask("GET", "/statusz", "", cborType+statusz, "")
+	is.Equal(code, http.StatusOK)
+	is.Equal(header.Get("Content-Type"), "application/cbor;g=config.k8s.io;v=v1beta1;as=Statusz")
+	_, _, inJSON := c.ask("GET", "/statusz", "", "application/json"+statusz, "")
+	is.Equal(c.parse(fromCBOR(t, body)), c.parse(inJSON))
+	code, _, body = c.ask("GET", "/statusz", "", cborType, "")
+	is.Equal(code, http.StatusNotAcceptable)
+	is.Equal(c.parse(fromCBOR(t, body)).String("message"),
+		"only the following media types are accepted: application/json, application/yaml, text/plain, application/cbor")
+}
+
 // TestCBOROff checks that a server without the gate rejects CBOR, so that clients that prefer it fall back to JSON, and that the gate is
 // not enabled without a codec.
 func TestCBOROff(t *testing.T) {

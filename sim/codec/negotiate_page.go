@@ -1,17 +1,17 @@
 package codec
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// pageTypes are the media types of the debugging pages, in the server's order of preference.
-var pageTypes = append(slices.Clone(mediaTypes[:2]), "text/plain")
+// pageTypes are the media types of the debugging pages, in the server's order of preference. The last one needs a feature gate. All but
+// text/plain, which replaces that of protobuf, have the index of their Media.
+var pageTypes = []string{mediaTypes[JSON], mediaTypes[YAML], "text/plain", mediaTypes[CBOR]}
 
 // NegotiatePage returns the format of the response to a request for /statusz or /flagz. It is plain text unless the client
-// explicitly requests an object of the kind in a version of config.k8s.io, as JSON or YAML.
+// explicitly requests an object of the kind in a version of config.k8s.io, as JSON, YAML or, if o has a CBORCodec, CBOR.
 func NegotiatePage(accept, kind string, o Options) (f Format, text bool, s *status.Status) {
 	if strings.TrimSpace(accept) == "" {
 		return Format{}, true, nil
@@ -22,7 +22,7 @@ func NegotiatePage(accept, kind string, o Options) (f Format, text bool, s *stat
 		if c.params["stream"] != "" || c.params["sv"] != "" {
 			continue
 		}
-		for m, name := range pageTypes {
+		for m, name := range o.offered(pageTypes) {
 			switch typ, sub, _ := strings.Cut(name, "/"); {
 			case !c.takes(typ, sub):
 			case typ == "text":
@@ -38,5 +38,5 @@ func NegotiatePage(accept, kind string, o Options) (f Format, text bool, s *stat
 			}
 		}
 	}
-	return Format{}, false, status.NotNegotiable(pageTypes)
+	return Format{}, false, status.NotNegotiable(o.offered(pageTypes))
 }

@@ -33,7 +33,7 @@ type Options struct {
 	// Flags are those kube-apiserver flags that do not have their default values. /flagz shows them.
 	Flags map[string]string
 
-	// CBOR encodes lists of resources as CBOR. If it is nil, it is not offered.
+	// CBOR encodes lists of resources, and the debugging pages, as CBOR. If it is nil, it is not offered.
 	CBOR codec.CBORCodec
 
 	Host Host // The default is StandaloneHost.

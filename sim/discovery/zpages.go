@@ -35,7 +35,7 @@ func (d *Documents) served(path string) bool {
 
 // zpage serves /statusz and /flagz, with any method.
 func (d *Documents) zpage(r *Request, p zpage) *Answer {
-	o := r.asked(codec.Options{})
+	o := r.asked(codec.Options{CBOR: d.o.CBOR, Schema: d.o.Schema})
 	f, asText, s := codec.NegotiatePage(r.Header.Get("Accept"), p.kind, o)
 	switch {
 	case s != nil: // errors are not sent in protobuf, which these pages do not support
