@@ -28,6 +28,8 @@ type Meter struct {
 	series   map[string]*series
 	long     map[string]int // open streams by labels
 	inFlight map[string]int // by kind of request
+
+	deprecated map[string]int // 1 for each deprecated API that was requested, by labels
 }
 
 // series are the requests with the same labels.
@@ -47,7 +49,7 @@ var verbs = map[string]string{"get": "GET", "list": "LIST", "watch": "WATCH", "c
 
 // New returns a Meter that passes the requests on to next, unless next is nil.
 func New(next apiserver.Auditor) *Meter {
-	return &Meter{next, map[string]*series{}, map[string]int{}, map[string]int{"mutating": 0, "readOnly": 0}}
+	return &Meter{next, map[string]*series{}, map[string]int{}, map[string]int{"mutating": 0, "readOnly": 0}, map[string]int{}}
 }
 
 // request is a request that is being served.
@@ -96,6 +98,10 @@ func (r *request) Reached(a *apiserver.Audit, stage apiserver.Stage) {
 		}
 		if r.e.Handled() != "" {
 			m.add(r.labels(dryRun(r.e), true), a.Code, r.e.Now().Sub(r.began).Seconds())
+		}
+		if a.Annotations[apiserver.Deprecated] != "" {
+			m.deprecated[fmt.Sprintf("group=%q,removed_release=%q,resource=%q,subresource=%q,version=%q", r.e.Group,
+				a.Annotations[apiserver.RemovedRelease], r.e.Resource, r.e.Subresource, r.e.Version)] = 1
 		}
 	}
 }
@@ -181,6 +187,8 @@ func (m *Meter) Metrics(objects iter.Seq2[*resource.Definition, int]) string {
 	for _, line := range m.totals() {
 		fmt.Fprintf(&b, "apiserver_request_total{%s\n", line)
 	}
+	gauges("apiserver_requested_deprecated_apis", "[STABLE] Gauge of deprecated APIs that have been requested, broken out by API group, version, "+
+		"resource, subresource, and removed_release.", "%s", m.deprecated)
 	grouped, stored := map[string]int{}, map[string]int{}
 	for d, n := range objects {
 		grouped[fmt.Sprintf("group=%q,resource=%q", d.Group, d.Resource)] = n

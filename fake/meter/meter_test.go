@@ -1,6 +1,7 @@
 package meter_test
 
 import (
+	"bytes"
 	"io"
 	"net/http"
 	"slices"
@@ -47,4 +48,35 @@ func TestFormat(t *testing.T) {
 	}
 	is.Equal(types["apiserver_request_total"], "counter")
 	is.Equal(types["apiserver_request_duration_seconds"], "histogram")
+}
+
+// TestDeprecated checks that /metrics and the audit log name the release in which a deprecated API is removed.
+func TestDeprecated(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	var log bytes.Buffer
+	const policy = `{"apiVersion":"audit.k8s.io/v1","kind":"Policy","rules":[{"level":"Metadata"}]}`
+	const beta = "networking.k8s.io/v1beta1"
+	srv := fake.RunT(t, fake.Options{Metrics: true, Audit: fake.AuditOptions{Policy: policy, Log: &log},
+		Replicas: []fake.ReplicaOptions{{Serve: map[string]bool{beta: true}}}})
+	client := &http.Client{Transport: srv.Transport()}
+	get := func(path string) string {
+		res, err := client.Get(srv.URL() + path)
+		is.NoErr(err)
+		defer res.Body.Close()
+		text, err := io.ReadAll(res.Body)
+		is.NoErr(err)
+		return string(text)
+	}
+	get("/apis/" + beta + "/servicecidrs")
+	get("/api/v1/endpoints")
+	metrics := get("/metrics")
+	for _, labels := range []string{
+		`group="networking.k8s.io",removed_release="1.37",resource="servicecidrs",subresource="",version="v1beta1"`,
+		`group="",removed_release="",resource="endpoints",subresource="",version="v1"`,
+	} {
+		is.True(strings.Contains(metrics, "apiserver_requested_deprecated_apis{"+labels+"} 1\n"))
+	}
+	is.Equal(strings.Count(log.String(), `"k8s.io/deprecated":"true"`), 2)
+	is.Equal(strings.Count(log.String(), `"k8s.io/removed-release":"1.37"`), 1)
 }

@@ -136,10 +136,20 @@ func (e *Exchange) Annotate(key, value string) {
 	e.audit.Annotations[key] = value
 }
 
-// deprecate adds the warning for a deprecated resource, and its audit annotation.
+// The audit annotations of requests for deprecated resources.
+const (
+	Deprecated     = "k8s.io/deprecated"
+	RemovedRelease = "k8s.io/removed-release"
+)
+
+// deprecate adds the warning for a deprecated resource, and its audit annotations.
 func (e *Exchange) deprecate(warning string) {
 	e.Warn(warning)
-	e.Annotate("k8s.io/deprecated", "true")
+	e.Annotate(Deprecated, "true")
+	if _, rest, ok := strings.Cut(warning, ", unavailable in v"); ok {
+		release, _, _ := strings.Cut(rest, "+")
+		e.Annotate(RemovedRelease, release)
+	}
 }
 
 // auditObject records the object in the body of a create or an update.
