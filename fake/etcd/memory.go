@@ -97,29 +97,28 @@ func (tx memoryTx) Range(r Range, rev uint64) ([]KV, error) {
 	if err != nil {
 		return nil, err
 	}
-	counts := versions(tx.Store, rev)
 	var all []KV
 	view.Range("", r.Key, func(kv *mvcc.KV) bool {
 		if !r.contains(kv.Key) {
 			return false
 		}
-		all = append(all, *memoryKV(kv, counts[kv.Key]))
+		all = append(all, *memoryKV(kv))
 		return true
 	})
 	return all, nil
 }
 
 func (tx memoryTx) Events(r Range, from uint64, yield func(Event) bool) error {
-	return versioned(tx.Store, from, func(e *mvcc.Event, before, after uint64) bool {
-		return !r.contains(e.Key) || yield(Event{e.Rev, memoryKV(e.KV, after), memoryKV(e.Prev, before)})
+	return eventsFrom(tx.Store, from, func(e *mvcc.Event) bool {
+		return !r.contains(e.Key) || yield(Event{e.Rev, memoryKV(e.KV), memoryKV(e.Prev)})
 	})
 }
 
-func memoryKV(kv *mvcc.KV, version uint64) *KV {
+func memoryKV(kv *mvcc.KV) *KV {
 	if kv == nil {
 		return nil
 	}
-	return newKV(kv.Key, kv, version, memoryValue{kv})
+	return newKV(kv.Key, kv, memoryValue{kv})
 }
 
 // Empty reports whether there are no keys.

@@ -120,12 +120,12 @@ func (tx *objectsTx) outer(key string) (string, *resource.Definition) {
 }
 
 // kv returns the KV in etcd of one in kubesim's store.
-func (tx *objectsTx) kv(kv *mvcc.KV, version uint64) *KV {
+func (tx *objectsTx) kv(kv *mvcc.KV) *KV {
 	if kv == nil {
 		return nil
 	}
 	key, d := tx.outer(kv.Key)
-	return newKV(key, kv, version, objectValue{kv, tx, d})
+	return newKV(key, kv, objectValue{kv, tx, d})
 }
 
 // objectValue implements value.
@@ -154,21 +154,20 @@ func (tx *objectsTx) Range(r Range, rev uint64) ([]KV, error) {
 	if err != nil {
 		return nil, err
 	}
-	counts := versions(tx.Store(), rev)
 	if r.End == "" {
 		_, key, err := tx.inner(r.Key)
 		if err != nil {
 			return nil, nil //nolint:nilerr // there is no such key
 		}
 		if kv := view.Get(key); kv != nil {
-			return []KV{*tx.kv(kv, counts[key])}, nil
+			return []KV{*tx.kv(kv)}, nil
 		}
 		return nil, nil
 	}
 	var all []KV
 	view.Range("", "", func(kv *mvcc.KV) bool {
 		if key, _ := tx.outer(kv.Key); r.contains(key) {
-			all = append(all, *tx.kv(kv, counts[kv.Key]))
+			all = append(all, *tx.kv(kv))
 		}
 		return true
 	})
@@ -178,11 +177,11 @@ func (tx *objectsTx) Range(r Range, rev uint64) ([]KV, error) {
 
 // Events implements Tx.
 func (tx *objectsTx) Events(r Range, from uint64, yield func(Event) bool) error {
-	return versioned(tx.Store(), from, func(e *mvcc.Event, before, after uint64) bool {
+	return eventsFrom(tx.Store(), from, func(e *mvcc.Event) bool {
 		if key, _ := tx.outer(e.Key); !r.contains(key) {
 			return true
 		}
-		return yield(Event{e.Rev, tx.kv(e.KV, after), tx.kv(e.Prev, before)})
+		return yield(Event{e.Rev, tx.kv(e.KV), tx.kv(e.Prev)})
 	})
 }
 

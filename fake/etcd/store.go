@@ -37,7 +37,7 @@ type Tx interface {
 type KV struct {
 	Key         string
 	Create, Mod uint64 // revisions
-	Version     uint64 // the number of writes since the key was created, as far as the history goes back
+	Version     uint64 // see mvcc.KV
 	Lease       int64
 
 	value value
@@ -46,9 +46,9 @@ type KV struct {
 // value is the value of a key. It is encoded when it is read.
 type value interface{ bytes() ([]byte, error) }
 
-// newKV returns the KV of a write. A version of 0 is not known.
-func newKV(key string, kv *mvcc.KV, version uint64, v value) *KV {
-	return &KV{Key: key, Create: kv.CreateRev, Mod: kv.ModRev, Version: max(version, 1), value: v}
+// newKV returns the KV of a write.
+func newKV(key string, kv *mvcc.KV, v value) *KV {
+	return &KV{Key: key, Create: kv.CreateRev, Mod: kv.ModRev, Version: max(kv.Version, 1), value: v}
 }
 
 // Event is one commit.
@@ -121,37 +121,11 @@ func statusOf(err error) error {
 	return err
 }
 
-// versioned yields the commits from a revision on, with the version of the key before and after each: the number of writes since the
-// key was created. It reads the whole history. If the history begins after the creation of a key, the missing writes do not count.
-// It returns an error if the revision is compacted.
-func versioned(s *mvcc.Store, from uint64, yield func(e *mvcc.Event, before, after uint64) bool) error {
+// eventsFrom calls yield with the commits from a revision on, until yield returns false. It returns mvcc.ErrCompacted if the revision is
+// compacted.
+func eventsFrom(s *mvcc.Store, from uint64, yield func(*mvcc.Event) bool) error {
 	if from < s.Compacted() {
 		return mvcc.ErrCompacted
 	}
-	counts := map[string]uint64{}
-	return s.Events(s.Compacted()-1, func(e *mvcc.Event) bool { // as in etcd, the commit of the compacted revision is available
-		before, after := counts[e.Key], uint64(0)
-		if e.Prev != nil {
-			before = max(before, 1)
-		}
-		if delete(counts, e.Key); e.KV != nil {
-			after = before + 1
-			counts[e.Key] = after
-		}
-		return e.Rev < from || yield(e, before, after)
-	})
-}
-
-// versions returns the versions of the keys at a revision, of which 0 is the current one. A key that is not in the result was created
-// before the history begins, and not written since.
-func versions(s *mvcc.Store, rev uint64) map[string]uint64 {
-	all := map[string]uint64{}
-	_ = versioned(s, s.Compacted(), func(e *mvcc.Event, _, after uint64) bool { // which is not compacted
-		if rev != 0 && e.Rev > rev {
-			return false
-		}
-		all[e.Key] = after
-		return true
-	})
-	return all
+	return s.Events(from-1, yield)
 }

@@ -55,6 +55,7 @@ type KV struct {
 	Text      *pack.Text // the value
 	CreateRev uint64     // revision of the put that created the key
 	ModRev    uint64     // revision of this write
+	Version   uint64     // number of writes since the key was created; in a store that was loaded, at least since the oldest revision
 	// Aux is a value that the writer attaches to the KV, or nil. The store only calls Superseded on it; it is not part of the data.
 	Aux Aux
 }
@@ -241,6 +242,12 @@ func (s *Store) upTo(i int) *Store {
 // commit appends a view and applies its event. It returns the KV that the event replaced.
 func (s *Store) commit(v *View) (prev *KV) {
 	prev = s.head.commit(v)
+	if kv := v.event.KV; kv != nil && kv.Version == 0 {
+		kv.Version = 1
+		if prev != nil {
+			kv.Version += max(prev.Version, 1)
+		}
+	}
 	s.views = append(s.views, v)
 	s.wrote(v.event.Key)
 	s.packOld()

@@ -197,11 +197,11 @@ func TestStoreEvent(t *testing.T) {
 
 	one, two := pack.New([]byte("1")), pack.New([]byte("2"))
 	created := s.Put("a", one, aux{"app=web"})
-	is.Equal(*created.KV, mvcc.KV{Key: "a", Text: one, CreateRev: 2, ModRev: 2, Aux: aux{"app=web"}})
+	is.Equal(*created.KV, mvcc.KV{Key: "a", Text: one, CreateRev: 2, ModRev: 2, Version: 1, Aux: aux{"app=web"}})
 	is.True(created.Prev == nil) // a create replaces nothing
 
 	updated := s.Put("a", two, nil)
-	is.Equal(*updated.KV, mvcc.KV{Key: "a", Text: two, CreateRev: 2, ModRev: 3})
+	is.Equal(*updated.KV, mvcc.KV{Key: "a", Text: two, CreateRev: 2, ModRev: 3, Version: 2})
 	is.True(updated.Prev == created.KV) // the same KV, not a copy
 
 	deleted, ok := s.Delete("a")
@@ -324,4 +324,29 @@ func TestList(t *testing.T) {
 		s.Delete(key(i))
 	}
 	same()
+}
+
+// TestVersion checks that a key's versions count its writes, regardless of compaction, and begin again when it is created again.
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	s := mvcc.New(1)
+	for range 3 {
+		s.Put("a", pack.New([]byte("x")), nil)
+	}
+	is.NoErr(s.Compact(s.Rev()))
+	version := func(s *mvcc.Store) uint64 {
+		kv, err := s.Get("a", 0)
+		is.NoErr(err)
+		return kv.Version
+	}
+	is.Equal(version(s), uint64(3))
+	f, err := s.Fork(0)
+	is.NoErr(err)
+	f.Put("a", pack.New([]byte("y")), nil)
+	is.Equal(version(f), uint64(4))
+	is.Equal(version(s), uint64(3))
+	s.Delete("a")
+	s.Put("a", pack.New([]byte("z")), nil)
+	is.Equal(version(s), uint64(1))
 }
