@@ -21,7 +21,7 @@ export async function lookAt(page, name, width = wide) {
   }
 }
 
-/** violations are what axe finds on a page, by some rules or by all, each with its place and what is wrong. */
+/** violations returns the violations that axe reports for a page: their places and descriptions. rules are the rules to check; null means all. */
 export async function violations(page, rules = null) {
   if (!await page.evaluate(() => 'axe' in window)) await page.evaluate(axe)
   return page.evaluate(async only => {

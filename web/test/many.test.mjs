@@ -61,7 +61,7 @@ async function visit() {
 }
 
 test(`at ${objects} objects a create costs less than ${limits.create} ms, and the tab less than ${limits.megabytes} MB`, {
-  timeout: 600_000, skip: onlyChromium('time and memory are those that the protocol of Chromium tells') || (process.platform === 'linux' ? false : 'memory is read in /proc'),
+  timeout: 600_000, skip: onlyChromium('time and memory are measured by the protocol of Chromium') || (process.platform === 'linux' ? false : 'the memory is read from /proc'),
 }, async () => {
   const best = { create: Infinity, tab: Infinity }
   let limit = limits.create
