@@ -78,11 +78,7 @@ func (s *Service) serve(ctx context.Context, c *Call, path string) error {
 	if method == nil {
 		return &Error{unimplemented, "kubesim's etcd does not implement " + path}
 	}
-	in, err := c.Receive()
-	if err != nil {
-		return err
-	}
-	request, err := parse(in)
+	request, err := c.request()
 	if err != nil {
 		return err
 	}

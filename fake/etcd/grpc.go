@@ -68,6 +68,15 @@ func NewCall(w http.ResponseWriter, r *http.Request) *Call {
 // Receive returns the next message. It returns io.EOF after the last one.
 func (c *Call) Receive() ([]byte, error) { return receive(c.r.Body) }
 
+// request returns the next message, parsed. It returns io.EOF after the last one.
+func (c *Call) request() (message, error) {
+	in, err := c.Receive()
+	if err != nil {
+		return message{}, err
+	}
+	return parse(in)
+}
+
 func receive(from io.Reader) ([]byte, error) {
 	var head [5]byte
 	if _, err := io.ReadFull(from, head[:]); err != nil {

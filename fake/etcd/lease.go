@@ -166,11 +166,7 @@ func (s *Service) listLeases(message) (*builder, error) {
 // TTL of a lease that does not exist is 0.
 func (s *Service) keepAlive(c *Call) error {
 	for {
-		in, err := c.Receive()
-		if err != nil {
-			return err
-		}
-		q, err := parse(in)
+		q, err := c.request()
 		if err != nil {
 			return err
 		}

@@ -68,11 +68,7 @@ func (s *Service) watch(ctx context.Context, c *Call) error {
 // receiveAll sends the requests of a stream to a channel until the stream ends.
 func receiveAll(ctx context.Context, c *Call, requests chan<- message) error {
 	for {
-		in, err := c.Receive()
-		if err != nil {
-			return err
-		}
-		q, err := parse(in)
+		q, err := c.request()
 		if err != nil {
 			return err
 		}

@@ -10,7 +10,7 @@ import { text } from '../text'
 
 const words = text.actors
 
-/** minors are the Kubernetes minors that a server can have, newest first: the engine's own minor, and those whose data the page can
+/** minors lists the Kubernetes minors that a server can have, newest first: that of the engine, and those with data that the page can
  * fetch. */
 const minors = manifest ? [manifest.minor, ...Object.keys(manifest.schemas ?? {})].sort((a, b) => b.localeCompare(a, 'en', { numeric: true })) : []
 
