@@ -15,7 +15,7 @@ import (
 	v3 "github.com/kubesim/kubesim/fake/etcd"
 )
 
-// etcd replaces an etcd whose data belong to the API servers of this package.
+// etcd implements the program etcd for the API servers of this package.
 type etcd struct {
 	dir    string
 	spaces *spaces

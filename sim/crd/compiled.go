@@ -31,7 +31,8 @@ var compilations = struct {
 // compilationsMax is the number of schemas at which the cache is emptied.
 const compilationsMax = 100
 
-// compile returns the compiled form of a schema, of which meta decodes the metadata of embedded resources. It compiles the schema only if the cache does not have it.
+// compile returns the compiled form of a schema from the cache, or compiles it. The compiled form decodes the metadata of embedded
+// resources with meta.
 func (of source) compile(openAPI map[string]any, meta structural.Meta) *compiled {
 	compilations.Lock()
 	defer compilations.Unlock()
