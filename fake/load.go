@@ -13,11 +13,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubesim/kubesim/fake/kustomize"
 	"github.com/kubesim/kubesim/fake/oracle"
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/kustomize"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/schema"
 )
@@ -29,7 +29,7 @@ const loadManager = "kubesim-load"
 // objects that do not exist, and updates existing ones by server-side apply. A file may contain several documents, and
 // lists. Objects without a namespace are put into default. A CustomResourceDefinition is served before the next object
 // is sent. For a directory with a kustomization.yaml, Load sends the output of "kubectl kustomize" (package
-// fake/kustomize describes what it does not support). For any other directory, it sends all files that end in .yaml,
+// sim/kustomize describes what it does not support). For any other directory, it sends all files that end in .yaml,
 // .yml or .json, like "kubectl apply -f". Namespaces and definitions come first. In a test that began with RunT, an
 // error ends the test.
 func (s *Server) Load(files ...string) error {
@@ -89,10 +89,27 @@ func (l *loader) loadPath(path string) error {
 	return l.loadAll(list)
 }
 
+// disk implements kustomize.Files with the machine's file system.
+type disk struct{}
+
+func (disk) ReadFile(name string) ([]byte, error) { return os.ReadFile(name) }
+
+func (disk) Names(folder string) (out []string) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil
+	}
+	out = []string{}
+	for _, e := range entries {
+		out = append(out, e.Name())
+	}
+	return out
+}
+
 // folder returns the objects of a kustomization, or of the files in a directory, sorted by file name.
 func folder(path string) (list []object.Object, err error) {
-	if kustomize.File(path) != "" {
-		return kustomize.Build(path)
+	if kustomize.File(disk{}, path) != "" {
+		return kustomize.Build(disk{}, path, io.Discard)
 	}
 	entries, err := os.ReadDir(path)
 	if err != nil {

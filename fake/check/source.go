@@ -11,8 +11,9 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/kubesim/kubesim/fake/kustomize"
+	overhttp "github.com/kubesim/kubesim/fake/kubectl"
 	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/kustomize"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
@@ -84,8 +85,8 @@ func (s *Sources) path(path string, stdin io.Reader) error {
 // folder adds the objects of a directory with a kustomization, or the problem that a Helm chart must be rendered. For these it
 // returns filepath.SkipDir. It returns nil for any other directory.
 func (s *Sources) folder(dir string) error {
-	if file := kustomize.File(dir); file != "" {
-		list, err := kustomize.Build(dir)
+	if file := kustomize.File(overhttp.Disk{}, dir); file != "" {
+		list, err := kustomize.Build(overhttp.Disk{}, dir, io.Discard)
 		if err != nil {
 			s.Problems = append(s.Problems, Finding{File: file, Level: Error, Message: err.Error()})
 		}

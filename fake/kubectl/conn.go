@@ -134,6 +134,7 @@ func (Disk) Names(folder string) (out []string) {
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 		return nil
 	}
+	out = []string{}
 	_ = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
 			out = append(out, filepath.ToSlash(path))

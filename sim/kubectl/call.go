@@ -34,7 +34,7 @@ func (c *call) usage(format string, args ...any) error {
 func (c *call) builder(s *Session) *client.Builder {
 	server := &client.Client{Conn: s.Conn, Warnings: c.Err, User: c.Text("as"), Groups: c.List("as-group"), Discovery: &s.discovery}
 	return &client.Builder{Client: server, Files: c.Process, Namespace: cmp.Or(c.Text("namespace"), s.Config.namespace(c.Text("context"))),
-		EnforceNamespace: c.Text("namespace") != "", Filenames: c.List("filename"), Kustomize: c.Given("kustomize"), Recursive: c.On("recursive"),
+		EnforceNamespace: c.Text("namespace") != "", Filenames: c.List("filename"), Kustomize: c.Text("kustomize"), Recursive: c.On("recursive"),
 		LabelSelector: c.Text("selector"), FieldSelector: c.Text("field-selector"), All: c.On("all")}
 }
 

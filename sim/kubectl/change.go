@@ -146,7 +146,14 @@ func runScale(c *call) error {
 	if n < 0 {
 		return fmt.Errorf("The --replicas=COUNT flag is required, and COUNT must be greater than or equal to 0")
 	}
-	return c.visit(c.Args, client.Selection{}, func(info *client.Info) error { return c.scaleOne(info, n) })
+	var failed error // kubectl scale stops at the first error
+	return c.visit(c.Args, client.Selection{}, func(info *client.Info) error {
+		if failed != nil {
+			return nil
+		}
+		failed = c.scaleOne(info, n)
+		return failed
+	})
 }
 
 func (c *call) scaleOne(info *client.Info, n int64) error {

@@ -14,7 +14,7 @@ import (
 
 // runDescribe prints details of objects.
 func runDescribe(c *call) error {
-	if len(c.Args) == 0 && !c.Given("filename") {
+	if len(c.Args) == 0 && !c.Given("filename") && !c.Given("kustomize") {
 		return fmt.Errorf("You must specify the type of resource to describe. %s", useResources)
 	}
 	list, err := c.Infos(c.Args, client.Selection{Types: true, AnyScope: c.On("all-namespaces")})

@@ -116,7 +116,7 @@ func record(t *testing.T, s *session, target string) {
 		c.Dir = work
 		c.Env = []string{"PATH=" + bin + ":/usr/bin:/bin", "HOME=" + dir, "KUBECONFIG=" + config, "LC_ALL=C"}
 		out, err := c.CombinedOutput()
-		at.output, at.code = strings.ReplaceAll(string(out), target, "http://SERVER"), 0
+		at.output, at.code = strings.NewReplacer(target, "http://SERVER", work+"/", "/", work, "/").Replace(string(out)), 0
 		if failed := new(exec.ExitError); errors.As(err, &failed) {
 			at.code = failed.ExitCode()
 		} else if err != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/kubesim/kubesim/sim/kubectl/client"
 	"github.com/kubesim/kubesim/sim/kubectl/describe"
@@ -15,7 +16,7 @@ import (
 
 // visitRollout calls do for each object of a rollout command.
 func (c *call) visitRollout(do func(info *client.Info) error) error {
-	if len(c.Args) == 0 && !c.Given("filename") {
+	if len(c.Args) == 0 && !c.Given("filename") && !c.Given("kustomize") {
 		return fmt.Errorf("required resource not specified")
 	}
 	return c.visit(c.Args, client.Selection{Types: true}, do)
@@ -84,7 +85,7 @@ func runRolloutStatus(c *call) error {
 	return c.visitRollout(func(info *client.Info) error {
 		status := rollout.StatusViewerFor(info.Mapping.Kind)
 		if status == nil {
-			return fmt.Errorf("no status viewer has been implemented for %s.%s/%s", info.Mapping.Kind, info.Mapping.Group, info.Mapping.Version)
+			return fmt.Errorf("no status viewer has been implemented for %s", strings.TrimSuffix(info.Mapping.Kind+"."+info.Mapping.Group, "."))
 		}
 		said := ""
 		look := func(obj object.Object) (bool, error) {

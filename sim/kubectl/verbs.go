@@ -121,7 +121,7 @@ var verbs = []verb{
 		flags: "force? cascade~ grace-period# timeout@ wait? raw save-config? subresource validate~" + dry + printed + ofFiles},
 	{name: "wait", help: "Experimental: Wait for a specific condition on one or many resources", run: runWait,
 		flags: "for* timeout@ all-namespaces|A? local?" + selecting + printed + ofFiles},
-	{name: "kustomize", help: "Build a kustomization target from a directory or URL", run: unsimulated("build with the real kustomize, and apply what it prints")},
+	{name: "kustomize", help: "Build a kustomization target from a directory or URL", run: runKustomize, flags: "output|o load-restrictor as-current-user? enable-alpha-plugins? enable-helm? env|e* helm-command helm-api-versions* helm-kube-version mount* network? network-name"},
 	{name: "label", help: "Update the labels on a resource", run: runLabel, flags: labeling},
 	{name: "annotate", help: "Update the annotations on a resource", run: runAnnotate, flags: labeling},
 	{name: "completion", help: "Output shell completion code for the specified shell", run: unsimulated("the line that you type is completed already")},

@@ -99,7 +99,6 @@ func TestNoVerbIsForgotten(t *testing.T) {
 var unrecorded = map[string]string{
 	"completion":       "it is not simulated",
 	"config get-users": "config get-clusters and get-contexts read the same Config",
-	"kustomize":        "it is not simulated",
 	"plugin":           "it is not simulated",
 	"proxy":            "it is not simulated",
 }

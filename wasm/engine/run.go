@@ -9,7 +9,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/cel"
 	"github.com/kubesim/kubesim/sim/config"
-	"github.com/kubesim/kubesim/sim/kubectl/printer"
+	"github.com/kubesim/kubesim/sim/kubectl/client"
 	"github.com/kubesim/kubesim/sim/lesson"
 	"github.com/kubesim/kubesim/sim/scenario"
 	"github.com/kubesim/kubesim/sim/schema"
@@ -144,7 +144,7 @@ func (r *run) do(op scenario.Op) (scenario.Result, error) {
 	} else {
 		result, err = r.world.Do(op)
 	}
-	if err == nil && (r.withoutCEL(uint64(before)) || withoutTemplates(&result)) {
+	if err == nil && (r.withoutCEL(uint64(before)) || withoutPart(&result)) {
 		return result, &failure{Needs: "cel", Text: "this needs CEL, which the small engine is without: " +
 			"load the other one and replay the log"}
 	}
@@ -174,9 +174,9 @@ func (r *run) withoutCEL(since uint64) bool {
 	})
 }
 
-// withoutTemplates reports whether a line of kubectl needs templates of Go, which only the engine with CEL has.
-func withoutTemplates(result *scenario.Result) bool {
-	return !cel.Supported && slices.ContainsFunc(result.Lines, func(line string) bool { return strings.Contains(line, printer.Unlinked) })
+// withoutPart reports whether a line of kubectl needs a part, such as templates of Go, that only the engine with CEL has.
+func withoutPart(result *scenario.Result) bool {
+	return !cel.Supported && slices.ContainsFunc(result.Lines, func(line string) bool { return strings.Contains(line, client.Unlinked) })
 }
 
 // entryOf returns the operation of the log to which an operation of the World belongs. It returns 0 for those of the setup.

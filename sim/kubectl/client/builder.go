@@ -18,12 +18,15 @@ type Builder struct {
 	Namespace        string
 	EnforceNamespace bool // objects in files must not be in another namespace
 	Filenames        []string
-	Kustomize        bool
-	Recursive        bool // files of subfolders, too
+	Kustomize        string // a folder with a kustomization
+	Recursive        bool   // files of subfolders, too
 	LabelSelector    string
 	FieldSelector    string
 	All              bool // select all objects of a resource
 }
+
+// Unlinked ends the errors about parts of kubectl that a build with the tag nocel does not have.
+const Unlinked = " (build tag nocel)"
 
 // Files provides the files that flags name.
 type Files interface {
@@ -60,7 +63,7 @@ var errNamed = errors.New("name cannot be provided when a selector is specified"
 // Infos returns the objects that arguments or files name. It does not read the objects that arguments name from the server. It
 // returns kubectl's error if they name nothing, contradict each other, or name an unknown resource.
 func (b *Builder) Infos(args []string, s Selection) ([]*Info, error) {
-	if len(b.Filenames) > 0 || b.Kustomize {
+	if len(b.Filenames) > 0 || b.Kustomize != "" {
 		if len(args) > 0 {
 			return nil, fmt.Errorf("when paths, URLs, or stdin is provided as input, you may not specify resource arguments as well")
 		}
@@ -225,10 +228,21 @@ func (b *Builder) One(args []string) (*Info, error) {
 // FromFiles returns the objects in the files. Each object that cannot be read results in an Info with an error at the end of the
 // list.
 func (b *Builder) FromFiles() (out []*Info, err error) {
-	if b.Kustomize {
-		return nil, fmt.Errorf("kustomize is not simulated: build the files with the real one and apply those")
-	}
 	var list []sourced
+	switch {
+	case b.Kustomize != "" && b.Recursive:
+		return nil, fmt.Errorf("the -k flag can't be used with -f or -R")
+	case b.Kustomize != "" && len(b.Filenames) > 0:
+		return nil, fmt.Errorf("only one of -f or -k can be specified")
+	case b.Kustomize != "":
+		built, err := b.Kustomized(b.Kustomize)
+		if err != nil {
+			return nil, err
+		}
+		for _, obj := range built {
+			list = append(list, sourced{b.Kustomize, obj})
+		}
+	}
 	for _, name := range b.Filenames {
 		files := []string{name}
 		if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {

@@ -36,9 +36,6 @@ func YAML(compact []byte) string {
 // formats lists the values of --output in the order in which the error message lists them.
 const formats = "custom-columns,custom-columns-file,go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,kyaml,name,template,templatefile,wide,yaml"
 
-// Unlinked is the error of -o go-template in a build without package gotemplate.
-const Unlinked = "this build of kubesim is without templates of Go (build tag nocel)"
-
 // PrintFlags holds the flags that control the output of objects.
 type PrintFlags struct {
 	Output, Template  string

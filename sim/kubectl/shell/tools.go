@@ -13,7 +13,7 @@ import (
 
 // tools maps the names of the commands that every Shell has to their implementations.
 var tools = map[string]Command{"cat": cat, "echo": echo, "grep": grep, "head": head, "tail": tail, "wc": count, "sort": sorted,
-	"ls": list, "base64": base64Text, "jq": noJQ, "cut": cut, "uniq": unique, "tr": translate, "awk": awk,
+	"ls": list, "base64": base64Text, "jq": noJQ, "cut": cut, "uniq": unique, "tr": translate, "awk": awk, "mkdir": mkdir, "printf": printf, "cp": copyFile,
 	"true":  func(*Process) int { return 0 },
 	"false": func(*Process) int { return 1 },
 }
@@ -21,6 +21,40 @@ var tools = map[string]Command{"cat": cat, "echo": echo, "grep": grep, "head": h
 func noJQ(p *Process) int {
 	fmt.Fprintln(p.Err, "there is no jq here: kubectl get … -o jsonpath='{.items[*].metadata.name}' picks fields, too")
 	return 127
+}
+
+// mkdir does nothing: a folder exists when a file is in it.
+func mkdir(*Process) int { return 0 }
+
+// printf prints its first argument with \n and \t replaced. It does not format the others.
+func printf(p *Process) int {
+	if len(p.Argv) == 1 {
+		p.Printf("%s", strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(p.Argv[0]))
+		return 0
+	}
+	p.Complain("printf: only a text without arguments is simulated")
+	return 1
+}
+
+// copyFile copies a file to a name or into a folder.
+func copyFile(p *Process) int {
+	if len(p.Argv) != 2 {
+		p.Complain("cp: only cp FILE FILE is simulated")
+		return 1
+	}
+	from, to := p.Argv[0], p.Argv[1]
+	data, err := p.ReadFile(from)
+	if err == nil {
+		if folder := strings.TrimSuffix(to, "/"); folder != to || p.Names(folder) != nil {
+			to = folder + from[strings.LastIndexByte("/"+from, '/'):]
+		}
+		err = p.Files.WriteFile(to, data)
+	}
+	if err != nil {
+		p.Complain("cp: cannot stat '%s': No such file or directory", from)
+		return 1
+	}
+	return 0
 }
 
 func list(p *Process) int {

@@ -3,7 +3,6 @@ package kustomize
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -33,8 +32,8 @@ type reference struct {
 }
 
 // configure adds the name references of a transformer configuration to b.configured.
-func (b *build) configure(file string) error {
-	data, err := os.ReadFile(file)
+func (b *build) configure(dir, file string) error {
+	data, err := b.load(dir, file)
 	if err != nil {
 		return err
 	}

@@ -7,8 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
+	"path"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -17,17 +16,17 @@ import (
 )
 
 // generate adds the ConfigMaps and Secrets that a kustomization generates, or changes existing ones.
-func generate(k object.Object, dir string, all []*item) ([]*item, error) {
+func (b *build) generate(k object.Object, dir string, all []*item) ([]*item, error) {
 	common := object.Object(k.Map("generatorOptions"))
 	for _, kind := range []string{"ConfigMap", "Secret"} {
 		field := map[string]string{"ConfigMap": "configMapGenerator", "Secret": "secretGenerator"}[kind]
 		for _, g := range k.Objects(field) {
-			it, err := generated(kind, g, common, dir)
+			it, err := b.generated(kind, g, common, dir)
 			if err == nil {
-				all, err = add(all, it, cmp.Or(g.String("behavior"), "create"))
+				all, err = add(all, it, g.String("behavior"))
 			}
 			if err != nil {
-				return nil, fmt.Errorf("%s: %s: %w", field, g.String("name"), err)
+				return nil, err
 			}
 		}
 	}
@@ -37,14 +36,16 @@ func generate(k object.Object, dir string, all []*item) ([]*item, error) {
 // add appends a generated object, or merges it into the existing one that it changes. It returns an error if the
 // behavior requires an existing object and there is none, or if there is one and the behavior is not given.
 func add(all []*item, it *item, behavior string) ([]*item, error) {
+	create := behavior == "" || behavior == "create"
 	i := slices.IndexFunc(all, func(x *item) bool { return x.obj.Kind() == it.obj.Kind() && x.is(it.obj.Namespace(), it.obj.Name()) })
 	switch {
-	case behavior == "create" && i < 0:
+	case create && i < 0:
 		return append(all, it), nil
-	case behavior == "create":
-		return nil, fmt.Errorf("the object already exists: set behavior: merge or replace")
+	case create:
+		return nil, fmt.Errorf("merging from generator: id %s exists; can not use behavior: '%s', behavior must be merge or replace",
+			id(it.obj), cmp.Or(behavior, "unspecified"))
 	case i < 0:
-		return nil, fmt.Errorf("behavior %s: the object does not exist", behavior)
+		return nil, fmt.Errorf("merging from generator: id %s does not exist; cannot merge or replace", id(it.obj))
 	}
 	for _, field := range []string{"data", "binaryData"} {
 		if behavior == "replace" {
@@ -57,7 +58,10 @@ func add(all []*item, it *item, behavior string) ([]*item, error) {
 }
 
 // generated returns an object with data from literals, files and env files.
-func generated(kind string, g, common object.Object, dir string) (*item, error) {
+func (b *build) generated(kind string, g, common object.Object, dir string) (*item, error) {
+	if g.String("name") == "" {
+		return nil, fmt.Errorf("a %s must have a name", strings.ToLower(kind))
+	}
 	obj := object.Object{"apiVersion": "v1", "kind": kind, "metadata": map[string]any{"name": g.String("name")}}
 	if namespace := g.String("namespace"); namespace != "" {
 		obj.Set(namespace, "metadata", "namespace")
@@ -76,27 +80,31 @@ func generated(kind string, g, common object.Object, dir string) (*item, error) 
 		}
 	}
 	for _, text := range g.Strings("literals") {
-		key, value, _ := strings.Cut(text, "=")
-		put(key, []byte(strings.Trim(value, `"'`)))
+		key, value, ok := strings.Cut(text, "=")
+		if !ok || key == "" {
+			return nil, fmt.Errorf("loading KV pairs: literal sources %v: invalid literal source %s, expected key=value", g.Strings("literals"), text)
+		}
+		put(key, []byte(unquoted(value)))
 	}
 	for _, text := range g.Strings("files") {
-		key, path, named := strings.Cut(text, "=")
+		key, file, named := strings.Cut(text, "=")
 		if !named {
-			key, path = filepath.Base(text), text
+			key, file = path.Base(text), text
 		}
-		data, err := os.ReadFile(filepath.Join(dir, path))
+		data, err := b.load(dir, file)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("loading KV pairs: file sources: %v: %w", g.Strings("files"), err)
 		}
 		put(key, data)
 	}
-	for _, path := range append(g.Strings("envs"), g.String("env")) {
-		if path == "" {
-			continue
-		}
-		data, err := os.ReadFile(filepath.Join(dir, path))
+	envs := g.Strings("envs")
+	if file := g.String("env"); file != "" {
+		envs = append(envs, file)
+	}
+	for _, file := range envs {
+		data, err := b.load(dir, file)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("loading KV pairs: env source files: %v: %w", envs, err)
 		}
 		for line := range strings.Lines(string(data)) {
 			if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
@@ -150,4 +158,12 @@ func hashOf(obj object.Object) (string, error) {
 	sum := sha256.Sum256(text)
 	// replaces vowels, and digits that look like vowels, so that a hash does not contain words
 	return strings.NewReplacer("0", "g", "1", "h", "3", "k", "a", "m", "e", "t").Replace(hex.EncodeToString(sum[:])[:10]), nil
+}
+
+// unquoted removes a pair of quotes around a value.
+func unquoted(value string) string {
+	if n := len(value); n > 1 && (value[0] == '"' || value[0] == '\'') && value[n-1] == value[0] {
+		return value[1 : n-1]
+	}
+	return value
 }

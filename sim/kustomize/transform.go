@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -44,11 +42,11 @@ func (b *build) transform(k object.Object, dir string, all []*item) ([]*item, er
 		}
 	}
 	for _, it := range all {
-		images(k.Objects("images"), map[string]any(it.obj))
+		images(slices.Concat(k.Objects("images"), k.Objects("imageTags")), map[string]any(it.obj))
 	}
 	b.refer(all, k.String("namespace"))
 	for _, r := range k.Objects("replacements") {
-		if err := replace(r, dir, all); err != nil {
+		if err := b.replace(r, dir, all); err != nil {
 			return nil, fmt.Errorf("replacements: %w", err)
 		}
 	}
@@ -58,14 +56,14 @@ func (b *build) transform(k object.Object, dir string, all []*item) ([]*item, er
 // patch applies a patch, given inline or as a file, to its targets: the objects that it selects, or the object that it describes.
 func (b *build) patch(p object.Object, dir string, all []*item, mayBeFile bool) ([]*item, error) {
 	text := p.String("patch")
-	path := p.String("path")
+	file := p.String("path")
 	if mayBeFile && !strings.Contains(text, "\n") {
-		path, text = text, ""
+		file, text = text, ""
 	}
-	if path != "" {
-		data, err := os.ReadFile(filepath.Join(dir, path))
+	if file != "" {
+		data, err := b.load(dir, file)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("failed to get the patch file from path(%s): %w", file, err)
 		}
 		text = string(data)
 	}
@@ -74,11 +72,11 @@ func (b *build) patch(p object.Object, dir string, all []*item, mayBeFile bool) 
 	}
 	docs, err := codec.Manifest([]byte(text))
 	if err != nil {
-		return nil, fmt.Errorf("patch %s: %w", path, err)
+		return nil, fmt.Errorf("unable to parse SM or JSON patch from [patch: %q]", text)
 	}
 	for _, doc := range docs {
 		if all, err = b.patchStrategic(doc, p, all); err != nil {
-			return nil, fmt.Errorf("patch %s: %w", path, err)
+			return nil, err
 		}
 	}
 	return all, nil
@@ -110,8 +108,12 @@ func (b *build) patchStrategic(doc object.Object, p object.Object, all []*item) 
 				targets = append(targets, it)
 			}
 		}
-		if len(targets) == 0 {
-			err = fmt.Errorf("no resource is %s %s", doc.Kind(), doc.Name())
+		const unique = "failed to find unique target for patch"
+		switch {
+		case len(targets) == 0:
+			err = fmt.Errorf("no resource matches strategic merge patch %q: no matches for Id %s; %s %s", id(doc), id(doc), unique, id(doc))
+		case len(targets) > 1:
+			err = fmt.Errorf("multiple matches for Id %s; %s %s", id(doc), unique, id(doc))
 		}
 	}
 	if err != nil {
@@ -162,7 +164,7 @@ func (b *build) merge(it *item, doc object.Object) error {
 func targetsOf(p object.Object, all []*item) (some []*item, err error) {
 	t := object.Object(p.Map("target"))
 	if t == nil {
-		return nil, errors.New("a JSON patch has no target")
+		return nil, errors.New("must specify a target for JSON patch")
 	}
 	labels, err := selector.ParseLabels(t.String("labelSelector"))
 	if err != nil {
@@ -173,7 +175,7 @@ func targetsOf(p object.Object, all []*item) (some []*item, err error) {
 		return nil, err
 	}
 	for _, it := range all {
-		group, version := groupOf(it.obj), it.obj.APIVersion()[strings.Index(it.obj.APIVersion(), "/")+1:]
+		group, version := groupOf(it.obj), versionOf(it.obj)
 		if matches(t, "group", group) && matches(t, "version", version) && matches(t, "kind", it.obj.Kind()) && it.matchesNames(t) &&
 			labels.Match(lookupIn(it.obj.Labels())) && annotations.Match(lookupIn(it.obj.Annotations())) {
 			some = append(some, it)
@@ -208,6 +210,10 @@ func groupOf(obj object.Object) string {
 		return ""
 	}
 	return group
+}
+
+func versionOf(obj object.Object) string {
+	return obj.APIVersion()[strings.IndexByte(obj.APIVersion(), '/')+1:]
 }
 
 // servicesOf lists the fields of cluster-scoped kinds that refer to a service. Their namespaces are also changed.

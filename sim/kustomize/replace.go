@@ -3,8 +3,6 @@ package kustomize
 import (
 	"cmp"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,9 +12,9 @@ import (
 )
 
 // replace copies a field of an object to fields of other objects. The replacement may be in a file.
-func replace(r object.Object, dir string, all []*item) error {
-	if path := r.String("path"); path != "" {
-		data, err := os.ReadFile(filepath.Join(dir, path))
+func (b *build) replace(r object.Object, dir string, all []*item) error {
+	if file := r.String("path"); file != "" {
+		data, err := b.load(dir, file)
 		if err != nil {
 			return err
 		}
@@ -33,7 +31,7 @@ func replace(r object.Object, dir string, all []*item) error {
 			items = []any{list}
 		}
 		for _, one := range object.ObjectsOf(items) {
-			if err := replace(one, dir, all); err != nil {
+			if err := b.replace(one, dir, all); err != nil {
 				return err
 			}
 		}
@@ -56,16 +54,25 @@ func replace(r object.Object, dir string, all []*item) error {
 func source(s object.Object, all []*item) (any, error) {
 	path := segments(cmp.Or(s.String("fieldPath"), "metadata.name"))
 	var found []any
+	selected := 0
 	for _, it := range all {
 		if it.selected(s) {
+			selected++
 			at(map[string]any(it.obj), path, false, func(v any) any {
 				found = append(found, v)
 				return v
 			})
 		}
 	}
-	if len(found) != 1 {
-		return nil, fmt.Errorf("%d fields are the source %s %s %s", len(found), s.String("kind"), s.String("name"), s.String("fieldPath"))
+	wanted := fmt.Sprintf("%s.%s.%s/%s.%s", cmp.Or(s.String("kind"), "[noKind]"), cmp.Or(s.String("version"), "[noVer]"),
+		cmp.Or(s.String("group"), "[noGrp]"), cmp.Or(s.String("name"), "[noName]"), cmp.Or(s.String("namespace"), "[noNs]"))
+	switch {
+	case selected == 0:
+		return nil, fmt.Errorf("nothing selected by %s", wanted)
+	case selected > 1:
+		return nil, fmt.Errorf("multiple matches for selector %s", wanted)
+	case len(found) == 0:
+		return nil, fmt.Errorf("fieldPath `%s` is missing for replacement source %s", strings.Join(path, "."), wanted)
 	}
 	if text, ok := found[0].(string); ok && s.String("options", "delimiter") != "" {
 		parts := strings.Split(text, s.String("options", "delimiter"))
@@ -105,7 +112,7 @@ func into(t object.Object, value any, all []*item) error {
 				return mixed(old, value, t.At("options"))
 			})
 			if n == 0 {
-				return fmt.Errorf("%s %s has no field %s", it.obj.Kind(), it.obj.Name(), text)
+				return fmt.Errorf("unable to find field %q in replacement target", text)
 			}
 		}
 	}
@@ -116,7 +123,7 @@ func into(t object.Object, value any, all []*item) error {
 func mixed(old, value any, options object.Object) any {
 	delimiter := options.String("delimiter")
 	if delimiter == "" {
-		return value
+		return converted(old, value)
 	}
 	text, _ := old.(string)
 	parts, part := strings.Split(text, delimiter), fmt.Sprint(value)
@@ -129,6 +136,24 @@ func mixed(old, value any, options object.Object) any {
 		parts[i] = part
 	}
 	return strings.Join(parts, delimiter)
+}
+
+// converted returns a value in the type of the field that it replaces: only the text of a scalar is copied (setTargetScalar).
+func converted(old, value any) any {
+	switch old.(type) {
+	case string:
+		switch value.(type) {
+		case int64, float64, bool:
+			return fmt.Sprint(value)
+		}
+	case int64:
+		if text, ok := value.(string); ok {
+			if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+				return n
+			}
+		}
+	}
+	return value
 }
 
 // segments splits a path such as spec.containers.[name=a].image. \. is a literal dot in a name.

@@ -34,6 +34,12 @@ func (b *build) label(k object.Object, all []*item) {
 		for _, l := range k.Objects("labels") {
 			inSelectors := l.True("includeSelectors")
 			b.addLabels(it.obj, l.Map("pairs"), inSelectors, inSelectors || l.True("includeTemplates"))
+			for _, f := range l.Objects("fields") {
+				path := strings.Split(f.String("path"), "/")
+				if f.String("kind") == it.obj.Kind() && (f.True("create") || it.obj.Has(path...)) {
+					addAll(it.obj, l.Map("pairs"), path...)
+				}
+			}
 		}
 	}
 }
@@ -84,7 +90,8 @@ func replicas(r object.Object, all []*item) error {
 		}
 	}
 	if !found {
-		return fmt.Errorf("replicas: nothing with replicas is called %q", r.String("name"))
+		return fmt.Errorf("resource with name %s does not match a config with the following GVK [Deployment.[noVer].[noGrp] "+
+			"StatefulSet.[noVer].[noGrp] ReplicaSet.[noVer].[noGrp] ReplicationController.[noVer].[noGrp]]", r.String("name"))
 	}
 	return nil
 }
