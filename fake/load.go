@@ -17,7 +17,7 @@ import (
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/codec"
-	"github.com/kubesim/kubesim/sim/kustomize"
+	"github.com/kubesim/kubesim/sim/kubectl/kustomize"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/schema"
 )
@@ -29,7 +29,7 @@ const loadManager = "kubesim-load"
 // objects that do not exist, and updates existing ones by server-side apply. A file may contain several documents, and
 // lists. Objects without a namespace are put into default. A CustomResourceDefinition is served before the next object
 // is sent. For a directory with a kustomization.yaml, Load sends the output of "kubectl kustomize" (package
-// sim/kustomize describes what it does not support). For any other directory, it sends all files that end in .yaml,
+// sim/kubectl/kustomize describes what it does not support). For any other directory, it sends all files that end in .yaml,
 // .yml or .json, like "kubectl apply -f". Namespaces and definitions come first. In a test that began with RunT, an
 // error ends the test.
 func (s *Server) Load(files ...string) error {

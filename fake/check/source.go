@@ -13,7 +13,7 @@ import (
 
 	overhttp "github.com/kubesim/kubesim/fake/kubectl"
 	"github.com/kubesim/kubesim/sim/codec"
-	"github.com/kubesim/kubesim/sim/kustomize"
+	"github.com/kubesim/kubesim/sim/kubectl/kustomize"
 	"github.com/kubesim/kubesim/sim/object"
 )
 

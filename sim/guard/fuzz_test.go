@@ -83,7 +83,7 @@ var parsers = map[string]parsing{
 	"sim/kubelet":                 {reads: "pods and what they name", why: "they were validated: FuzzWorld of sim/scenario; FuzzScript of sim/kubelet/images"},
 	"sim/kubelet/images":          {reads: "annotations that say what containers do", targets: []string{"FuzzScript"}},
 	"sim/kubelet/shell":           {reads: "commands of containers", targets: []string{"FuzzShell"}},
-	"sim/kustomize":               {reads: "kustomizations", targets: []string{"FuzzBuild"}},
+	"sim/kubectl/kustomize":       {reads: "kustomizations", targets: []string{"FuzzBuild"}},
 	"sim/lesson":                  {reads: "files of lessons", targets: []string{"FuzzParse"}},
 	"sim/mvcc":                    {reads: "operations on the store", targets: []string{"FuzzStore"}},
 	"sim/object":                  {reads: "JSON", targets: []string{"FuzzJSON"}},

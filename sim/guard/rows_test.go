@@ -19,7 +19,7 @@ var rows = [][]string{
 	{"sim/codec", "sim/cel/expr", "sim/commit"},
 	{"sim/cel/celgo", "sim/cbor", "sim/patch"},
 	{"sim/cel"},
-	{"sim/webhook", "sim/kustomize", "sim/kubectl/flags", "sim/kubectl/manifest"},
+	{"sim/webhook", "sim/kubectl/kustomize", "sim/kubectl/flags", "sim/kubectl/manifest"},
 	{"sim/kubectl/client", "sim/kubectl/shell"},
 	{"sim/kubectl/explain", "sim/kubectl/patches", "sim/kubectl/printer", "sim/kubectl/rollout"},
 	{"sim/kubectl/describe", "sim/kubectl/generate"},

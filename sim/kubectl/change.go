@@ -72,7 +72,7 @@ func (c *call) relabelOne(info *client.Info, l labels, set map[string]any, gone 
 	if !c.On("overwrite") {
 		var taken []string
 		for _, k := range object.SortedKeys(set) {
-			if v, there := now[k]; there && v != set[k] {
+			if v, there := now[k]; there && v != set[k] && k != changeCause { // kubectl annotate overwrites the change cause
 				taken = append(taken, fmt.Sprintf("'%s' already has a value (%v)", k, v))
 			}
 		}
@@ -179,6 +179,13 @@ func (c *call) scaleOne(info *client.Info, n int64) error {
 			if err != nil {
 				return err
 			}
+		}
+	}
+	if c.On("record") && c.dryRun() == dryNone {
+		cause := object.Object{}
+		c.record(cause)
+		if _, err := c.helper("").Patch(info, "", patches.ContentTypes["merge"], object.JSON(map[string]any(cause))); err != nil {
+			return err
 		}
 	}
 	return c.printObj(info, "scaled")

@@ -9,6 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/kubectl/flags"
 	"github.com/kubesim/kubesim/sim/kubectl/printer"
 	"github.com/kubesim/kubesim/sim/kubectl/shell"
+	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/spelling"
 )
 
@@ -52,7 +53,20 @@ func (c *call) do() error {
 		}
 		return exitCode(1)
 	}
+	if c.On("record") {
+		c.Complain("Flag --record has been deprecated, --record will be removed in the future")
+	}
 	return c.verb.run(c)
+}
+
+// changeCause is the annotation that kubectl rollout history prints.
+const changeCause = "kubernetes.io/change-cause"
+
+// record adds the annotation that --record requests: the command (genericclioptions.ChangeCauseRecorder).
+func (c *call) record(obj object.Object) {
+	if c.On("record") {
+		obj.Set(strings.Join([]string{c.path, strings.Join(c.Args, " "), c.Visited()}, " "), "metadata", "annotations", changeCause)
+	}
 }
 
 // pickFirst separates the flags in front of the command, which parse moves behind it.

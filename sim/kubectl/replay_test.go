@@ -213,19 +213,24 @@ func difference(at *step, output string, code int) string {
 	return text
 }
 
-// TestLearners checks that the output of at least 95 % of the lines in the learners' sessions equals that of the real kubectl.
-func TestLearners(t *testing.T) {
-	const lines, share = 173, 95
+// TestShares checks that the output of at least 95 % of the lines in the learners' sessions, and 97 % of those of everyday work,
+// equals that of the real kubectl.
+func TestShares(t *testing.T) {
 	known := knownDifferences(t)
-	total, differ := 0, 0
-	for _, s := range sessions(t) {
-		if !strings.HasPrefix(s.name, "learner") {
-			continue
+	for _, c := range []struct {
+		prefix       string
+		lines, share int
+	}{{"learner", 173, 95}, {"week", 150, 97}, {"kustomize", 80, 97}} {
+		total, differ := 0, 0
+		for _, s := range sessions(t) {
+			if !strings.HasPrefix(s.name, c.prefix) {
+				continue
+			}
+			total += len(s.steps)
+			differ += len(slices.DeleteFunc(slices.Clone(s.steps), func(at *step) bool { return !known[s.name+": "+at.input[0]] }))
 		}
-		total += len(s.steps)
-		differ += len(slices.DeleteFunc(slices.Clone(s.steps), func(at *step) bool { return !known[s.name+": "+at.input[0]] }))
-	}
-	if total < lines || (total-differ)*100 < share*total {
-		t.Errorf("%d of %d lines of learners are answered as the real kubectl does", total-differ, total)
+		if total < c.lines || (total-differ)*100 < c.share*total {
+			t.Errorf("%s: %d of %d lines are answered as the real kubectl does", c.prefix, total-differ, total)
+		}
 	}
 }

@@ -102,8 +102,16 @@ func report(p *shell.Process, err error) int {
 	case exitCode:
 		return int(e)
 	case interface{ Unwrap() []error }: // an error of errors.Join
-		for _, one := range e.Unwrap() {
-			report(p, one)
+		list := e.Unwrap()
+		if len(list) == 1 {
+			return report(p, list[0])
+		}
+		for _, one := range list { // several errors have no prefix (cmdutil.MultipleErrors)
+			if s, ok := one.(*client.StatusError); ok {
+				p.Complain("%s", s.Text())
+			} else {
+				p.Complain("%s", one)
+			}
 		}
 	case *usageError:
 		p.Complain("error: %s\n%s", e.text, e.see)

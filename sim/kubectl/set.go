@@ -52,6 +52,7 @@ func (c *call) updateOne(info *client.Info, done string, change func(m *client.M
 	if !always && object.Equal(map[string]any(changed), map[string]any(info.Object)) {
 		return nil
 	}
+	c.record(changed)
 	if c.dryRun() != dryClient && !c.On("local") {
 		p, contentType := patches.Between(info.Object, changed, info.Object)
 		obj, err := c.helper("kubectl-set").Patch(info, "", contentType, object.JSON(p))

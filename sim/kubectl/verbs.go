@@ -27,7 +27,7 @@ const (
 	dry       = " dry-run~ field-manager"
 	creating  = " save-config? validate~" + dry + printed
 	labeling  = "overwrite? list? local? resource-version record? all-namespaces|A?" + selecting + dry + printed + ofFiles
-	setting   = " local? containers|c" + selecting + dry + printed + ofFiles
+	setting   = " local? record? containers|c" + selecting + dry + printed + ofFiles
 	rolling   = " selector|l field-manager" + printed + ofFiles
 )
 

@@ -19,7 +19,7 @@ type Rules struct {
 }
 
 // Shell is the syntax of a shell prompt.
-var Shell = Rules{Signs: []string{"<<-", "<<", ">>", "&&", "||", "2>&1", "|", "<", ">", ";"}, Escapes: "\"\\$`", Backslash: true}
+var Shell = Rules{Signs: []string{"<<-", "<<", ">>", "&&", "||", "2>&1", "2>", "|", "<", ">", ";"}, Escapes: "\"\\$`", Backslash: true}
 
 // Line is the syntax of a line of a scenario. It has no pipes, and a backslash outside of quotes is literal, because field paths
 // may contain one.
@@ -79,7 +79,7 @@ func (r Rules) sign(text string) int {
 // word parses the word at position i of a line and returns the position after it.
 func (r Rules) word(w *Word, line string, i int) (end int, err error) {
 	var b strings.Builder
-	for i < len(line) && line[i] != ' ' && line[i] != '\t' && r.sign(line[i:]) == 0 {
+	for start := i; i < len(line) && line[i] != ' ' && line[i] != '\t' && (r.sign(line[i:]) == 0 || line[i] == '2' && i > start); {
 		switch c := line[i]; {
 		case c == '\'' || c == '"':
 			w.Quoted = true

@@ -27,6 +27,23 @@ test('kubectl exec -it is a shell until exit', async () => {
   await context.close()
 })
 
+test('kubectl apply -k builds the files that the learner wrote, in the larger engine', async () => {
+  const { context, page, faults } = await it.open()
+  await freePlay(page)
+  await type(page, 'mkdir -p base overlays/dev')
+  await type(page, "printf 'resources: [web.yaml]\\nconfigMapGenerator: [{name: settings, literals: [color=red]}]' > base/kustomization.yaml")
+  await type(page, 'kubectl create deployment web --image=nginx --dry-run=client -o yaml > base/web.yaml')
+  await type(page, "printf 'resources: [../../base]\\nnamePrefix: dev-\\nreplicas: [{name: web, count: 2}]' > overlays/dev/kustomization.yaml")
+  await type(page, 'kubectl kustomize overlays/dev')
+  await says(page, /name: dev-settings-d7568b82h8[\s\S]*name: dev-web[\s\S]*replicas: 2/)
+  await type(page, 'kubectl apply -k overlays/dev')
+  await says(page, /configmap\/dev-settings-d7568b82h8 created\s+deployment.apps\/dev-web created/)
+  await type(page, 'kubectl apply -k overlays')
+  await says(page, /unable to find one of 'kustomization.yaml'/)
+  assert.deepEqual(faults, [])
+  await context.close()
+})
+
 test('a manifest of the documentation can be applied by its address', async () => {
   const { context, page, faults } = await it.open()
   await freePlay(page)

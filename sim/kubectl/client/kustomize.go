@@ -3,7 +3,7 @@
 package client
 
 import (
-	"github.com/kubesim/kubesim/sim/kustomize"
+	"github.com/kubesim/kubesim/sim/kubectl/kustomize"
 	"github.com/kubesim/kubesim/sim/object"
 )
 

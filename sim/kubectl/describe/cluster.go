@@ -143,34 +143,62 @@ func (d *describer) role(obj object.Object) {
 	d.line(0, "Name:\t%s", obj.Name())
 	d.metadata(obj)
 	d.line(0, "PolicyRule:\n  Resources\tNon-Resource URLs\tResource Names\tVerbs\n  ---------\t-----------------\t--------------\t-----")
-	type row struct{ resource, urls, names, verbs string }
-	var rows []row
+	var rows []*policyRow
 	for _, rule := range obj.Objects("rules") {
-		verbs := fmt.Sprint(rule.Strings("verbs"))
-		for _, u := range rule.Strings("nonResourceURLs") {
-			rows = append(rows, row{"", "[" + u + "]", "[]", verbs})
-		}
-		for _, g := range rule.Strings("apiGroups") {
-			for _, r := range rule.Strings("resources") {
-				base, sub, has := strings.Cut(r, "/")
-				name := client.JoinGroup(base, g)
-				if has {
-					name += "/" + sub
-				}
+		for _, group := range rule.Strings("apiGroups") {
+			for _, resource := range rule.Strings("resources") {
 				names := rule.Strings("resourceNames")
 				if len(names) == 0 {
 					names = []string{""}
 				}
-				for _, n := range names {
-					rows = append(rows, row{name, "[]", "[" + n + "]", verbs})
+				for _, name := range names {
+					rows = compactRow(rows, policyRow{group: group, resource: resource, name: name}, rule.Strings("verbs"))
 				}
 			}
 		}
+		for _, url := range rule.Strings("nonResourceURLs") {
+			for _, verb := range rule.Strings("verbs") {
+				rows = append(rows, &policyRow{url: url, verbs: []string{verb}})
+			}
+		}
 	}
-	slices.SortStableFunc(rows, func(a, b row) int { return len(b.verbs) - len(a.verbs) })
+	slices.SortStableFunc(rows, func(a, b *policyRow) int { return strings.Compare(a.key(), b.key()) })
 	for _, r := range rows {
-		d.line(1, "%s\t%s\t%s\t%s", r.resource, r.urls, r.names, r.verbs)
+		base, sub, has := strings.Cut(r.resource, "/")
+		name := client.JoinGroup(base, r.group)
+		if has {
+			name += "/" + sub
+		}
+		d.line(1, "%s\t[%s]\t[%s]\t%v", name, r.url, r.name, r.verbs)
 	}
+}
+
+// policyRow is a rule with one resource, or with one URL and one verb (BreakdownRule).
+type policyRow struct {
+	group, resource, name, url string
+	verbs                      []string
+}
+
+// key is the text by which kubectl sorts rules (PolicyRule.String).
+func (r *policyRow) key() string {
+	return fmt.Sprintf("Verbs:%v,APIGroups:[%s],Resources:[%s],ResourceNames:[%s],NonResourceURLs:[%s]", r.verbs, r.group, r.resource, r.name, r.url)
+}
+
+// compactRow adds verbs to the row of a resource (CompactRules).
+func compactRow(rows []*policyRow, r policyRow, verbs []string) []*policyRow {
+	i := slices.IndexFunc(rows, func(o *policyRow) bool {
+		return o.url == "" && o.group == r.group && o.resource == r.resource && o.name == r.name
+	})
+	if i < 0 {
+		i = len(rows)
+		rows = append(rows, &r)
+	}
+	for _, v := range verbs {
+		if !slices.Contains(rows[i].verbs, v) {
+			rows[i].verbs = append(rows[i].verbs, v)
+		}
+	}
+	return rows
 }
 
 func (d *describer) binding(obj object.Object) {

@@ -58,6 +58,7 @@ type Set struct {
 	Dash  int      // the number of arguments before a double dash, or -1 without one
 
 	values map[string][]string
+	given  []string // names of flags, in the order of the command line
 }
 
 // NewSet returns a Set of the flags in spec (see Of), without values.
@@ -74,6 +75,9 @@ func (f *Flag) Named() string {
 // set checks and stores a value of a flag. The values of a List or an Array accumulate; otherwise the last one applies.
 func (s *Set) set(f *Flag, value string) error {
 	var err error
+	if !slices.Contains(s.given, f.Name) {
+		s.given = append(s.given, f.Name)
+	}
 	switch f.Kind {
 	case Bool:
 		_, err = strconv.ParseBool(value)
@@ -219,6 +223,15 @@ func (s *Set) Text(name string) string {
 
 // List returns all values of a flag.
 func (s *Set) List(name string) []string { return s.values[name] }
+
+// Visited returns the text of the given flags, in the order of the command line, as in --all=true --output=yaml.
+func (s *Set) Visited() string {
+	var out []string
+	for _, name := range s.given {
+		out = append(out, "--"+name+"="+strings.Join(s.values[name], ","))
+	}
+	return strings.Join(out, " ")
+}
 
 // Given reports whether a flag is given.
 func (s *Set) Given(name string) bool { return len(s.values[name]) > 0 }

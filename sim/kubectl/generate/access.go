@@ -14,6 +14,9 @@ import (
 // verbsKnown lists the standard verbs. Other verbs cause a warning.
 var verbsKnown = strings.Fields("* get list watch create update patch delete deletecollection use bind escalate impersonate approve sign attest")
 
+// urlVerbs lists the verbs of rules for URLs (validNonResourceVerbs).
+var urlVerbs = strings.Fields("* get post put delete patch head options")
+
 // rbac is the API group of roles and bindings.
 const rbac = "rbac.authorization.k8s.io"
 
@@ -53,7 +56,10 @@ func (in *Input) withRules(obj object.Object, missing string) (object.Object, er
 		return nil, errors.New(missing)
 	}
 	for _, v := range verbs {
-		if !slices.Contains(verbsKnown, v) {
+		if len(urls) > 0 && !slices.Contains(urlVerbs, v) {
+			return nil, fmt.Errorf("invalid verb: '%s' for nonResourceURL", v)
+		}
+		if len(resources) > 0 && !slices.Contains(verbsKnown, v) {
 			fmt.Fprintf(in.Warnings, "Warning: '%s' is not a standard resource verb\n", v)
 		}
 	}

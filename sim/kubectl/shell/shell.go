@@ -87,6 +87,8 @@ type stage struct {
 	in    string // the input file, or "" for the output of the previous stage
 	out   string // the output file, or "" for the input of the next stage
 	more  bool   // append to the output file
+	err   string // the file for errors, or ""
+	join  bool   // errors go where the output goes
 	doc   []byte // the here-document that is the input, or nil without one
 }
 
@@ -206,6 +208,7 @@ func stagesOf(tokens []words.Word, docs []string) (out []stage, left []string, e
 			}
 			at.words = append(at.words, t.Text)
 		case t.Text == "2>&1":
+			at.join = true
 		case t.Text == "|":
 			if len(at.words) == 0 {
 				return nil, docs, fmt.Errorf("syntax error near unexpected token `|'")
@@ -218,6 +221,8 @@ func stagesOf(tokens []words.Word, docs []string) (out []stage, left []string, e
 			switch t.Text {
 			case "<":
 				at.in = tokens[i].Text
+			case "2>":
+				at.err = tokens[i].Text
 			case ">", ">>":
 				at.out, at.more = tokens[i].Text, t.Text == ">>"
 			default:
@@ -264,7 +269,17 @@ func (s *Shell) pipe(stages []stage, out, errors io.Writer) (code int) {
 		if i+1 == len(stages) && at.out == "" {
 			p.Out = out
 		}
+		var complaints bytes.Buffer
+		if at.err != "" {
+			p.Err = &complaints
+		}
+		if at.join {
+			p.Err = p.Out
+		}
 		code = s.run(at.words[0], p)
+		if at.err != "" {
+			_ = p.Save(at.err, complaints.Bytes(), false) // a session without files drops errors, too
+		}
 		if at.out != "" {
 			if err := p.Save(at.out, printed.Bytes(), at.more); err != nil {
 				fmt.Fprintf(errors, "bash: line 1: %s: %s\n", at.out, fileError(err))
@@ -279,6 +294,9 @@ func (s *Shell) pipe(stages []stage, out, errors io.Writer) (code int) {
 
 // Save writes a file. If more is set, it appends to the file. It returns fs.ErrPermission if the shell has no files.
 func (p *Process) Save(name string, data []byte, more bool) error {
+	if name == "/dev/null" {
+		return nil
+	}
 	if p.Files == nil {
 		return fs.ErrPermission
 	}

@@ -32,7 +32,7 @@ func errUnsimulated(what string) error {
 	return fmt.Errorf("%s is not simulated: run kubectl kustomize, and load what it prints", what)
 }
 
-// texts are the fields that are strings, and lists those that are lists of strings.
+// texts and lists name the fields that are strings, and lists of strings.
 var (
 	texts = []string{"namespace", "namePrefix", "nameSuffix"}
 	lists = []string{"resources", "bases", "components", "crds", "configurations", "buildMetadata"}

@@ -1,12 +1,14 @@
 // Package kustomize builds the objects of a directory with a kustomization.yaml, like "kubectl kustomize", from local files and
 // without plugins.
 //
-//	kustomization.yaml ─ resources, components, generators ─▶ objects
+//	kustomization.yaml ─ resources, generators, components ─▶ objects
 //	    ─ patches ─ namespace ─ namePrefix, nameSuffix ─ labels, annotations ─ replicas, images ─▶ objects
-//	    ─ new names in the references of built-in kinds ─ replacements ─▶ objects
+//	    ─ new names in the references of built-in kinds ─ replacements ─ vars ─ order ─▶ objects
 //
-// An unknown field, or a resource that is not a local file, is an error that names it. Only the nameReference section of
-// transformer configurations is used. It lists fields that refer to objects whose names may change.
+// Errors and warnings are those of the real kustomize, with the working directory as /. An unknown field, or a resource that is not a
+// local file, is an error that names it. Only the nameReference section of transformer configurations is used. It lists fields that
+// refer to objects whose names may change. Resources are read as YAML 1.1, in which an unquoted y, n, yes, no, on or off is a boolean;
+// the real kustomize reads it as text.
 package kustomize
 
 import (

@@ -1,0 +1,87 @@
+// The page fits its window at every size: the last line, its answer and the timeline are in view. The running clock is visible.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { freePlay, onlyChromium, says, type } from './browser.mjs'
+import { hosted } from './hosted.mjs'
+
+const it = hosted()
+
+// inView fails if an element is not completely in the window.
+async function inView(page, locator, what) {
+  const { top, bottom } = await locator.evaluate(element => element.getBoundingClientRect())
+  const height = await page.evaluate(() => innerHeight)
+  assert.ok(top >= 0 && bottom <= height + 1, `${what} is at ${Math.round(top)} to ${Math.round(bottom)} of ${height} px`)
+}
+
+for (const [name, viewport] of [['a laptop', { width: 1280, height: 720 }], ['a desktop', { width: 1440, height: 900 }], ['a phone', { width: 390, height: 844 }]]) {
+  test(`after ten lines of free play on ${name} the newest answer and the command line are in view`, async () => {
+    const { context, page, faults } = await it.open({ viewport })
+    await freePlay(page)
+    const lines = ['kubectl get nodes', 'kubectl create deployment web --image=nginx --replicas=3', 'tick 10s', 'kubectl get deployments', 'kubectl get pods']
+    for (const line of [...lines, ...lines.slice(2)]) await type(page, line)
+    await says(page, /Running/)
+    await inView(page, page.locator('.entry').last(), 'the answer')
+    await inView(page, page.locator('#command'), 'the command line')
+    const rows = await page.evaluate(() => new Set([...document.querySelectorAll('.bar nav > *')].map(part => Math.round(part.getBoundingClientRect().bottom / 16))).size)
+    assert.equal(rows, 1, 'the parts of the bar are in one row')
+    if (viewport.width > 900) {
+      await inView(page, page.locator('.timeline'), 'the timeline')
+      assert.equal(await page.evaluate(() => document.documentElement.scrollHeight <= innerHeight), true, 'the page scrolls')
+      const before = await page.locator('.timeline').evaluate(timeline => timeline.offsetHeight)
+      await page.locator('[role=separator]').focus()
+      for (let i = 0; i < 3; i++) await page.keyboard.press('ArrowUp')
+      await page.waitForFunction(height => document.querySelector('.timeline').offsetHeight < height, before)
+    }
+    assert.deepEqual(faults, [])
+    await context.close()
+  })
+}
+
+test('in an article\'s <iframe> of 480 px the answer has room for ten lines, and the timeline is in view', async () => {
+  const { context, page } = await it.open({ viewport: { width: 700, height: 480 } }, `${it.host.url}?embed=create+configmap+a`)
+  await page.locator('#command').press('Enter')
+  await page.locator('.entry').waitFor()
+  const height = await page.locator('.transcript').evaluate(transcript => transcript.clientHeight)
+  assert.ok(height >= 160, `${height} px`)
+  await inView(page, page.locator('.entry').last(), 'the answer')
+  await inView(page, page.locator('.timeline'), 'the timeline')
+  await inView(page, page.locator('.whole'), 'the link')
+  await context.close()
+})
+
+test('in free play the clock runs, and shows the next timer when it is stopped', async () => {
+  const { context, page, faults } = await it.open({ reducedMotion: 'no-preference' })
+  await freePlay(page)
+  await type(page, 'kubectl run web --image=nginx')
+  await page.locator('.entry.tick').first().waitFor()
+  await page.waitForTimeout(3000)
+  await type(page, 'kubectl get pods')
+  await says(page, /web +1\/1 +Running/)
+  await page.locator('.controls button[aria-label="Stop the clock"]').click()
+  await page.locator('.controls button[aria-label="Let the clock run"]').waitFor()
+  await type(page, 'kubectl run other --image=nginx')
+  await page.locator('.foot', { hasText: 'due in 1s. Time stands still' }).waitFor()
+  await page.locator('.foot button', { hasText: 'settle' }).click()
+  await type(page, 'kubectl get pods')
+  await says(page, /other +1\/1 +Running/)
+  assert.deepEqual(faults, [])
+  await context.close()
+})
+
+test('an idle day takes at most a second; a long line shows its progress and can be stopped', async () => {
+  const { context, page, faults } = await it.open()
+  await freePlay(page)
+  const begun = Date.now()
+  await type(page, 'tick 24h')
+  if (!onlyChromium('')) assert.ok(Date.now() - begun < 1000, `an idle day took ${Date.now() - begun} ms`)
+  await type(page, `kubectl create cronjob every --image=busybox --schedule='* * * * *' -- date`)
+  await page.locator('#command').fill('tick 24h')
+  await page.locator('#command').press('Enter')
+  await page.locator('.foot time', { hasText: /2026-01-02 0\d:/ }).waitFor()
+  await page.locator('.foot button', { hasText: 'Stop' }).click()
+  await page.locator('.entry .bad', { hasText: 'stopped; the line had no effect' }).waitFor()
+  await type(page, 'kubectl get cronjobs')
+  await says(page, /every +\* \* \* \* \*.* 0s/)
+  assert.deepEqual(faults, [])
+  await context.close()
+})

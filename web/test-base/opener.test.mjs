@@ -1,0 +1,44 @@
+// The opening story: it plays at reading speed, can be stepped through and replayed, and ends with a question.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ready, tabTo } from './browser.mjs'
+import { hosted } from './hosted.mjs'
+
+const it = hosted()
+const caption = page => page.locator('.caption p:not(.eyebrow)').first().innerText()
+
+test('each caption is shown as long as it takes to read, and the console shows only the lines of the story so far', async () => {
+  const { context, page, faults } = await it.open({ reducedMotion: 'no-preference' })
+  await page.locator('.caption .steps').waitFor()
+  const first = await caption(page)
+  const begun = Date.now()
+  await page.waitForFunction(told => document.querySelector('.caption p:not(.eyebrow)')?.textContent !== told, first)
+  const words = first.split(' ').length
+  assert.ok(Date.now() - begun > words * 100, `${words} words were shown for ${Date.now() - begun} ms`)
+  await ready(page)
+  assert.doesNotMatch(await page.locator('.transcript').innerText(), /list pods/)
+  await page.locator('.caption button', { hasText: 'Pause' }).click()
+  const paused = await caption(page)
+  await page.waitForTimeout(1500)
+  assert.equal(await caption(page), paused)
+  assert.deepEqual(faults, [])
+  await context.close()
+})
+
+test('the story can be stepped through by keyboard, and ends with a question that leads to a lesson', async () => {
+  const { context, page, faults } = await it.open()
+  await ready(page)
+  await page.locator('.caption .steps', { hasText: '5 of 5' }).waitFor()
+  for (let i = 0; i < 4; i++) await page.locator('.caption button[aria-label="The part before"]').click()
+  await page.locator('.caption .steps', { hasText: '1 of 5' }).waitFor()
+  assert.match(await caption(page), /one rule/)
+  await tabTo(page, '.caption button[aria-label="The next part"]')
+  for (let i = 0; i < 4; i++) await page.keyboard.press('Enter')
+  await page.locator('.caption button', { hasText: 'A faster cache' }).click()
+  await page.locator('.caption [role=status]', { hasText: 'rarer' }).waitFor()
+  await page.locator('.caption button', { hasText: 'derived from the app' }).click()
+  await page.locator('.caption button', { hasText: 'Try it in the lesson' }).click()
+  await page.locator('.guide[data-lesson="double"]').waitFor()
+  assert.deepEqual(faults, [])
+  await context.close()
+})

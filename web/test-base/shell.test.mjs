@@ -1,0 +1,85 @@
+// Shells in containers, and manifests by their addresses in the documentation.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { freePlay, says, type } from './browser.mjs'
+import { hosted } from './hosted.mjs'
+
+const it = hosted()
+
+test('kubectl exec -it is a shell until exit', async () => {
+  const { context, page, faults } = await it.open()
+  await freePlay(page)
+  await type(page, 'kubectl exec -it web -- sh')
+  await says(page, /NotFound/)
+  assert.equal(await page.locator('.prompt .sign').innerText(), '›')
+  await type(page, 'kubectl run web --image=nginx')
+  await type(page, 'tick settled')
+  await type(page, 'kubectl exec -it web -- sh')
+  await says(page, /A shell in the container/)
+  assert.equal(await page.locator('.prompt .sign').innerText(), '#')
+  await type(page, "echo 'a b' > /tmp/x")
+  await type(page, 'cat /tmp/x')
+  await says(page, /a b/)
+  await type(page, 'exit')
+  await type(page, 'kubectl get pods')
+  await says(page, /web +1\/1/)
+  assert.deepEqual(faults, [])
+  await context.close()
+})
+
+test('a manifest of the documentation can be applied by its address', async () => {
+  const { context, page, faults } = await it.open()
+  await freePlay(page)
+  await type(page, 'kubectl apply -f https://k8s.io/examples/controllers/nginx-deployment.yaml')
+  await says(page, /deployment.apps\/nginx-deployment created/)
+  await type(page, 'kubectl apply -f https://example.com/a.yaml')
+  await says(page, /nothing is fetched from/)
+  assert.deepEqual(faults, [])
+  await context.close()
+})
+
+test('kubectl run -it --rm is a shell, and exit deletes the pod; kubectl debug -it is a shell beside a container', async () => {
+  const { context, page, faults } = await it.open()
+  await freePlay(page)
+  await type(page, 'kubectl run -it --rm tmp --image=busybox --restart=Never -- sh')
+  await says(page, /A shell in the container/)
+  await type(page, 'hostname')
+  await says(page, /tmp/)
+  await type(page, 'exit')
+  await says(page, /pod "tmp" deleted/)
+  assert.equal(await page.locator('.prompt .sign').innerText(), '›')
+  await type(page, 'kubectl run web --image=nginx')
+  await type(page, 'kubectl wait --for=condition=Ready pod/web')
+  await type(page, 'kubectl debug web -it --image=busybox --target=web')
+  await says(page, /A shell in the container/)
+  await type(page, 'echo inside')
+  await says(page, /inside/)
+  await type(page, 'exit')
+  await type(page, 'kubectl run once -it --rm --restart=Never --image=busybox -- echo hello')
+  await says(page, /hello[\s\S]*pod "once" deleted/)
+  assert.deepEqual(faults, [])
+  await context.close()
+})
+
+test('kubectl port-forward connects curl with a pod', async () => {
+  const { context, page, faults } = await it.open()
+  await freePlay(page)
+  await type(page, 'kubectl run web --image=nginx --port=80')
+  await type(page, 'kubectl wait --for=condition=Ready pod/web')
+  await type(page, 'kubectl port-forward web 8080:80')
+  await says(page, /Forwarding from 127.0.0.1:8080 -> 80/)
+  await type(page, 'curl -s localhost:8080')
+  await says(page, /pod web of namespace default on node-\d answers GET \//)
+  assert.deepEqual(faults, [])
+  await context.close()
+})
+
+test('a template of Go brings the larger engine, with the world as it was', async () => {
+  const { context, page, faults } = await it.open()
+  await freePlay(page)
+  await type(page, 'kubectl create configmap paint --from-literal=color=red')
+  await type(page, `kubectl get configmaps -o go-template='{{range .items}}{{if eq .metadata.name "paint"}}{{.data.color}}!{{end}}{{end}}'`)
+  await says(page, /red!/)
+  assert.deepEqual(faults, [])
+  await context.close()
+})
