@@ -90,6 +90,8 @@ export const said: Record<string, string> = {
   'send any HTTP request, with -X, -H, -d, --json': '发送任意 HTTP 请求，可用 -X、-H、-d、--json',
   'print files, or pipe them on': '打印文件，或经管道传下去',
   'print a text, or pipe it on': '打印一段文字，或经管道传下去',
+  'make a folder': '建文件夹',
+  'copy a file': '复制文件',
   'let time pass, as at a shell': '让时间流逝，如同在 shell 里',
 
   // Flags.
