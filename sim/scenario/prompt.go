@@ -9,8 +9,8 @@ var promptCommands = []Command{
 	prompt("cat", "FILE …", "print files, or pipe them on", "cat pod.yaml | kubectl apply -f -"),
 	prompt("echo", "TEXT", "print a text, or pipe it on", "echo hello > greeting.txt"),
 	prompt("printf", "TEXT", "print a text, or pipe it on", `printf 'a=1\nb=2\n' > app.properties`),
-	prompt("mkdir", "FOLDER …", "make a folder", "mkdir -p overlays/dev"),
-	prompt("cp", "FILE FILE", "copy a file", "cp a.yaml b.yaml"),
+	prompt("mkdir", "FOLDER …", "make folders, copy files", "mkdir -p overlays/dev"),
+	prompt("cp", "FILE FILE", "make folders, copy files", "cp a.yaml b.yaml"),
 	prompt("sleep", "SECONDS", "let time pass, as at a shell", "sleep 5"),
 }
 

@@ -41,7 +41,7 @@ export const said: Record<string, string> = {
   'disconnect a replica from the store': '让一个副本够不着存储',
   'end lag and cut of a replica, or lag of a controller': '结束副本的 lag 和 cut，或控制器的 lag',
   'restart a replica, whose watches end and whose caches are filled again, or a controller, which loses its state':
-    '重启一个副本（它的监视结束，缓存重新填充），或一个控制器（它什么都不记得）',
+    '重启一个副本（它的监视结束，缓存重新填充），或一个控制器（内存清空）',
   'let a replica fill its watch caches again for a duration: watches end, and new ones get 429': '让一个副本在这段时间里重新填充监视缓存：监视结束，再开始时得到 429',
   'stop the events of a replica\'s open watches; after the duration they break': '让一个副本打开的监视沉默；过了这段时间就断开',
   'run controllers of kube-controller-manager; must come first': '运行 kube-controller-manager 的控制器；写在最前面',
@@ -90,9 +90,8 @@ export const said: Record<string, string> = {
   'send any HTTP request, with -X, -H, -d, --json': '发送任意 HTTP 请求，可用 -X、-H、-d、--json',
   'print files, or pipe them on': '打印文件，或经管道传下去',
   'print a text, or pipe it on': '打印一段文字，或经管道传下去',
-  'make a folder': '建文件夹',
-  'copy a file': '复制文件',
-  'let time pass, as at a shell': '让时间流逝，如同在 shell 里',
+  'make folders, copy files': '建目录，复制文件',
+  'let time pass, as at a shell': '让时间流逝',
 
   // Flags.
   'the client that sends the request: a name of your choice': '谁发送请求：名字随你取',
@@ -294,7 +293,7 @@ export const said: Record<string, string> = {
   'step {} ({})': '第 {} 步（{}）',
   'step {} ({}): an earlier step has the same say: give each step its own section': '第 {} 步（{}）：前面已有一步用了这个 say：每步各取一个',
   'steps: a lesson has at least two, and the last one closes it': 'steps：课程至少有两步，最后一步收尾',
-  'text.en.md: there are sections that no step names: remove them, or name them in say': 'text.en.md：有些小节没有哪一步用到：去掉它们，或在 say 里写上',
+  'text.en.md: there are sections that no step names: remove them, or name them in say': 'text.en.md：有的小节没有步骤用到',
   'lesson.yaml: id, title and about are required: the list of lessons shows them': 'lesson.yaml：必须有 id、title 和 about：课程列表要显示它们',
   'lesson.yaml: level is {}; the levels are {}': 'lesson.yaml：level 是 {}；可用的有 {}',
   'lesson.yaml: engine is {}; use core, or cel if CEL has to be evaluated': 'lesson.yaml：engine 是 {}；应是 core，需要求值 CEL 时是 cel',
