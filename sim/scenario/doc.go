@@ -57,7 +57,8 @@
 //	controller NAME -f RULES                                             acts on the caches of its informers
 //	step NAME [N], crash NAME, start NAME
 //
-//	kubectl … | grep …, k …, curl -X DELETE PATH, cat FILE …, echo TEXT, sleep 5    a shell command line: sim/kubectl
+//	kubectl … | grep …, k …, curl -X DELETE PATH, cat FILE …, echo TEXT, printf TEXT, mkdir FOLDER, cp FILE FILE, sleep 5    a shell
+//	command line: sim/kubectl
 //
 //	expect CONDITION, never CONDITION, eventually [within d] CONDITION, let NAME = VALUE
 //	once CONDITION do OPERATION                                          as soon as a commit makes it true
