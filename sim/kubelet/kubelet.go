@@ -7,7 +7,7 @@
 //	  ▼
 //	does the node accept it? ─ no ─▶ it fails                     admit.go
 //	  ▼ yes; its resources can change later                       resize.go
-//	do its volumes exist? ─▶ sandbox, IP ─▶ init containers, sidecars ─▶ containers     pod.go, volumes.go
+//	do its volumes exist, are its devices prepared? ─▶ sandbox, IP ─▶ init containers, sidecars ─▶ containers     pod.go, volumes.go
 //	                                         each: creating ─▶ running ─▶ exited ─▶ backoff ─▶ creating   container.go
 //	                                                            │ probes                       probe.go
 //	  ▼ after each change
@@ -121,10 +121,10 @@ func (n *Nodes) Controllers() (all []controller.Controller) {
 	for _, k := range n.all {
 		all = append(all, controller.Controller{Name: prefix + k.node, FieldManager: "kubelet", Component: "kubelet", Reconciler: k,
 			User: resource.User{Name: "system:node:" + k.node, Groups: []string{"system:nodes", "system:authenticated"}},
-			Watches: []controller.Watch{{Resource: pods, Others: true, Index: byNodeOfPod{}, Value: k.node},
+			Watches: append([]controller.Watch{{Resource: pods, Others: true, Index: byNodeOfPod{}, Value: k.node},
 				{Resource: nodes, Others: true, Index: byName{}, Value: k.node, Keys: itself},
 				{Resource: configMaps, Index: byNeed{n}, Value: k.node, Keys: k.awaited}, {Resource: secrets, Index: byNeed{n}, Value: k.node, Keys: k.awaited},
-				{Resource: claims, Index: byNeed{n}, Value: k.node, Keys: k.awaited}}})
+				{Resource: claims, Index: byNeed{n}, Value: k.node, Keys: k.awaited}}, k.deviceWatches()...)})
 	}
 	return all
 }

@@ -15,8 +15,9 @@ import (
 type pod struct {
 	UID        string
 	Address    int             `json:",omitempty"` // number of its address in the node's range, or 0 if none is allocated yet
-	Mounted    bool            `json:",omitempty"` // its volumes are mounted
-	Missing    string          `json:",omitempty"` // reason why its volumes are not mounted
+	Mounted    bool            `json:",omitempty"` // its volumes are mounted, and its devices prepared
+	Missing    string          `json:",omitempty"` // reason why its volumes are not mounted, or its devices not prepared
+	Prepares   time.Time       `json:",omitzero"`  // time at which its devices are prepared
 	Containers map[string]*run `json:",omitempty"`
 	Ending     time.Time       `json:",omitzero"`  // time at which its termination began, or zero
 	Until      time.Time       `json:",omitzero"`  // time at which its containers are killed
@@ -184,7 +185,7 @@ func (w *worker) run() {
 	}
 	w.resize()
 	if !w.rec.Mounted {
-		if !w.mount() {
+		if !w.mount() || !w.prepareDevices() {
 			return
 		}
 		w.rec.Mounted = true
