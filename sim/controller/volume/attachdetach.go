@@ -38,7 +38,7 @@ type attachDetach struct {
 
 // attachMemory is the state of attachments, each with the key NODE/VOLUME.
 type attachMemory struct {
-	Attached map[string]bool      `json:",omitempty"` // events about the attachment have been recorded
+	Attached map[string]string    `json:",omitempty"` // the names of attached volumes in the status of nodes
 	Refused  map[string]bool      `json:",omitempty"` // an event says that the volume is attached to another node
 	Leaving  map[string]time.Time `json:",omitempty"` // when the volume was first not needed any more
 	Failing  map[string]failing   `json:",omitempty"`
@@ -247,7 +247,8 @@ func (a *attachDetach) attachment(api *controller.Client, volume, node string) (
 // detach detaches a volume that no pod on the node needs, unless the node has it mounted (reconciler.reconcile). node is nil if it
 // is gone. It returns the time to wait if the volume may be detached later.
 func (a *attachDetach) detach(api *controller.Client, node object.Object, volume string, x object.Object) (wait time.Duration, failed *status.Status) {
-	key, name := x.String("spec", "nodeName")+"/"+volume, ""
+	key := x.String("spec", "nodeName") + "/" + volume
+	name := a.memory.Attached[key] // the volume may be gone
 	if v := api.GetShared(claims.Volumes, "", volume); v != nil {
 		name = claims.UniqueName(v)
 	}
@@ -330,8 +331,8 @@ func (a *attachDetach) attach(api *controller.Client, node string, v *attachable
 		return 0, nil
 	case x.True("status", "attached"):
 		delete(a.memory.Failing, key)
-		if !a.memory.Attached[key] {
-			put(&a.memory.Attached, key, true)
+		if a.memory.Attached[key] == "" {
+			put(&a.memory.Attached, key, claims.UniqueName(v.volume))
 			recordAttach(api, v, "Normal", "SuccessfulAttachVolume", fmt.Sprintf("AttachVolume.Attach succeeded for volume %q ", name))
 		}
 		return 0, report(api, api.GetShared(nodeObjects, "", node), claims.UniqueName(v.volume), true)
