@@ -26,7 +26,7 @@ func RecordLife(ctx context.Context, t Target, dir string, workers int) (recorde
 	return recordEach(dir, workers, t.Scheduled, func(c Case, to string) error { return record(ctx, t, c, to, RunLife) })
 }
 
-// recordEach records the cases below dir that have no recording yet: those that need a scheduler, or the others.
+// recordEach records the cases below dir that have no recording yet. If scheduled is set, these are the cases with a scheduler, and otherwise the others.
 func recordEach(dir string, workers int, scheduled bool, record func(c Case, to string) error) (recorded []string, err error) {
 	cases := os.DirFS(dir)
 	files, err := fs.Glob(cases, "*/*.http")

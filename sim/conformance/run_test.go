@@ -271,7 +271,7 @@ func TestServerEndsAWatch(t *testing.T) {
 // TestTarget runs the cases against the server at KUBESIM_TARGET, with KUBESIM_TOKEN. KUBESIM_INSECURE=1 accepts any
 // certificate, KUBESIM_AREA selects areas (helm,gitops), and KUBESIM_SECOND is another server over the same store. With
 // KUBESIM_RECORD=1, it instead records the cases that have no recording. With KUBESIM_LIFE=1, it plays situations,
-// against a server with running controllers; with KUBESIM_SCHEDULED=1, too, those that need a scheduler. See "make conformance-real" and "make life-real".
+// against a server with running controllers; with KUBESIM_SCHEDULED=1, the situations with a scheduler. See "make conformance-real" and "make life-real".
 func TestTarget(t *testing.T) {
 	url := os.Getenv("KUBESIM_TARGET")
 	if url == "" {

@@ -96,7 +96,7 @@ func consumersOf(claim object.Object) (keys []controller.Key) {
 	return keys
 }
 
-// claimWritten returns the pods of a claim, and those that it was reserved for before.
+// claimWritten returns the pods for which a claim is reserved, or was reserved before.
 func (e *eviction) claimWritten(api *controller.Client, c *commit.Commit) (keys []controller.Key) {
 	e.begin(api)
 	if !c.Created() {
