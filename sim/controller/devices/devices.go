@@ -210,30 +210,54 @@ func (c *Catalog) on(node string) []*slice {
 	return all
 }
 
+// Taint is a taint of a device. If it comes from a DeviceTaintRule, Rule is the UID of the rule.
+type Taint struct {
+	object.Object
+	Rule, RuleName string
+}
+
 // Evicting returns the taints with effect NoExecute of an allocated device. If byRules is set, they include those of rules, which
 // apply even if the device is not published any more (allEvictingDeviceTaints).
-func (c *Catalog) Evicting(id ID, byRules bool) (taints []object.Object) {
+func (c *Catalog) Evicting(id ID, byRules bool) (taints []Taint) {
+	if d := c.published()[id]; d != nil {
+		for _, t := range d.taints {
+			taints = append(taints, Taint{Object: t})
+		}
+	}
+	if byRules {
+		for _, name := range object.SortedKeys(c.rules) {
+			rule := c.rules[name]
+			if spec := rule.At("spec"); spec.Has("deviceSelector") && Selects(spec.At("deviceSelector"), id) {
+				taints = append(taints, Taint{spec.At("taint"), rule.UID(), name})
+			}
+		}
+	}
+	return slices.DeleteFunc(taints, func(t Taint) bool { return t.String("effect") != "NoExecute" })
+}
+
+// Count returns the number of published devices that the selector of a DeviceTaintRule matches.
+func (c *Catalog) Count(selector object.Object) (n int) {
+	for id := range c.published() { // order does not matter
+		if Selects(selector, id) {
+			n++
+		}
+	}
+	return n
+}
+
+// published returns the devices in the newest generation of their pool.
+func (c *Catalog) published() map[ID]*device {
 	if c.newest == nil {
 		c.newest = map[ID]*device{}
 		for _, name := range object.SortedKeys(c.slices) {
-			for _, d := range c.slices[name].devices {
-				if have := c.newest[d.ID]; have == nil || have.slice.generation < d.slice.generation {
+			if s := c.slices[name]; !c.isObsolete(s) {
+				for _, d := range s.devices {
 					c.newest[d.ID] = d
 				}
 			}
 		}
 	}
-	if d := c.newest[id]; d != nil && !c.isObsolete(d.slice) {
-		taints = slices.Clone(d.taints)
-	}
-	if byRules {
-		for _, name := range object.SortedKeys(c.rules) {
-			if spec := c.rules[name].At("spec"); spec.Has("deviceSelector") && Selects(spec.At("deviceSelector"), id) {
-				taints = append(taints, spec.At("taint"))
-			}
-		}
-	}
-	return slices.DeleteFunc(taints, func(t object.Object) bool { return t.String("effect") != "NoExecute" })
+	return c.newest
 }
 
 // isObsolete reports whether the pool of a slice has a newer generation.

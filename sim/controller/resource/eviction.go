@@ -2,6 +2,7 @@ package resource
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/commit"
@@ -19,13 +20,14 @@ type eviction struct {
 	catalog *devices.Catalog // rebuilt from the cache
 }
 
-// evictionMemory holds the times at which pods are evicted, by pod key.
+// evictionMemory holds the times at which pods are evicted, by pod key, and the numbers of pods that each rule has evicted, by UID.
 type evictionMemory struct {
 	Planned map[string]time.Time `json:",omitempty"`
+	Evicted map[string]int       `json:",omitempty"`
 }
 
 // DeviceTaintEviction deletes the pods that use devices with a NoExecute taint that their requests do not tolerate, or no longer
-// tolerate (pkg/controller/devicetainteviction, KEP-5055). It does not write the status of DeviceTaintRules.
+// tolerate, and writes the status of DeviceTaintRules (pkg/controller/devicetainteviction, KEP-5055).
 func DeviceTaintEviction() controller.Controller {
 	e := &eviction{}
 	return controller.Account("device-taint-eviction-controller", "device-taint-eviction-controller", e,
@@ -65,13 +67,18 @@ func (e *eviction) sliceWritten(api *controller.Client, c *commit.Commit) []cont
 	})
 }
 
-// ruleWritten returns the pods of the devices that a rule selects, or selected before.
+// ruleWritten returns the key of a rule whose spec has changed, and all pods with devices.
 func (e *eviction) ruleWritten(api *controller.Client, c *commit.Commit) []controller.Key {
 	e.begin(api)
 	if e.catalog.RemoveRule(c.Name); !c.Deleted() {
 		e.catalog.PutRule(c.Object())
+		if !c.Created() && object.Equal(c.OldObject().Map("spec"), c.Object().Map("spec")) {
+			return nil
+		}
+	} else {
+		delete(e.memory.Evicted, c.Object().UID())
 	}
-	return e.podsOf(api, func(devices.ID) bool { return true })
+	return append([]controller.Key{ruleKey(c.Name)}, e.podsOf(api, func(devices.ID) bool { return true })...)
 }
 
 // podsOf returns the pods that use a device for which matches returns true.
@@ -120,13 +127,20 @@ func (e *eviction) podWritten(api *controller.Client, c *commit.Commit) []contro
 // Reconcile evicts a pod, or schedules its eviction for when its requests no longer tolerate the taints.
 func (e *eviction) Reconcile(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
 	e.begin(api)
+	if name, ok := strings.CutPrefix(key.Name, rulePrefix); ok {
+		return e.syncRule(api, name)
+	}
 	pod := api.GetShared(workload.Pods, key.Namespace, key.Name)
 	_, planned := e.memory.Planned[key.String()]
 	if pod == nil || pod.DeletionTimestamp() != "" || !api.Profile().Gates["DRADeviceTaints"] {
 		delete(e.memory.Planned, key.String())
 		return 0, nil
 	}
-	at, evicts := e.evictionOf(api, pod)
+	at, rules := e.evictionOf(api, pod)
+	evicts := rules != nil
+	for _, name := range object.SortedKeys(rules) {
+		api.EnqueueAfter(ruleKey(rules[name]), ruleStatusPeriod)
+	}
 	switch {
 	case !evicts && planned:
 		delete(e.memory.Planned, key.String())
@@ -152,7 +166,20 @@ func (e *eviction) Reconcile(api *controller.Client, key controller.Key) (time.D
 	if s == nil {
 		s = api.Delete(workload.Pods, key, controller.Preconditions{UID: pod.UID()})
 	}
+	if s == nil {
+		for uid := range rules { // order does not matter
+			increment(&e.memory.Evicted, uid)
+		}
+	}
 	return 0, workload.Found(s)
+}
+
+// increment increments a counter in a map that may be nil.
+func increment(counters *map[string]int, key string) {
+	if *counters == nil {
+		*counters = map[string]int{}
+	}
+	(*counters)[key]++
 }
 
 // recordEviction records an event about a pod. It refers to the pod without its resourceVersion.
@@ -161,27 +188,30 @@ func recordEviction(api *controller.Client, pod object.Object, message string) {
 	_ = api.Event(about, "Normal", "DeviceTaintManagerEviction", message)
 }
 
-// evictionOf returns the time at which a pod has to be evicted, and whether it has to be (podEvictionTime).
-func (e *eviction) evictionOf(api *controller.Client, pod object.Object) (at time.Time, evicts bool) {
+// evictionOf returns the time at which a pod has to be evicted, and the names of the rules that are a reason, by UID. If the pod need
+// not be evicted, rules is nil (podEvictionTime).
+func (e *eviction) evictionOf(api *controller.Client, pod object.Object) (at time.Time, rules map[string]string) {
 	if pod.String("spec", "nodeName") == "" {
-		return at, false
+		return at, nil
 	}
-	for _, entry := range pod.Objects("spec", "resourceClaims") {
-		name, generated, found := claimName(pod, entry)
-		claim := api.GetShared(devices.Claims, pod.Namespace(), name)
-		if !found || claim == nil || generated && !isOwned(claim, pod) || !isReserved(claim, pod.UID()) {
-			continue
-		}
-		for _, r := range devices.Results(claim) {
-			for _, taint := range e.catalog.Evicting(devices.IDOf(r), hasTaintRules(api)) {
-				when, tolerated := endOf(taint, r.Objects("tolerations"))
-				if !tolerated && (!evicts || when.Before(at)) {
-					at, evicts = when, true
-				}
+	for _, r := range devicesOf(api, pod) {
+		for _, taint := range e.catalog.Evicting(devices.IDOf(r), hasTaintRules(api)) {
+			when, tolerated := endOf(taint.Object, r.Objects("tolerations"))
+			if tolerated {
+				continue
+			}
+			if rules == nil || when.Before(at) {
+				at = when
+			}
+			if rules == nil {
+				rules = map[string]string{}
+			}
+			if taint.Rule != "" {
+				rules[taint.Rule] = taint.RuleName
 			}
 		}
 	}
-	return at, evicts
+	return at, rules
 }
 
 // hasTaintRules reports whether the taints of DeviceTaintRules are in effect.
