@@ -96,7 +96,7 @@
 // Each situation is recorded twice, and a recording is rejected if the two runs differ. In that case, let time pass or
 // settle for longer. Known differences are listed in testdata/life/known_differences.txt with their reasons; the test
 // fails if a listed case agrees. make life-real also plays situations against kubesim over HTTP: kubesim serve --auth
-// rbac --controllers='*,-kube-scheduler'.
+// rbac --controllers='*,-volume-attacher,-kube-scheduler'.
 //
 // The package supports tests and does not belong to any layer of the design: it is an HTTP client, does not depend on
 // the simulator, and also runs against a real cluster.
