@@ -52,7 +52,11 @@ func (w *worker) attach() bool {
 		return true
 	}
 	w.k.reportVolumes(w.api)
-	attached := w.api.GetShared(nodes, "", w.k.node).Objects("status", "volumesAttached")
+	node := w.api.GetShared(nodes, "", w.k.node)
+	if node.Annotations()[volumes.Managed] != "true" {
+		return true // such a kubelet attaches volumes itself
+	}
+	attached := node.Objects("status", "volumesAttached")
 	return !slices.ContainsFunc(w.rec.Volumes, func(name string) bool {
 		return !slices.ContainsFunc(attached, func(v object.Object) bool { return v.String("name") == name })
 	})
