@@ -78,17 +78,14 @@ export async function takeLesson(page, id) {
   await page.locator(`.guide[data-lesson="${id}"] .dots`).waitFor()
 }
 
-// stops counts the stops of Tab between the focus and what matches a selector, or returns 0 if it does not find both. With go it also
-// moves the focus there.
-const stops = ([selector, back, go]) => {
+// stops counts the stops of Tab between the focus and what matches a selector, or returns 0 if it does not find both.
+const stops = ([selector, back]) => {
   const within = document.querySelector('dialog[open]') ?? document
   const all = [...within.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex]')]
     .filter(e => e.tabIndex >= 0 && !e.disabled && e.getClientRects().length > 0 && (e.type !== 'radio' || e.checked || e === e.closest('fieldset')?.querySelector('input')))
   const [from, matches] = [all.indexOf(document.activeElement), e => e.matches(selector)]
   const to = back ? all.slice(0, Math.max(from, 0)).findLastIndex(matches) : from + 1 + all.slice(from + 1).findIndex(matches)
-  if (from < 0 || to < 0 || to === from) return 0
-  if (go) all[to].focus()
-  return Math.abs(to - from)
+  return from < 0 || to < 0 ? 0 : Math.abs(to - from)
 }
 
 /** tabTo presses Tab (or another key) until what has the focus matches a selector; nothing but the keyboard is used. */
@@ -101,12 +98,6 @@ export async function tabTo(page, selector, key = 'Tab') {
     await page.keyboard.press(key)
   }
   throw new Error(`${selector} cannot be reached with ${key}`)
-}
-
-/** jumpTo focuses what Tab (or another key) would reach first of a selector, without the stops before it. */
-export async function jumpTo(page, selector, key = 'Tab') {
-  const found = await page.evaluate(stops, [selector, key !== 'Tab', true])
-  if (!found && !await page.evaluate(s => document.activeElement?.matches(s) ?? false, selector)) throw new Error(`${selector} cannot be reached with ${key}`)
 }
 
 /** closeDialog closes the dialog that is open, or is about to open, and waits until it is closed. */

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { jumpTo, ready, tabTo, type } from './browser.mjs'
+import { ready, tabTo, type } from './browser.mjs'
 import { hosted } from './hosted.mjs'
 
 const data = new URL('../../sim/lesson/data/', import.meta.url).pathname
@@ -30,7 +30,6 @@ function unquote(item) {
 
 const it = hosted()
 const step = page => page.locator('.guide .eyebrow').innerText()
-const walks = {} // how often each control was reached with the keyboard
 let opened = null // the lessons run one after the other in the same page; after a failure the next one opens a new page
 
 for (const id of lessons) {
@@ -54,16 +53,10 @@ for (const id of lessons) {
   })
 }
 
-// reach focuses a control: with the keyboard alone three times for each control, later by its place in the order of Tab, which is checked.
-async function reach(page, selector, key) {
-  walks[selector] = (walks[selector] ?? 0) + 1
-  await (walks[selector] > 3 ? jumpTo : tabTo)(page, selector, key)
-}
-
 // choose goes to a lesson: from the end of the one before it, or on the map.
 async function choose(page, id, goOn) {
   if (goOn) {
-    await reach(page, '.done .primary', 'Shift+Tab')
+    await tabTo(page, '.done .primary', 'Shift+Tab')
     await page.keyboard.press('Enter')
     return
   }
@@ -84,7 +77,7 @@ async function live(page, line) {
   for (let hints = 0; !(await shown()); hints++) {
     assert.ok(hints < 2, `${line} is neither in the text nor in the hints`)
     const before = await page.locator('.hints .prose').count()
-    await reach(page, '.hints .more', 'Shift+Tab')
+    await tabTo(page, '.hints .more', 'Shift+Tab')
     await page.keyboard.press('Enter')
     await page.locator('.hints .prose').nth(before).waitFor()
   }
@@ -98,7 +91,7 @@ async function tabToNext(page) {
 
 async function answer(page) {
   await page.locator('.question').waitFor()
-  await reach(page, '.question input', 'Shift+Tab')
+  await tabTo(page, '.question input', 'Shift+Tab')
   await page.keyboard.press(' ')
   await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
