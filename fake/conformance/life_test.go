@@ -15,8 +15,8 @@ import (
 func TestLife(t *testing.T) {
 	t.Parallel()
 	cases, err := conformance.LifeCases()
-	conformance.Check(t, func(t *testing.T, _ conformance.Case) conformance.Target {
-		srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Auth: auth.RBAC, Controllers: []string{"*", "-kube-scheduler"}})
+	conformance.Check(t, func(t *testing.T, c conformance.Case) conformance.Target {
+		srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Auth: auth.RBAC, Controllers: []string{"*", "-kube-scheduler"}, Replicas: replicasFor(c)})
 		return conformance.Target{URL: srv.URL(), Transport: srv.Transport(), Token: adminToken}
 	}, conformance.Options[*testing.T]{Cases: played(t, cases, err), Known: conformance.LifeDifferences(), Play: conformance.RunLife,
 		Isolate: synctest.Test})

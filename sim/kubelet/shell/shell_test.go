@@ -148,3 +148,13 @@ func TestFiles(t *testing.T) {
 	is.Equal(run("test -d /data && touch /data/a && ls /data", volume), `0s "a\n", ended 0s 0`)
 	is.Equal(run("frob", shell.World{Missing: true}), `!0s "sh: frob: not found\n", ended 0s 127`)
 }
+
+// TestTask checks that an unknown command of a task ends successfully after a second, and that clients such as curl do so in any
+// program, but are missing in a container in which a command is executed.
+func TestTask(t *testing.T) {
+	is := is.New(t)
+	is.Equal(run("migrate && echo done; exit 3", shell.World{Task: true}), `1s "done\n", ended 1s 3`)
+	is.Equal(run("migrate && echo done; exit 3", shell.World{}), `waits 0s`)
+	is.Equal(run("curl -f http://web && echo done", shell.World{}), `1s "done\n", ended 1s 0`)
+	is.Equal(run("curl -f http://web", shell.World{Missing: true}), `!0s "sh: curl: not found\n", ended 0s 127`)
+}
