@@ -36,7 +36,7 @@ func TestSimulatedWebhook(t *testing.T) {
 	const pods, maps = "/api/v1/namespaces/default/pods", "/api/v1/namespaces/default/configmaps"
 	for path, body := range map[string]string{ // in any order
 		"/api/v1/namespaces/default/services": `{"metadata":{"name":"hook"},"spec":{"selector":{"app":"hook"},"ports":[{"port":443}]}}`,
-		pods: `{"metadata":{"name":"hook","labels":{"app":"hook"}},"spec":{"containers":[{"name":"c","image":"example.com/hook"}]}}`,
+		pods:                                  `{"metadata":{"name":"hook","labels":{"app":"hook"}},"spec":{"containers":[{"name":"c","image":"example.com/hook"}]}}`,
 	} {
 		code, _, _ := send("POST", path, body)
 		is.Equal(code, 201)
