@@ -37,7 +37,7 @@ var charts = []chart{
 	{name: "descheduler", module: "sigs.k8s.io/descheduler", version: "v0.36.0", path: "charts/descheduler",
 		namespace: "kube-system", upgrade: "kind=Deployment"},
 	{name: "vertical-pod-autoscaler", module: "k8s.io/autoscaler/vertical-pod-autoscaler", version: "v1.8.1", path: "charts/vertical-pod-autoscaler",
-		namespace: "vpa", upgrade: "recommender.replicas=1", secrets: []string{"vpa-tls-certs:ca.crt,tls.crt,tls.key"}},
+		namespace: "vpa", upgrade: "recommender.replicas=1", secrets: []string{"vpa-tls-certs:ca,cert,key"}},
 	{name: "karpenter-crd", module: "github.com/aws/karpenter-provider-aws", version: "v1.15.2", path: "charts/karpenter-crd",
 		namespace: "karpenter", upgrade: "additionalAnnotations.a=b"},
 	{name: "karpenter", module: "github.com/aws/karpenter-provider-aws", version: "v1.15.2", path: "charts/karpenter",
