@@ -13,7 +13,7 @@ import (
 )
 
 // simulated responds to a review for a webhook whose service has ready endpoints on simulated nodes only, where no program
-// listens. A simulated pod is healthy, so the webhook allows the request without a change, and a warning tells the client that it was
+// listens. A simulated pod is healthy, so the webhook allows the request without a change, and a warning says that it was
 // not called. Objects cannot be converted without the program: this is an error. If the webhook can be called, simulated returns nil.
 func (p places) simulated(q *http.Request, call *webhook.Request) (*http.Response, error) {
 	parts := strings.Split(q.URL.Hostname(), ".")

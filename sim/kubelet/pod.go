@@ -170,7 +170,7 @@ func (w *worker) populate() {
 }
 
 // completes reports whether a pod is expected to end on its own: a controller has created it with a restartPolicy other than Always.
-// Of the built-in controllers only the Job controller does this.
+// The only built-in controller that does this is the Job controller.
 func completes(pod object.Object) bool {
 	policy := pod.String("spec", "restartPolicy")
 	return (policy == "Never" || policy == "OnFailure") && workload.ControllerOf(pod) != nil
