@@ -22,7 +22,7 @@ type chart struct {
 	upgrade         string   // the value that the upgrade changes
 	without         []string // dependencies that the module lacks; they are removed, because the chart's values do not need them
 	after           []string // charts that must be installed before
-	secrets         []string // Secrets that a program of the chart would create, in the chart's namespace: NAME:KEY,KEY
+	objects         []string // objects that a program would create, in the chart's namespace, as arguments of kubectl create
 	tests           string   // why its tests fail: they need a program that runs
 	known           string   // why it cannot be installed
 }
@@ -211,7 +211,7 @@ func (c chart) waits() []string {
 	return flags
 }
 
-// prepare installs the charts and creates the Secrets that a chart needs.
+// prepare installs the charts and creates the objects that a chart needs.
 func (s *chartSession) prepare(c chart) error {
 	for _, name := range c.after {
 		other := charts[slices.IndexFunc(charts, func(x chart) bool { return x.name == name })]
@@ -225,18 +225,13 @@ func (s *chartSession) prepare(c chart) error {
 			return err
 		}
 	}
-	if len(c.secrets) > 0 {
+	if len(c.objects) > 0 {
 		if err := s.kubectl("create", "namespace", c.namespace); err != nil && !strings.Contains(err.Error(), "already exists") {
 			return err
 		}
 	}
-	for _, secret := range c.secrets {
-		name, keys, _ := strings.Cut(secret, ":")
-		args := []string{"create", "secret", "generic", name}
-		for key := range strings.SplitSeq(keys, ",") {
-			args = append(args, "--from-literal="+key+"=made-up")
-		}
-		if err := s.kubectl(args...); err != nil {
+	for _, object := range c.objects {
+		if err := s.kubectl(append([]string{"create"}, strings.Fields(object)...)...); err != nil {
 			return err
 		}
 	}
@@ -264,7 +259,8 @@ func (s *chartSession) inspect(c chart) (objects int, tests string, err error) {
 	return objects, "pass", err
 }
 
-// stored returns the names of all objects, except events.
+// stored returns the names of all objects except events, and whether each is a hook, the pod of a hook, or an object that the chart
+// asks to keep.
 func (s *chartSession) stored() (map[string]bool, error) {
 	kinds, err := command(s.ctx, s.dir, s.env, s.kubesim, "kubectl", "api-resources", "--verbs=list", "-o", "name")
 	if err != nil {
@@ -272,22 +268,24 @@ func (s *chartSession) stored() (map[string]bool, error) {
 	}
 	skip := []string{"events", "events.events.k8s.io", "nodes.metrics.k8s.io", "pods.metrics.k8s.io", "componentstatuses"}
 	names := slices.DeleteFunc(strings.Fields(string(kinds)), func(kind string) bool { return slices.Contains(skip, kind) })
+	const annotation = `{.metadata.annotations.helm\.sh/`
 	out, err := command(s.ctx, s.dir, s.env, s.kubesim, "kubectl", "get", strings.Join(names, ","), "--all-namespaces",
-		"-o", `jsonpath={range .items[*]}{.kind}/{.metadata.namespace}/{.metadata.name}{"\n"}{end}`)
+		"-o", `jsonpath={range .items[*]}{.kind}/{.metadata.namespace}/{.metadata.name} {.metadata.ownerReferences[0].kind}=`+
+			annotation+`hook}`+annotation+`resource-policy}{"\n"}{end}`)
 	if err != nil {
 		return nil, fmt.Errorf("%w\n%s", err, out)
 	}
 	all := map[string]bool{}
-	for _, name := range strings.Fields(string(out)) {
-		all[name] = true
+	for line := range strings.Lines(string(out)) {
+		name, why, _ := strings.Cut(strings.TrimSpace(line), " ")
+		all[name] = why == "Job=" || !strings.HasSuffix(why, "=")
 	}
 	return all, nil
 }
 
-// kept lists the kinds of objects that a chart leaves on purpose: Helm does not delete a namespace, definitions in the folder crds
-// (with their APIServices) and hooks, and nothing deletes the claims of a StatefulSet.
-var kept = []string{"Namespace", "CustomResourceDefinition", "PersistentVolumeClaim", "PersistentVolume", "Secret", "ConfigMap",
-	"APIService", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "Job", "Pod"}
+// kept lists the kinds of objects that stay: Helm does not delete definitions in the folder crds (with their APIServices), and
+// nothing deletes the claims of a StatefulSet.
+var kept = []string{"CustomResourceDefinition", "APIService", "PersistentVolumeClaim", "PersistentVolume"}
 
 // left waits until the objects that depend on the release's objects are deleted, and returns the number of remaining objects by kind.
 func (s *chartSession) left(before map[string]bool) (map[string]int, error) {
@@ -297,13 +295,13 @@ func (s *chartSession) left(before map[string]bool) (map[string]int, error) {
 	quiet := within(s.ctx, "only objects that Helm keeps are left", func() bool {
 		after, err := s.stored()
 		failed, left, names = err, map[string]int{}, nil
-		for name := range after { // the order does not matter: names is sorted
+		for name, stays := range after { // the order does not matter: names is sorted
 			kind, rest, _ := strings.Cut(name, "/")
-			if before[name] || rest == s.namespace+"/default" || rest == s.namespace+"/kube-root-ca.crt" || name == "Namespace//"+s.namespace {
+			if _, old := before[name]; old || rest == s.namespace+"/default" || rest == s.namespace+"/kube-root-ca.crt" || name == "Namespace//"+s.namespace {
 				continue
 			}
 			left[kind]++
-			if !slices.Contains(kept, kind) {
+			if !stays && !slices.Contains(kept, kind) {
 				names = append(names, name)
 			}
 		}
