@@ -136,7 +136,7 @@ func transfer(p *process, command string, names []string, then func(from, to str
 	last := names[len(names)-1]
 	for _, from := range names[:len(names)-1] {
 		text, ok := p.read(from)
-		if !ok {
+		if !ok && !p.mayBeInImage(from) {
 			p.complain(command + ": can't " + map[string]string{"mv": "rename", "cp": "stat"}[command] + " '" + from + "': No such file or directory")
 			code = 1
 			continue

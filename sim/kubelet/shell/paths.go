@@ -96,6 +96,13 @@ func (p *process) inVolume(name string) bool {
 	return false
 }
 
+// mayBeInImage reports whether a task may assume that a file exists: the files of images are unknown, so it is not in a volume and was
+// not removed. Init containers copy programs from their image to a volume.
+func (p *process) mayBeInImage(name string) bool {
+	_, known := p.files[p.path(name)]
+	return p.world.Task && !known && !p.inVolume(name)
+}
+
 // children returns the names in a folder, in order.
 func (p *process) children(folder string) (names []string) {
 	below := strings.TrimSuffix(path.Clean(p.path(folder)), "/") + "/"

@@ -150,11 +150,15 @@ func TestFiles(t *testing.T) {
 }
 
 // TestTask checks that an unknown command of a task ends successfully after a second, and that clients such as curl do so in any
-// program, but are missing in a container in which a command is executed.
+// program, but are missing in a container in which a command is executed. A task can copy files of its image, which are unknown.
 func TestTask(t *testing.T) {
 	is := is.New(t)
 	is.Equal(run("migrate && echo done; exit 3", shell.World{Task: true}), `1s "done\n", ended 1s 3`)
 	is.Equal(run("migrate && echo done; exit 3", shell.World{}), `waits 0s`)
+	shared := map[string]bool{"/shared": false}
+	is.Equal(run("cp /usr/bin/x /shared/x && rm /shared/x && cp /shared/x /y", shell.World{Task: true, Mounts: shared}),
+		`!0s "cp: can't stat '/shared/x': No such file or directory\n", ended 0s 1`)
+	is.Equal(run("cp /usr/bin/x /shared/x", shell.World{Mounts: shared}), `!0s "cp: can't stat '/usr/bin/x': No such file or directory\n", ended 0s 1`)
 	is.Equal(run("curl -f http://web && echo done", shell.World{}), `1s "done\n", ended 1s 0`)
 	is.Equal(run("curl -f http://web", shell.World{Missing: true}), `!0s "sh: curl: not found\n", ended 0s 127`)
 }
