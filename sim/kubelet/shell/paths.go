@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"maps"
 	"path"
 	"slices"
@@ -115,6 +116,20 @@ func (p *process) children(folder string) (names []string) {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// matches returns the known files whose last part matches that of a pattern such as /etc/*.conf, or the pattern if there are none.
+func (p *process) matches(pattern string) (names []string) {
+	folder, last := path.Split(pattern)
+	for _, name := range p.children(cmp.Or(folder, ".")) {
+		if ok, err := path.Match(last, name); ok && err == nil && (name[0] != '.' || last[0] == '.') {
+			names = append(names, folder+name)
+		}
+	}
+	if len(names) == 0 {
+		return []string{pattern}
+	}
+	return names
 }
 
 // isFolder reports whether a path is a folder of every image, a volume, or a folder with known files.

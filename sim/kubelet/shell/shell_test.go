@@ -61,6 +61,8 @@ func TestScripts(t *testing.T) {
 		{"sleep 0.5s; sleep 0.9m", `ended 54.5s 0`},
 		{"x=a; while true; do x=$x$x; done", `goes on 0s`},
 		{"sleep infinity", `waits 0s`},
+		{"echo a > /d/a.conf; echo b > /d/b.conf; echo c > /d/c; cp /d/*.conf /e/; cat /e/a.conf /e/b.conf /e/c; cp /d/*.x /e/", `0s "a\n", 0s "b\n", ` +
+			"!0s \"cat: can't open '/e/c': No such file or directory\\n\", !0s \"cp: can't stat '/d/*.x': No such file or directory\\n\", ended 0s 1"},
 		{"echo a | grep b", `ended 0s 1`},
 		{"printf 'b\\na\\nab\\n' | grep a | wc -l", `0s "2\n", ended 0s 0`},
 		{"seq 9 | tail -2 | head -n 1; echo x | cat | tee /f; sleep 1; cat /f", `0s "8\n", 0s "x\n", 1s "x\n", ended 1s 0`},
