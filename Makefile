@@ -64,7 +64,7 @@ each = @status=0; for m in $(MODULES); do echo "== $$m: $(1)"; (cd $$m && $(1)) 
 # The packages whose tests do less with -short.
 LONG ?= $(sort $(patsubst %,./%,$(shell grep -rl --include='*_test.go' 'testing.Short()' clock sim fake wasm | xargs -n 1 dirname)))
 
-.PHONY: help run test full rest rest-go rest-page test-long test-modules documents nightly test-wasm race race-fake check check-format check-generate vet guard deadcode staticcheck build-wasm wasm web web-dist test-web test-browsers test-npm npm-pack lint-web shots bench fuzz kill scale soak endurance gallery operators sample generate conformance conformance-real life life-real journeys webhooks journeys-beside webhooks-beside real import-real boot-data openapi-data record-sampling e2e suites integration real-assets compat
+.PHONY: help run test full rest rest-go rest-page test-long test-modules documents nightly test-wasm race race-fake check check-format check-generate vet guard deadcode staticcheck build-wasm wasm web web-dist test-web test-browsers test-npm npm-pack lint-web shots bench fuzz kill scale soak endurance gallery operators sample generate conformance conformance-real life life-real journeys webhooks journeys-beside webhooks-beside real import-real boot-data openapi-data record-sampling e2e suites integration real-assets compat charts
 
 help: ## print this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1	/' | awk -F '\t' '{ printf "  %-17s %s\n", $$1, $$2 }'
@@ -206,7 +206,7 @@ fuzz: ## each fuzz target for a while (FUZZTIME)
 
 # The parts are in the order of their length, from some minutes to some hours. The first builds of suites, compat and
 # integration download several GB.
-NIGHTLY ?= deadcode staticcheck kill race test-browsers test-npm soak sample fuzz journeys-beside webhooks-beside endurance gallery suites compat integration
+NIGHTLY ?= deadcode staticcheck kill race test-browsers test-npm soak sample fuzz journeys-beside webhooks-beside endurance gallery suites charts compat integration
 nightly: ## tests that take hours, in parts (NIGHTLY); may be interrupted, and continues when started again
 	@.ci/nightly $(NIGHTLY)
 
@@ -295,10 +295,12 @@ REAL_RELEASE := $(shell sed -n 's|^\tk8s.io/kubernetes ||p' $(REAL_DIR)/$(REAL_M
 REAL_VERSION := k8s.io/component-base/version
 REAL_SERVER  := $${TMPDIR:-/tmp}/kubesim-real$(addprefix -,$(REAL_MINOR))
 REAL_LDFLAGS := -X $(REAL_VERSION).gitVersion=$(REAL_RELEASE) -X $(REAL_VERSION).gitMajor=1 -X $(REAL_VERSION).gitMinor=$(word 2,$(subst ., ,$(REAL_RELEASE)))
-REAL_MANAGER  = $(E2E)/bin/kube-controller-manager
+# Its file must have this name, because the field manager of its writes is the name of the file.
+MANAGER_DIR   = $(if $(REAL_MINOR),$(REAL_SERVER)-controllers,$(E2E)/bin)
+REAL_MANAGER  = $(MANAGER_DIR)/kube-controller-manager
 BUILD_REAL   := cd $(REAL_DIR) && $(GO) build -modfile $(REAL_MOD) -o $(REAL_SERVER) -ldflags '$(REAL_LDFLAGS)' .
-BUILD_MANAGER = @[ -x $(REAL_MANAGER) ] || { mkdir -p $(E2E)/bin && cd sim/conformance/testdata/e2e && \
-	$(GO) build -ldflags '$(REAL_LDFLAGS)' -o $(E2E)/bin/ k8s.io/kubernetes/cmd/kube-controller-manager; }
+BUILD_MANAGER = @[ -x $(REAL_MANAGER) ] || { mkdir -p $(MANAGER_DIR) && cd $(if $(REAL_MINOR),$(REAL_DIR),sim/conformance/testdata/e2e) && \
+	$(GO) build $(if $(REAL_MINOR),-modfile $(REAL_MOD)) -ldflags '$(REAL_LDFLAGS)' -o $(MANAGER_DIR)/ k8s.io/kubernetes/cmd/kube-controller-manager; }
 BUILD_SCHEDULER = @mkdir -p $(E2E)/bin && cd sim/conformance/testdata/e2e && \
 	$(GO) build -ldflags '$(REAL_LDFLAGS)' -o $(E2E)/bin/ k8s.io/kubernetes/cmd/kube-scheduler
 real: ## build and start a real kube-apiserver (some minutes, 2 GB) to compare with, and to record from (REAL_MINOR: another than the recorded one; CONTROLLERS=1: with kube-controller-manager; SCHEDULER=1: with kube-scheduler)
@@ -371,6 +373,12 @@ compat: ## test third-party clients and programs against kubesim; writes the tab
 	@mkdir -p $(COMPAT_DIR) && $(GO) build -o $(COMPAT_DIR)/kubesim ./fake/cmd/kubesim
 	cd sim/conformance/testdata/compat && $(GO) run . -work $(COMPAT_DIR) -kubesim $(COMPAT_DIR)/kubesim -only "$(ROWS)" \
 		-target "$(KUBESIM_TARGET)" -token "$(KUBESIM_TOKEN)"
+
+# CHARTS are the beginnings of the names of the charts that make charts installs, with commas between them; all without it.
+CHARTS ?=
+charts: ## install charts of well-known projects with Helm on kubesim; writes the table of sim/conformance/COMPATIBILITY.md (20 minutes; CHARTS)
+	@mkdir -p $(COMPAT_DIR) && $(GO) build -o $(COMPAT_DIR)/kubesim ./fake/cmd/kubesim
+	cd sim/conformance/testdata/compat && $(GO) run . -work $(COMPAT_DIR) -kubesim $(COMPAT_DIR)/kubesim -charts "$(CHARTS)"
 
 # VERSION is that of a release.  RELEASEFLAGS go to release, for example RELEASEFLAGS='-platforms linux/amd64 -page=false'.
 VERSION      ?=

@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"slices"
+
 	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/aggregator"
 	"github.com/kubesim/kubesim/sim/apiserver"
@@ -74,4 +76,12 @@ func (c *Cluster) Recheck() {
 func (c *Cluster) ServiceAddress(namespace, name string, port int64) (address string, err error) {
 	c.do(func() { address, err = aggregator.Address(c.servers.First().Reader(), namespace, name, port) })
 	return address, err
+}
+
+// SimulatesService reports whether a service has ready endpoints, and all of them are on simulated nodes. No program listens there.
+func (c *Cluster) SimulatesService(namespace, name string) bool {
+	return under(c, func() bool {
+		nodes := aggregator.ReadyNodes(c.servers.First().Reader(), namespace, name)
+		return len(nodes) > 0 && !slices.ContainsFunc(nodes, func(node string) bool { return c.nodes.Of(node) == nil })
+	})
 }

@@ -20,7 +20,7 @@ func TestLife(t *testing.T) {
 		if !c.Scheduled {
 			controllers = append(controllers, "-kube-scheduler")
 		}
-		srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Auth: auth.RBAC, Controllers: controllers})
+		srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Auth: auth.RBAC, Controllers: controllers, Replicas: replicasFor(c)})
 		return conformance.Target{URL: srv.URL(), Transport: srv.Transport(), Token: adminToken, Scheduled: c.Scheduled}
 	}, conformance.Options[*testing.T]{Cases: played(t, cases, err), Known: conformance.LifeDifferences(), Play: conformance.RunLife,
 		Isolate: synctest.Test})

@@ -33,6 +33,9 @@ type transportKey struct {
 // RoundTrip implements http.RoundTripper.
 func (n *Network) RoundTrip(q *http.Request) (*http.Response, error) {
 	call := webhookRequestOf(q)
+	if a, err := n.places.simulated(q, call); a != nil || err != nil {
+		return a, err
+	}
 	key := transportKey{string(call.Trusted), q.URL.Host, call.Plugin, n.places.services.signer()}
 	known := n.plugins.credentials(key.plugin, q.URL)
 	t, ok := n.trusts.Load(key)

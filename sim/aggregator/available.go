@@ -12,6 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/controller/server"
 	"github.com/kubesim/kubesim/sim/discovery"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/registry"
 	"github.com/kubesim/kubesim/sim/status"
 )
 
@@ -163,6 +164,21 @@ func (a *Aggregator) missing(r *remote) (reason, message string) {
 		return "MissingEndpoints", fmt.Sprintf("endpointslices for service/%s in %q have no addresses with port name %q", r.Service, r.Namespace, port)
 	}
 	return "", ""
+}
+
+// ReadyNodes returns the names of the nodes of a service's ready endpoints, "" for an endpoint without a node.
+func ReadyNodes(objects registry.Reader, namespace, service string) (nodes []string) {
+	for _, obj := range objects.All(endpointSlices, namespace) {
+		if obj.Labels()[serviceName] != service {
+			continue
+		}
+		for _, endpoint := range obj.Objects("endpoints") {
+			if ready, said := endpoint.Bool("conditions", "ready"); ready || !said {
+				nodes = append(nodes, endpoint.String("nodeName"))
+			}
+		}
+	}
+	return nodes
 }
 
 // endpointsReady reports whether an EndpointSlice has a ready endpoint and a port with the given name.

@@ -48,7 +48,8 @@
 // # Situations
 //
 //	testdata/life/AREA/NAME.http   a user's requests to a cluster with controllers
-//	testdata/life/AREA/NAME.res    the recorded states of a real cluster: kube-apiserver and kube-controller-manager v1.36.3
+//	testdata/life/AREA/NAME.res    the recorded states of a real cluster: kube-apiserver and kube-controller-manager v1.36.3,
+//	                               or v1.37.2 for since-1.37
 //
 // A situation compares states instead of responses: all objects in the case's namespaces, objects without a namespace
 // that have {{ns}} in their names, and the events about them. The comparison of a response is limited to its status

@@ -165,13 +165,20 @@ func (w *worker) populate() {
 				rec.Containers[object.Keep(c.name)] = &run{}
 			}
 			c.run = rec.Containers[c.name]
-			if c.program, c.wrong = w.k.programOf(resolver{w.api, w.k}, obj, spec); c.program != nil {
+			if c.program, c.wrong = w.k.programOf(resolver{w.api, w.k}, obj, spec, c.init || completes(obj)); c.program != nil {
 				c.program.world.Files = c.run.Found
 				c.program.world.Open = w.opens(c, c.program.world.Open)
 			}
 			w.containers = append(w.containers, c)
 		}
 	}
+}
+
+// completes reports whether a pod is expected to end on its own: a controller has created it with a restartPolicy other than Always.
+// The only built-in controller that does this is the Job controller.
+func completes(pod object.Object) bool {
+	policy := pod.String("spec", "restartPolicy")
+	return (policy == "Never" || policy == "OnFailure") && workload.ControllerOf(pod) != nil
 }
 
 // active reports whether a container of the pod runs.

@@ -26,8 +26,9 @@ var idleShells = []string{"busybox", "alpine", "ubuntu", "debian", "fedora", "ce
 // idle reports whether the default command of an image is a shell.
 func idle(image string) bool { return slices.Contains(idleShells, path.Base(images.Untagged(image))) }
 
-// programOf returns the program of a container. It returns an error if an annotation is invalid.
-func (k *Kubelet) programOf(r resolver, pod, container object.Object) (*program, error) {
+// programOf returns the program of a container. A task is expected to end: if its program is unknown, it succeeds after a second.
+// programOf returns an error if an annotation is invalid.
+func (k *Kubelet) programOf(r resolver, pod, container object.Object, task bool) (*program, error) {
 	image := container.String("image")
 	x, err := images.Of(k.images, pod, container.String("name"), image)
 	if err != nil {
@@ -49,11 +50,15 @@ func (k *Kubelet) programOf(r resolver, pod, container object.Object) (*program,
 	if interactive && len(args) == 1 && shell.IsShell(args[0]) {
 		p.script = nil // a shell without arguments waits for input
 	}
+	if p.script == nil && task && !interactive {
+		p.script = shell.Words("entrypoint")
+	}
 	if p.script == nil {
 		p.site = siteOf(image, args)
 	}
 	if p.script != nil || p.site != nil {
 		p.world = r.world(pod, container, p.site)
+		p.world.Task = task
 	}
 	return p, nil
 }

@@ -119,6 +119,9 @@ func costOf(function, overload string) (functionCost, bool) {
 
 // EstimateCallCost returns the maximum cost of a call. If it returns nil, the estimate of cel-go is used.
 func (c *costs) EstimateCallCost(function, overload string, target *cost.AstNode, args []cost.AstNode) *cost.CallEstimate {
+	if size := c.indexedSize(overload, args); size != nil {
+		return sized(cost.FixedCostEstimate(1), *size)
+	}
 	p, ok := costOf(function, overload)
 	if !ok {
 		return nil

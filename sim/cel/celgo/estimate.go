@@ -5,6 +5,8 @@ import (
 
 	"cel.dev/cel-go/common/ast"
 	"cel.dev/cel-go/common/cost"
+	"cel.dev/cel-go/common/operators"
+	"cel.dev/cel-go/common/overloads"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
 	"cel.dev/cel-go/common/types/traits"
@@ -171,8 +173,13 @@ func (c *costs) EstimateSize(element cost.AstNode) *cost.SizeEstimate {
 	if c.self == nil || len(path) == 0 || isPresenceTest(element.Expr()) || c.root != "" && path[0] != c.root {
 		return nil
 	}
+	return c.sizeAt(path[1:])
+}
+
+// sizeAt returns the maximum size of the value at a path below self.
+func (c *costs) sizeAt(path []string) *cost.SizeEstimate {
 	d := c.self
-	for _, name := range path[1:] {
+	for _, name := range path {
 		switch name {
 		case "@items", "@values":
 			d = d.elem
@@ -190,6 +197,25 @@ func (c *costs) EstimateSize(element cost.AstNode) *cost.SizeEstimate {
 		}
 	}
 	size := cost.RangedSizeEstimate(0, uint64(d.most))
+	return &size
+}
+
+// indexedSize returns the size of an element of the result of a call, such as self.split(':')[0], or nil for other calls. The cel-go
+// of the real server gives the element the path @items, and the server takes the first part of any path for self
+// (apiextensions-apiserver, sizeEstimator.EstimateSize). So the element has the maximum size of self, and an element of the element
+// that of an element of self.
+func (c *costs) indexedSize(overload string, args []cost.AstNode) *cost.SizeEstimate {
+	if c.self == nil || c.root != "" || overload != overloads.IndexList && overload != overloads.IndexMap || len(args[0].Path()) > 0 {
+		return nil
+	}
+	var below []string
+	for e := args[0].Expr(); e.Kind() == ast.CallKind && e.AsCall().FunctionName() == operators.Index; e = e.AsCall().Args()[0] {
+		below = append(below, "@items")
+	}
+	if size := c.sizeAt(below); size != nil {
+		return size
+	}
+	size := cost.UnknownSizeEstimate()
 	return &size
 }
 

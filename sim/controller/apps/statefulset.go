@@ -281,15 +281,24 @@ func (s *statefulSet) replaceNext(partition int64) *status.Status {
 	return nil
 }
 
-// replaceSome deletes the highest pods with an old revision, until the maximum number of pods is unavailable (KEP-961).
+// replaceSome deletes the highest pods with an old revision, until the maximum number of pods is unavailable (KEP-961). Since 1.37,
+// parallel pods that are already unavailable are deleted first, whatever their number (updateStatefulSetAfterInvariantEstablished).
 func (s *statefulSet) replaceSome(partition, most int64) *status.Status {
 	for _, r := range s.replicas {
 		if s.unavailable(r) {
 			most--
 		}
 	}
+	sickFirst := !s.monotonic() && s.API.Since(37)
+	for place := int64(len(s.replicas)) - 1; sickFirst && place >= partition; place-- {
+		if r := s.replicas[place]; s.isOutdated(r) && !s.available(r) {
+			if failed := s.replace(r); failed != nil {
+				return failed
+			}
+		}
+	}
 	for place := int64(len(s.replicas)) - 1; place >= partition && most > 0; place-- {
-		if r := s.replicas[place]; s.isOutdated(r) {
+		if r := s.replicas[place]; s.isOutdated(r) && (!sickFirst || s.available(r)) {
 			if failed := s.replace(r); failed != nil {
 				return failed
 			}

@@ -134,9 +134,13 @@ func transfer(p *process, command string, names []string, then func(from, to str
 		return 1
 	}
 	last := names[len(names)-1]
-	for _, from := range names[:len(names)-1] {
+	var sources []string
+	for _, pattern := range names[:len(names)-1] {
+		sources = append(sources, p.matches(pattern)...)
+	}
+	for _, from := range sources {
 		text, ok := p.read(from)
-		if !ok {
+		if !ok && !p.mayBeInImage(from) {
 			p.complain(command + ": can't " + map[string]string{"mv": "rename", "cp": "stat"}[command] + " '" + from + "': No such file or directory")
 			code = 1
 			continue

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"maps"
 	"path"
 	"slices"
@@ -96,6 +97,13 @@ func (p *process) inVolume(name string) bool {
 	return false
 }
 
+// mayBeInImage reports whether a task may assume that a file exists: the files of images are unknown, so it is not in a volume and was
+// not removed. Init containers copy programs from their image to a volume.
+func (p *process) mayBeInImage(name string) bool {
+	_, known := p.files[p.path(name)]
+	return p.world.Task && !known && !p.inVolume(name)
+}
+
 // children returns the names in a folder, in order.
 func (p *process) children(folder string) (names []string) {
 	below := strings.TrimSuffix(path.Clean(p.path(folder)), "/") + "/"
@@ -108,6 +116,20 @@ func (p *process) children(folder string) (names []string) {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// matches returns the known files whose last part matches that of a pattern such as /etc/*.conf, or the pattern if there are none.
+func (p *process) matches(pattern string) (names []string) {
+	folder, last := path.Split(pattern)
+	for _, name := range p.children(cmp.Or(folder, ".")) {
+		if ok, err := path.Match(last, name); ok && err == nil && (name[0] != '.' || last[0] == '.') {
+			names = append(names, folder+name)
+		}
+	}
+	if len(names) == 0 {
+		return []string{pattern}
+	}
+	return names
 }
 
 // isFolder reports whether a path is a folder of every image, a volume, or a folder with known files.

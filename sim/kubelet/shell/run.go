@@ -5,8 +5,9 @@
 //
 // It supports lists, &&, ||, |, !, set -e, while, until, for, if, variables, $(…), $((…)) and redirections to files, and the commands in
 // commands.go, filters.go and files.go: echo, printf, sleep, exit, cat, touch, rm, mv, date, expr, grep and a few more. An
-// unknown command, such as the name of a server, runs forever and prints nothing. A script always produces the same output:
-// $RANDOM is drawn from a seed.
+// unknown command, such as the name of a server, runs forever and prints nothing; in a task (World.Task) it succeeds after a second.
+// curl and other clients in commands.go cannot send requests: they succeed after a second, too. A script always produces the same
+// output: $RANDOM is drawn from a seed.
 package shell
 
 import (
@@ -40,6 +41,8 @@ type World struct {
 	Seed uint64
 	// Missing makes unknown commands fail with an error. Otherwise they run forever.
 	Missing bool
+	// Task makes unknown commands succeed after a second, because the program is expected to end.
+	Task bool
 
 	Limit time.Duration // maximum run time of the simulation; 0 means no limit
 	Steps int           // the maximum number of commands; 0 means no limit

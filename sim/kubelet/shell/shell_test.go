@@ -61,6 +61,8 @@ func TestScripts(t *testing.T) {
 		{"sleep 0.5s; sleep 0.9m", `ended 54.5s 0`},
 		{"x=a; while true; do x=$x$x; done", `goes on 0s`},
 		{"sleep infinity", `waits 0s`},
+		{"echo a > /d/a.conf; echo b > /d/b.conf; echo c > /d/c; cp /d/*.conf /e/; cat /e/a.conf /e/b.conf /e/c; cp /d/*.x /e/", `0s "a\n", 0s "b\n", ` +
+			"!0s \"cat: can't open '/e/c': No such file or directory\\n\", !0s \"cp: can't stat '/d/*.x': No such file or directory\\n\", ended 0s 1"},
 		{"echo a | grep b", `ended 0s 1`},
 		{"printf 'b\\na\\nab\\n' | grep a | wc -l", `0s "2\n", ended 0s 0`},
 		{"seq 9 | tail -2 | head -n 1; echo x | cat | tee /f; sleep 1; cat /f", `0s "8\n", 0s "x\n", 1s "x\n", ended 1s 0`},
@@ -147,4 +149,18 @@ func TestFiles(t *testing.T) {
 			`!0s "stat: only stat -c FORMAT FILE is simulated, with %a, %g, %n, %s and %u in FORMAT\n", ended 0s 1`)
 	is.Equal(run("test -d /data && touch /data/a && ls /data", volume), `0s "a\n", ended 0s 0`)
 	is.Equal(run("frob", shell.World{Missing: true}), `!0s "sh: frob: not found\n", ended 0s 127`)
+}
+
+// TestTask checks that an unknown command of a task ends successfully after a second, and that clients such as curl do so in any
+// program, but are missing in a container in which a command is executed. A task can copy files of its image, which are unknown.
+func TestTask(t *testing.T) {
+	is := is.New(t)
+	is.Equal(run("migrate && echo done; exit 3", shell.World{Task: true}), `1s "done\n", ended 1s 3`)
+	is.Equal(run("migrate && echo done; exit 3", shell.World{}), `waits 0s`)
+	shared := map[string]bool{"/shared": false}
+	is.Equal(run("cp /usr/bin/x /shared/x && rm /shared/x && cp /shared/x /y", shell.World{Task: true, Mounts: shared}),
+		`!0s "cp: can't stat '/shared/x': No such file or directory\n", ended 0s 1`)
+	is.Equal(run("cp /usr/bin/x /shared/x", shell.World{Mounts: shared}), `!0s "cp: can't stat '/usr/bin/x': No such file or directory\n", ended 0s 1`)
+	is.Equal(run("curl -f http://web && echo done", shell.World{}), `1s "done\n", ended 1s 0`)
+	is.Equal(run("curl -f http://web", shell.World{Missing: true}), `!0s "sh: curl: not found\n", ended 0s 127`)
 }

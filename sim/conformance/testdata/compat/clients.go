@@ -25,19 +25,30 @@ func kubectl(i int) func(context.Context, flags, row) error {
 // helm installs a Helm and does its sessions.
 func helm(path string) func(context.Context, flags, row) error {
 	return func(ctx context.Context, f flags, r row) error {
-		dir := filepath.Join(f.work, "helm-"+r.version)
-		bin := filepath.Join(dir, "bin")
-		if !executable(filepath.Join(bin, "helm")) {
-			if err := os.MkdirAll(dir, 0o755); err != nil {
-				return err
-			}
-			out, err := command(ctx, dir, []string{"GOBIN=" + bin}, "go", "install", "-ldflags", "-s -w -X "+path+"/internal/version.version=v"+r.version, path+"/cmd/helm@v"+r.version)
-			if err != nil {
-				return fmt.Errorf("%w\n%s", err, out)
-			}
+		bin, err := installHelm(ctx, f, path+"@v"+r.version)
+		if err != nil {
+			return err
 		}
-		return f.sessions(ctx, dir, bin, "helm")
+		return f.sessions(ctx, filepath.Dir(bin), bin, "helm")
 	}
+}
+
+// installHelm installs a Helm, given as MODULE@vVERSION, unless it exists, and returns its folder.
+func installHelm(ctx context.Context, f flags, module string) (bin string, err error) {
+	path, version, _ := strings.Cut(module, "@v")
+	dir := filepath.Join(f.work, "helm-"+version)
+	bin = filepath.Join(dir, "bin")
+	if executable(filepath.Join(bin, "helm")) {
+		return bin, nil
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	out, err := command(ctx, dir, []string{"GOBIN=" + bin}, "go", "install", "-ldflags", "-s -w -X "+path+"/internal/version.version=v"+version, path+"/cmd/helm@v"+version)
+	if err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return bin, nil
 }
 
 // sessions runs the session of a program with only an API server, and the session with running pods, which needs kubesim.

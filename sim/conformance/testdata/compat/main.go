@@ -24,6 +24,7 @@ import (
 // flags are the flags of the command line, which every row needs.
 type flags struct {
 	work, kubesim, only, readme string
+	charts                      string // the beginnings of the names of charts to run instead of rows
 	target, token               string // of another server; the default is kubesim
 	render                      bool
 }
@@ -33,6 +34,7 @@ func main() {
 	flag.StringVar(&f.work, "work", "", "the folder for what is installed, built and logged")
 	flag.StringVar(&f.kubesim, "kubesim", "", "the program kubesim")
 	flag.StringVar(&f.only, "only", "", "run the rows whose names begin with one of these only, with commas between them")
+	flag.StringVar(&f.charts, "charts", "none", "instead of rows, run the charts whose names begin with one of these, with commas between them; all if empty")
 	flag.StringVar(&f.readme, "readme", "../../COMPATIBILITY.md", "the document with the table")
 	flag.BoolVar(&f.render, "render", false, "run nothing: write the table of the results that there are")
 	flag.StringVar(&f.target, "target", "", "ask this server instead of kubesim, and keep nothing: http://127.0.0.1:6480")
@@ -59,6 +61,9 @@ func (f flags) run(ctx context.Context) error {
 	}
 	if err := os.MkdirAll(f.work, 0o755); err != nil {
 		return err
+	}
+	if f.charts != "none" {
+		return f.runCharts(ctx)
 	}
 	failed := 0
 	for _, r := range rows {

@@ -13,12 +13,6 @@ type result struct{ name, version, verdict string }
 
 const file = "results.txt" // a line per row: name, version, verdict, with tabs between them
 
-// The table of COMPATIBILITY.md is between these lines.
-const (
-	tableBegins = "<!-- compat: make compat writes this table -->\n"
-	tableEnds   = "<!-- end of compat -->\n"
-)
-
 // write merges new results into the existing ones, and writes the results and their table.
 func (f flags) write(fresh map[string]result) error {
 	known, err := readResults()
@@ -37,17 +31,22 @@ func (f flags) write(fresh map[string]result) error {
 			fmt.Fprintf(&table, "| %s | %s | %s |\n", last.name, last.version, last.verdict)
 		}
 	}
+	return errors.Join(os.WriteFile(file, []byte(text.String()), 0o644), f.replace("compat", table.String()))
+}
+
+// replace replaces the table of COMPATIBILITY.md that "make TARGET" writes.
+func (f flags) replace(target, table string) error {
+	begins, ends := "<!-- "+target+": make "+target+" writes this table -->\n", "<!-- end of "+target+" -->\n"
 	document, err := os.ReadFile(f.readme)
 	if err != nil {
 		return err
 	}
-	before, rest, ok := strings.Cut(string(document), tableBegins)
-	_, after, ended := strings.Cut(rest, tableEnds)
+	before, rest, ok := strings.Cut(string(document), begins)
+	_, after, ended := strings.Cut(rest, ends)
 	if !ok || !ended {
-		return fmt.Errorf("%s has no lines %q and %q", f.readme, tableBegins, tableEnds)
+		return fmt.Errorf("%s has no lines %q and %q", f.readme, begins, ends)
 	}
-	return errors.Join(os.WriteFile(file, []byte(text.String()), 0o644),
-		os.WriteFile(f.readme, []byte(before+tableBegins+table.String()+tableEnds+after), 0o644))
+	return os.WriteFile(f.readme, []byte(before+begins+table+ends+after), 0o644)
 }
 
 func readResults() (map[string]result, error) {
