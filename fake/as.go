@@ -106,6 +106,9 @@ func (s *Server) Authenticate(f Authenticator) {
 // client returns the identity of a request's sender, as far as it can be determined without the headers. It returns nil
 // if it cannot.
 func (s *Server) client(r *http.Request) *auth.Client {
+	if issuers := s.options.Authentication.Issuers; issuers != nil {
+		issuers.Prepare(auth.Bearer(r.Header.Get("Authorization")))
+	}
 	if user, ok := r.Context().Value(identity{}).(*auth.User); ok {
 		return &auth.Client{User: user}
 	}

@@ -72,7 +72,7 @@ func (o setup) serve(c *sim.Cluster) *Server {
 	c.Calls(func(x *replica.Calls) { x.MayWait = !manual })
 	switch {
 	case o.Metrics:
-		c.Audit(meter.New(o.audit.Auditor()))
+		c.Audit(meter.New(o.audit.Auditor(), o.meterSources()...))
 	case o.audit != nil:
 		c.Audit(o.audit)
 	}

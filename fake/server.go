@@ -35,6 +35,7 @@ import (
 	"github.com/kubesim/kubesim/fake/audit"
 	"github.com/kubesim/kubesim/fake/control"
 	"github.com/kubesim/kubesim/fake/listen"
+	"github.com/kubesim/kubesim/fake/meter"
 	"github.com/kubesim/kubesim/fake/oracle"
 	"github.com/kubesim/kubesim/fake/outbound"
 	"github.com/kubesim/kubesim/sim"
@@ -199,6 +200,14 @@ func (o *setup) readFiles() (err error) {
 		return fmt.Errorf("kubesim: %w", err)
 	}
 	return nil
+}
+
+// meterSources returns the parts of the server that have metrics.
+func (o *setup) meterSources() (all []meter.Source) {
+	if s, ok := o.Authentication.Issuers.(meter.Source); ok {
+		all = append(all, s)
+	}
+	return all
 }
 
 // caFiles returns the files of certificate authorities without reading them.

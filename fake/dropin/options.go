@@ -20,6 +20,7 @@ import (
 	"github.com/kubesim/kubesim/fake"
 	v3 "github.com/kubesim/kubesim/fake/etcd"
 	"github.com/kubesim/kubesim/fake/flags"
+	"github.com/kubesim/kubesim/fake/oidc"
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/auth"
@@ -64,6 +65,7 @@ func read(args []string) (*servers, error) {
 	s.readAddresses()
 	s.fill(&s.options)
 	s.readTokens()
+	s.readIssuers()
 	s.readAuthorization()
 	s.readAudit()
 	s.readPlugins()
@@ -307,6 +309,13 @@ func (s *servers) readTokens() {
 		if s.options.Tokens, s.notes, err = auth.ReadTokens(bytes.NewReader(text)); err != nil {
 			s.fails(fmt.Errorf("--token-auth-file %s: %w", s.last("token-auth-file"), err))
 		}
+	}
+}
+
+// readIssuers configures the issuers of tokens outside the cluster.
+func (s *servers) readIssuers() {
+	if err := oidc.Configure(&s.options, s.has("anonymous-auth")); err != nil {
+		s.fails(err)
 	}
 }
 

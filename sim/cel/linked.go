@@ -13,10 +13,11 @@ const Supported = true
 
 // The types of package celgo.
 type (
-	Rules    = celgo.Rules
-	Compiler = celgo.Compiler
-	Program  = celgo.Program
-	Shards   = celgo.Shards
+	Rules      = celgo.Rules
+	Compiler   = celgo.Compiler
+	Program    = celgo.Program
+	Shards     = celgo.Shards
+	Expression = celgo.Expression
 )
 
 // CompileVersion calls celgo.CompileVersion.
@@ -35,4 +36,9 @@ func ParseShards(expression string) (Shards, error) { return celgo.ParseShards(e
 // CheckDeviceSelector calls celgo.CheckDeviceSelector.
 func CheckDeviceSelector(env expr.Environment, expression string) (problem *expr.Error, complex bool) {
 	return celgo.CheckDeviceSelector(env, expression)
+}
+
+// CompileExpression calls celgo.CompileExpression.
+func CompileExpression(env expr.Environment, v expr.Variable, expression string, want expr.Result) (*Expression, *expr.Error) {
+	return celgo.CompileExpression(env, v, expression, want)
 }

@@ -37,6 +37,8 @@ var parsers = map[string]parsing{
 	"fake/stored":                 {reads: "values of etcd", why: "FuzzDatabase of fake/dump"},
 	"fake/explore/campaign":       {reads: "plans, schemas, stacks and logs", targets: []string{"FuzzHang", "FuzzMerge", "FuzzParse", "FuzzPatch"}},
 	"fake/flags":                  {reads: "its table, and values of flags", targets: []string{"FuzzSet"}},
+	"fake/configfile":             {reads: "configuration files", targets: []string{"FuzzDecode"}},
+	"fake/oidc":                   {reads: "configurations of issuers, and tokens", targets: []string{"FuzzAuthenticate"}},
 	"fake/kubectl":                {reads: "kubeconfigs, and frames of WebSocket", targets: []string{"FuzzFrames", "FuzzKubeconfig"}},
 	"fake/listen":                 {reads: "origins", targets: []string{"FuzzOrigins"}},
 	"fake/outbound":               {reads: "admission files with their kubeconfigs", targets: []string{"FuzzAdmissionConfig"}},
