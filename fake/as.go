@@ -109,6 +109,7 @@ func (s *Server) client(r *http.Request) *auth.Client {
 	if issuers := s.options.Authentication.Issuers; issuers != nil {
 		issuers.Prepare(auth.Bearer(r.Header.Get("Authorization")))
 	}
+	s.options.admission.Manifests.Reload(s.cluster)
 	if user, ok := r.Context().Value(identity{}).(*auth.User); ok {
 		return &auth.Client{User: user}
 	}

@@ -42,6 +42,9 @@ func (s *Server) forked(c *sim.Cluster) *Server {
 	o.audit = nil
 	f := o.serve(c)
 	f.trust.Adopt(s.trust)
+	if err := o.admission.Manifests.Load(c); err != nil {
+		s.log("kubesim: the fork has no static manifests: %v", err)
+	}
 	f.test = s.test
 	f.authenticate.Store(s.authenticate.Load())
 	f.outbound.Aggregator.Adopt(s.outbound.Aggregator)

@@ -207,7 +207,7 @@ func (o *setup) meterSources() (all []meter.Source) {
 	if s, ok := o.Authentication.Issuers.(meter.Source); ok {
 		all = append(all, s)
 	}
-	return all
+	return append(all, &o.admission.Manifests)
 }
 
 // caFiles returns the files of certificate authorities without reading them.
