@@ -144,7 +144,8 @@ func (s *Server) IssueCertificate(user string, groups ...string) (cert, key []by
 // accounts are valid.
 func (s *Server) OpenToAnyone() bool {
 	o := &s.options
-	return !o.authenticates() || slices.Contains(o.Authorizers, "AlwaysAllow") || o.Tokens == nil || o.ServiceAccounts.SigningKey == nil ||
+	return !o.authenticates() || slices.Contains(o.Authorizers, "AlwaysAllow") || o.Tokens == nil || o.ServiceAccounts.SigningKey == nil && o.ServiceAccounts.External == nil ||
+
 		slices.ContainsFunc(auth.DefaultTokens(), func(d auth.Token) bool {
 			return slices.ContainsFunc(o.Tokens, func(t auth.Token) bool { return t.Token == d.Token })
 		})

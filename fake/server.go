@@ -204,8 +204,10 @@ func (o *setup) readFiles() (err error) {
 
 // meterSources returns the parts of the server that have metrics.
 func (o *setup) meterSources() (all []meter.Source) {
-	if s, ok := o.Authentication.Issuers.(meter.Source); ok {
-		all = append(all, s)
+	for _, part := range []any{o.Authentication.Issuers, o.ServiceAccounts.External} {
+		if s, ok := part.(meter.Source); ok {
+			all = append(all, s)
+		}
 	}
 	return append(all, &o.admission.Manifests)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/fake/listen"
+	"github.com/kubesim/kubesim/fake/signer"
 	"github.com/kubesim/kubesim/sim/cbor"
 )
 
@@ -24,6 +25,14 @@ func (p program) serve(ctx context.Context, args []string) error {
 	f.options.CBOR = cbor.Codec{}
 	f.options.Progress = &workLines{out: p.stderr, clock: clock.System{}}
 	setCollector()
+	if err := f.complete(); err != nil {
+		return err
+	}
+	closeSigner, err := signer.Configure(ctx, &f.options.ServiceAccounts)
+	if err != nil {
+		return fmt.Errorf("serve: %w", err)
+	}
+	defer closeSigner()
 	srv, err := f.start()
 	if err != nil {
 		return err
@@ -154,12 +163,9 @@ func (w *workLines) Reconciled(done, due int) {
 	}
 }
 
-// start starts a new server, or the server in the archive. It returns an error if anyone in the network could open the archive's
+// start starts a new server with the completed options, or the server in the archive. It returns an error if anyone in the network could open the archive's
 // server with publicly known credentials.
 func (f *serveFlags) start() (*fake.Server, error) {
-	if err := f.complete(); err != nil {
-		return nil, err
-	}
 	srv, err := fake.New(f.options)
 	if err != nil && f.options.Archive != "" {
 		return nil, fmt.Errorf("serve: --archive: %s", strings.TrimPrefix(err.Error(), "kubesim: Options.Archive: "))

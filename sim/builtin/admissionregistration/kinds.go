@@ -37,7 +37,7 @@ func admissionKind(plural string, validate func(*resource.Context, field.Cursor)
 			validate(ctx, at)
 			validateStaticName(ctx, at)
 		},
-		Columns:  append(append([]table.Column{table.Name()}, columns...), table.Age()),
+		Columns: append(append([]table.Column{table.Name()}, columns...), table.Age()),
 	}
 }
 
