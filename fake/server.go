@@ -33,6 +33,7 @@ import (
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake/answer"
 	"github.com/kubesim/kubesim/fake/audit"
+	"github.com/kubesim/kubesim/fake/authorization"
 	"github.com/kubesim/kubesim/fake/control"
 	"github.com/kubesim/kubesim/fake/listen"
 	"github.com/kubesim/kubesim/fake/meter"
@@ -55,9 +56,12 @@ type setup struct {
 	Options
 	admission *outbound.AdmissionConfig // the contents of the file Options.AdmissionConfig
 	audit     *audit.Log                // nil if there is none
-	services  *outbound.Services        // for a fork: those of the original server; otherwise nil
-	trial     Trial                     // the run of a test that can be repeated, or nil
-	begin     *sim.State                // the objects with which it starts (Prepare), or nil
+
+	authorization *authorization.File // the file Options.AuthorizationConfig, or nil
+
+	services *outbound.Services // for a fork: those of the original server; otherwise nil
+	trial    Trial              // the run of a test that can be repeated, or nil
+	begin    *sim.State         // the objects with which it starts (Prepare), or nil
 }
 
 // writesMax is the default of Options.MaxWritesPerInstant in a bubble, in which time advances only when all goroutines
@@ -187,6 +191,11 @@ func (o *setup) readFiles() (err error) {
 			return fmt.Errorf("kubesim: AdmissionConfig: %w", err)
 		}
 		o.Admission = o.admission.Plugins
+	}
+	if o.AuthorizationConfig != "" {
+		if o.authorization, o.Authorizers, err = authorization.Read(o.AuthorizationConfig); err != nil {
+			return err
+		}
 	}
 	cas := o.caFiles()
 	if _, err = cas.Read(&o.ClientCA, &o.RequestHeader.ClientCA); err != nil {

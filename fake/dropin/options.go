@@ -321,6 +321,12 @@ func (s *servers) readIssuers() {
 
 // readAuthorization reads the modes of authorization.
 func (s *servers) readAuthorization() {
+	if s.has("authorization-config") {
+		if s.has("authorization-mode") {
+			s.fails(errors.New("--authorization-config can not be specified when --authorization-mode or --authorization-webhook-* flags are defined"))
+		}
+		return
+	}
 	s.options.Authorizers = []string{"AlwaysAllow"}
 	if s.has("authorization-mode") {
 		s.options.Authorizers = strings.Split(strings.Join(s.values["authorization-mode"], ","), ",")

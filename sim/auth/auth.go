@@ -162,6 +162,9 @@ func New(o Options) *Auth {
 	return a
 }
 
+// SetAuthorizers replaces the authorizers. They must be valid (see Options.Check).
+func (a *Auth) SetAuthorizers(names []string) { a.authorizers = names }
+
 // DefaultTokens returns the tokens of an administrator (admintoken) and of a user without rights (alicetoken).
 func DefaultTokens() []Token {
 	return []Token{

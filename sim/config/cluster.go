@@ -40,6 +40,10 @@ type Cluster struct {
 	// decides.
 	Authorizers []string `json:",omitempty"`
 
+	// AuthorizationConfig is the file of kube-apiserver's --authorization-config, which names the authorizers. It replaces Authorizers
+	// when the server starts and whenever the file changes. Authorizers of the type Webhook are not supported.
+	AuthorizationConfig string `json:"-"`
+
 	// If requests are authenticated, the user comes from the first of these sources that identifies the sender:
 	// Server.Authenticate, a proxy (RequestHeader), a certificate (ClientCA, Server.IssueCertificate), or a bearer token (Tokens,
 	// ServiceAccounts). A request without credentials is system:anonymous.

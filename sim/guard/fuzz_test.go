@@ -38,6 +38,8 @@ var parsers = map[string]parsing{
 	"fake/explore/campaign":       {reads: "plans, schemas, stacks and logs", targets: []string{"FuzzHang", "FuzzMerge", "FuzzParse", "FuzzPatch"}},
 	"fake/flags":                  {reads: "its table, and values of flags", targets: []string{"FuzzSet"}},
 	"fake/configfile":             {reads: "configuration files", targets: []string{"FuzzDecode"}},
+	"fake/authorization":          {reads: "configurations of authorizers", why: "FuzzDecode of fake/configfile"},
+	"fake/grpc":                   {reads: "messages of protobuf", targets: []string{"FuzzParse"}},
 	"fake/oidc":                   {reads: "configurations of issuers, and tokens", targets: []string{"FuzzAuthenticate"}},
 	"fake/kubectl":                {reads: "kubeconfigs, and frames of WebSocket", targets: []string{"FuzzFrames", "FuzzKubeconfig"}},
 	"fake/listen":                 {reads: "origins", targets: []string{"FuzzOrigins"}},

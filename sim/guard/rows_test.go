@@ -53,7 +53,7 @@ var rows = [][]string{
 	{"sim/lesson", "sim/soak"},
 	{"fake/configfile", "fake/grpc", "fake/stored"},
 	{"fake/dump", "fake/etcd"},
-	{"wasm/engine", "fake/answer", "fake/audit", "fake/chance", "fake/control", "fake/explore/campaign", "fake/kustomize", "fake/meter", "fake/oidc", "fake/oracle", "fake/record", "fake/signer"},
+	{"wasm/engine", "fake/answer", "fake/audit", "fake/authorization", "fake/chance", "fake/control", "fake/explore/campaign", "fake/kustomize", "fake/meter", "fake/oidc", "fake/oracle", "fake/record", "fake/signer"},
 	{"fake/listen", "fake/outbound"},
 	{"fake", "wasm"},
 	{"fake/conformance", "fake/explore", "fake/flags"},

@@ -21,6 +21,13 @@ type Manifest struct {
 	JSON []byte
 }
 
+// SetAuthorizers replaces the authorizers of all API servers. They must be valid.
+func (s *Set) SetAuthorizers(names []string) {
+	for i := range s.Len() {
+		s.At(i + 1).api.Auth.SetAuthorizers(names)
+	}
+}
+
 // manifestKinds are the kinds in the files of each plugin. A binding has the suffix Binding.
 var manifestKinds = map[string][]string{
 	"ValidatingAdmissionWebhook": {"ValidatingWebhookConfiguration"},
