@@ -52,6 +52,9 @@ func Configure(ctx context.Context, o *token.Options) (close func(), err error) 
 	if o.SigningEndpoint == "" || o.SigningKey != nil || len(o.Keys) > 0 { // token.New returns the error for several keys
 		return func() {}, nil
 	}
+	if err := token.CheckMaxExpiration(o.MaxExpiration); err != nil {
+		return nil, err
+	}
 	s := &Signer{client: grpc.Dial(o.SigningEndpoint), signed: map[string]int{}, fetched: map[string]int{}}
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	s.end = end

@@ -193,6 +193,15 @@ func TestConfigure(t *testing.T) {
 	o = token.Options{SigningEndpoint: p.socket, MaxExpiration: 3 * time.Hour}
 	_, err = signer.Configure(t.Context(), &o)
 	is.Equal(err.Error(), "service-account-max-token-expiration cannot be set longer than the token expiration supported by service-account-signing-endpoint: 3h0m0s > 2h0m0s")
+	o.MaxExpiration = time.Minute
+	_, err = signer.Configure(t.Context(), &o)
+	is.Equal(err.Error(), "the service-account-max-token-expiration must be between 1 hour and 2^32 seconds")
+	p.longest, o.MaxExpiration = 600, 0
+	end, err = signer.Configure(t.Context(), &o)
+	is.NoErr(err)
+	end()
+	_, err = token.New(o)
+	is.NoErr(err) // the maximum of the program may be lower than that of the flag
 	p.longest = 10
 	o.MaxExpiration = 0
 	_, err = signer.Configure(t.Context(), &o)

@@ -95,8 +95,8 @@ func New(o Options) (*Authority, error) {
 	case o.SigningEndpoint != "" && o.External == nil:
 		return nil, errors.New("SigningEndpoint has no effect without External, which signer.Configure of package github.com/kubesim/kubesim/fake/signer sets")
 	}
-	if o.MaxExpiration != 0 && (o.MaxExpiration < time.Hour || o.MaxExpiration > 1<<32*time.Second) {
-		return nil, errors.New("the service-account-max-token-expiration must be between 1 hour and 2^32 seconds")
+	if err := CheckMaxExpiration(o.MaxExpiration); err != nil && o.External == nil { // the maximum of an External may be lower
+		return nil, err
 	}
 	if err := checkKeysURI(o.JWKSURI); err != nil {
 		return nil, err
@@ -120,6 +120,14 @@ func New(o Options) (*Authority, error) {
 		a.keys = append(a.keys, a.signer)
 	}
 	return a, nil
+}
+
+// CheckMaxExpiration returns an error if a value of --service-account-max-token-expiration is invalid.
+func CheckMaxExpiration(d time.Duration) error {
+	if d != 0 && (d < time.Hour || d > 1<<32*time.Second) {
+		return errors.New("the service-account-max-token-expiration must be between 1 hour and 2^32 seconds")
+	}
+	return nil
 }
 
 // checkIssuers rejects an issuer that is empty or repeated, or that contains a colon but is not a valid URL.
