@@ -173,7 +173,7 @@ func keysOf(m grpc.Message) (keys []*token.ExternalKey, err error) {
 		case der == "":
 			return nil, errors.New("found empty public key")
 		}
-		key, err := token.NewExternalKey(id, []byte(der), k.Is(3))
+		key, err := token.ParseExternalKey(id, []byte(der), k.Is(3))
 		if err != nil {
 			return nil, err
 		}

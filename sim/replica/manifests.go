@@ -28,20 +28,12 @@ func (s *Set) SetAuthorizers(names []string) {
 	}
 }
 
-// manifestKinds are the kinds in the files of each plugin. A binding has the suffix Binding.
-var manifestKinds = map[string][]string{
-	"ValidatingAdmissionWebhook": {"ValidatingWebhookConfiguration"},
-	"MutatingAdmissionWebhook":   {"MutatingWebhookConfiguration"},
-	"ValidatingAdmissionPolicy":  {"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"},
-	"MutatingAdmissionPolicy":    {"MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"},
-}
-
 // SetManifests replaces the objects of a plugin's files. It returns kube-apiserver's error, and changes nothing, if one is invalid
 // (k8s.io/apiserver/pkg/admission/plugin/webhook/manifest/loader and policy/manifest/loader).
 func (s *Set) SetManifests(plugin string, documents []Manifest) error {
 	all := make([]*manifests, s.Len())
 	for i := range all {
-		m := &manifests{r: s.At(i + 1), kinds: manifestKinds[plugin], byKind: map[string][]object.Object{}, files: map[string]string{}}
+		m := &manifests{r: s.At(i + 1), kinds: admissionregistration.ManifestKinds(plugin), byKind: map[string][]object.Object{}, files: map[string]string{}}
 		if !m.r.profile.server.Gates["ManifestBasedAdmissionControlConfig"] {
 			return errors.New("staticManifestsDir: Forbidden: staticManifestsDir requires the ManifestBasedAdmissionControlConfig feature gate to be enabled")
 		}
@@ -146,7 +138,7 @@ func (m *manifests) accept(d *resource.Definition, obj object.Object, file strin
 	case again:
 		return fmt.Errorf("duplicate name %q found in file %q (previously seen in %q)", name, file, before)
 	}
-	if err := checkManifest(made, file); err != nil {
+	if err := checkManifest(made, d.Kind != m.kinds[0], file); err != nil {
 		return err
 	}
 	m.files[key] = file
@@ -182,8 +174,8 @@ func (m *manifests) validated(d *resource.Definition, obj object.Object) (object
 	return made, nil
 }
 
-// checkManifest returns an error for fields that an object in a file cannot have.
-func checkManifest(obj object.Object, file string) error {
+// checkManifest returns an error for fields that an object in a file cannot have. binding reports whether it binds a policy.
+func checkManifest(obj object.Object, binding bool, file string) error {
 	name := obj.Name()
 	for _, hook := range obj.Objects("webhooks") {
 		at := fmt.Sprintf("webhook %q in %q (file %q): ", hook.String("name"), name, file)
@@ -200,7 +192,7 @@ func checkManifest(obj object.Object, file string) error {
 		return nil
 	case spec.Has("paramKind"):
 		return fmt.Errorf("%s %q: spec.paramKind is not supported for static manifests", obj.Kind(), name)
-	case !strings.HasSuffix(obj.Kind(), "Binding"):
+	case !binding:
 		return nil
 	case spec.String("policyName") == "":
 		return fmt.Errorf("binding %q must reference a policy (spec.policyName)", name)

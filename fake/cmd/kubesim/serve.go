@@ -80,16 +80,21 @@ func (p program) serve(ctx context.Context, args []string) error {
 	for _, note := range f.users.notes {
 		fmt.Fprintln(p.stderr, "note: --token-auth-file:", note)
 	}
-	if !f.authenticates() && f.identifies() {
-		fmt.Fprintln(p.stderr, "note: --token and certificates have no effect without --auth rbac: all clients are cluster-admin")
-	}
-	if f.reach.anyone && f.openToAnyone() {
-		fmt.Fprintln(p.stderr, "note: --insecure-anyone: every client that reaches", l.URL(), "is cluster-admin")
-	}
+	f.noteAccess(p.stderr, l.URL())
 	if torn := srv.DataTorn(); torn != "" {
 		fmt.Fprintf(p.stderr, "note: --archive %s is damaged %s; the server continues from there, and keeps the damaged file as %[1]s.torn\n", f.options.Archive, torn)
 	}
 	return p.wait(ctx, srv)
+}
+
+// noteAccess prints notes about clients that have more rights than the flags suggest.
+func (f *serveFlags) noteAccess(out io.Writer, url string) {
+	if !f.authenticates() && f.identifies() {
+		fmt.Fprintln(out, "note: --token and certificates have no effect without --auth rbac: all clients are cluster-admin")
+	}
+	if f.reach.anyone && f.openToAnyone() {
+		fmt.Fprintln(out, "note: --insecure-anyone: every client that reaches", url, "is cluster-admin")
+	}
 }
 
 // serveBeside serves the page and the API of etcd, if flags ask for them. It returns a line for each, and a function that ends both.

@@ -101,8 +101,8 @@ type ExternalKey struct {
 	Unpublished bool // the key set does not contain the key
 }
 
-// NewExternalKey returns the key with an id, given in PKIX, ASN.1 DER form.
-func NewExternalKey(id string, der []byte, unpublished bool) (*ExternalKey, error) {
+// ParseExternalKey parses the key with an id, given in PKIX, ASN.1 DER form.
+func ParseExternalKey(id string, der []byte, unpublished bool) (*ExternalKey, error) {
 	key, err := x509.ParsePKIXPublicKey(der)
 	if err != nil {
 		return nil, fmt.Errorf("while parsing external public keys: %w", err)

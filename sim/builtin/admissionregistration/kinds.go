@@ -44,6 +44,16 @@ func admissionKind(plural string, validate func(*resource.Context, field.Cursor)
 // StaticSuffix is the end of the names that are reserved for objects from files (KEP-5793).
 const StaticSuffix = ".static.k8s.io"
 
+// ManifestKinds returns the kinds in the files of an admission plugin: configurations of webhooks, or policies and then their bindings.
+func ManifestKinds(plugin string) []string {
+	return map[string][]string{
+		"ValidatingAdmissionWebhook": {"ValidatingWebhookConfiguration"},
+		"MutatingAdmissionWebhook":   {"MutatingWebhookConfiguration"},
+		"ValidatingAdmissionPolicy":  {"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"},
+		"MutatingAdmissionPolicy":    {"MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"},
+	}[plugin]
+}
+
 const reservedName = `names ending with "` + StaticSuffix + `" are reserved for static manifest-based configurations and cannot be managed via the API`
 
 // validateStaticName rejects a new object with a reserved name, if objects from files are enabled (ValidateStaticSuffix).
