@@ -13,11 +13,13 @@ const Supported = true
 
 // The types of package celgo.
 type (
-	Rules      = celgo.Rules
-	Compiler   = celgo.Compiler
-	Program    = celgo.Program
-	Shards     = celgo.Shards
-	Expression = celgo.Expression
+	Rules    = celgo.Rules
+	Compiler = celgo.Compiler
+	Program  = celgo.Program
+	Shards   = celgo.Shards
+
+	Expression     = celgo.Expression
+	DeviceSelector = celgo.DeviceSelector
 )
 
 // CompileVersion calls celgo.CompileVersion.
@@ -41,4 +43,9 @@ func CheckDeviceSelector(env expr.Environment, expression string) (problem *expr
 // CompileExpression calls celgo.CompileExpression.
 func CompileExpression(env expr.Environment, v expr.Variable, expression string, want expr.Result) (*Expression, *expr.Error) {
 	return celgo.CompileExpression(env, v, expression, want)
+}
+
+// NewDeviceSelector calls celgo.NewDeviceSelector.
+func NewDeviceSelector(env expr.Environment, expression string) (*DeviceSelector, error) {
+	return celgo.NewDeviceSelector(env, expression)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/cel/expr"
 	"github.com/kubesim/kubesim/sim/crd/structural"
 	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
 )
 
 // Supported reports whether this build can evaluate expressions.
@@ -73,6 +74,17 @@ func (*Expression) Eval(map[string]any) (any, *expr.Error) { return nil, expr.Er
 
 // Selects returns false.
 func (*Expression) Selects(string) bool { return false }
+
+// DeviceSelector is a rejected expression.
+type DeviceSelector struct{}
+
+// NewDeviceSelector rejects every selector.
+func NewDeviceSelector(expr.Environment, string) (*DeviceSelector, error) {
+	return nil, errors.New(refused)
+}
+
+// Match returns the error that expressions are not supported.
+func (*DeviceSelector) Match(string, object.Object) (bool, error) { return false, errors.New(refused) }
 
 // Compiler rejects every expression.
 type Compiler struct{}

@@ -32,8 +32,8 @@ type template struct {
 	ports            []workload.HostPort
 	volumes          []object.Object // volumes that affect scheduling
 	images           []string
-	containers       int64 // number of containers, including init containers
-	claims           bool  // the pod requests dynamic resources
+	containers       int64           // number of containers, including init containers
+	claims           []object.Object // spec.resourceClaims: the dynamic resources that the pod requests
 }
 
 // templatesMax is the maximum number of cached templates. When it is reached, the cache is emptied; pods keep their templates.
@@ -90,7 +90,7 @@ func readTemplate(namespace, labels string, obj object.Object) *template {
 	p := &template{labels: object.KeptStrings(obj.Labels()), labelText: labels, priority: spec.Int64("priority"),
 		neverPreempts: spec.String("preemptionPolicy") == "Never", scheduler: spec.String("schedulerName"), requests: workload.Requests(obj),
 		affinity: workload.NodeAffinityOf(spec), tolerations: workload.TolerationsOf(spec), ports: workload.HostPortsOf(spec),
-		claims: len(spec.List("resourceClaims")) > 0}
+		claims: spec.Objects("resourceClaims")}
 	p.weight = weight(obj, p.requests)
 	p.adds = p.weight
 	if spec.Has("resources") || obj.Has("status", "containerStatuses") {
