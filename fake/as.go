@@ -106,6 +106,11 @@ func (s *Server) Authenticate(f Authenticator) {
 // client returns the identity of a request's sender, as far as it can be determined without the headers. It returns nil
 // if it cannot.
 func (s *Server) client(r *http.Request) *auth.Client {
+	if issuers := s.options.Authentication.Issuers; issuers != nil {
+		issuers.Prepare(auth.Bearer(r.Header.Get("Authorization")))
+	}
+	s.options.admission.Manifests.Reload(s.cluster)
+	s.options.authorization.Reload(s.cluster)
 	if user, ok := r.Context().Value(identity{}).(*auth.User); ok {
 		return &auth.Client{User: user}
 	}
@@ -140,7 +145,8 @@ func (s *Server) IssueCertificate(user string, groups ...string) (cert, key []by
 // accounts are valid.
 func (s *Server) OpenToAnyone() bool {
 	o := &s.options
-	return !o.authenticates() || slices.Contains(o.Authorizers, "AlwaysAllow") || o.Tokens == nil || o.ServiceAccounts.SigningKey == nil ||
+	return !o.authenticates() || slices.Contains(o.Authorizers, "AlwaysAllow") || o.Tokens == nil || o.ServiceAccounts.SigningKey == nil && o.ServiceAccounts.External == nil ||
+
 		slices.ContainsFunc(auth.DefaultTokens(), func(d auth.Token) bool {
 			return slices.ContainsFunc(o.Tokens, func(t auth.Token) bool { return t.Token == d.Token })
 		})

@@ -42,6 +42,9 @@ func (s *Server) forked(c *sim.Cluster) *Server {
 	o.audit = nil
 	f := o.serve(c)
 	f.trust.Adopt(s.trust)
+	if err := o.admission.Manifests.Load(c); err != nil {
+		s.log("kubesim: the fork has no static manifests: %v", err)
+	}
 	f.test = s.test
 	f.authenticate.Store(s.authenticate.Load())
 	f.outbound.Aggregator.Adopt(s.outbound.Aggregator)
@@ -72,7 +75,7 @@ func (o setup) serve(c *sim.Cluster) *Server {
 	c.Calls(func(x *replica.Calls) { x.MayWait = !manual })
 	switch {
 	case o.Metrics:
-		c.Audit(meter.New(o.audit.Auditor()))
+		c.Audit(meter.New(o.audit.Auditor(), o.meterSources()...))
 	case o.audit != nil:
 		c.Audit(o.audit)
 	}

@@ -130,7 +130,10 @@ func (s *Server) registerMetrics(version string, priority int64) error {
 
 // prepared applies the options for services and webhooks, and starts serving the nodes' metrics.
 func (s *Server) prepared() (*Server, error) {
-	err := s.prepareServices()
+	err := s.options.admission.Manifests.Load(s.cluster)
+	if err == nil {
+		err = s.prepareServices()
+	}
 	if err == nil {
 		err = s.serveMetrics()
 	}

@@ -33,8 +33,10 @@ import (
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake/answer"
 	"github.com/kubesim/kubesim/fake/audit"
+	"github.com/kubesim/kubesim/fake/authorization"
 	"github.com/kubesim/kubesim/fake/control"
 	"github.com/kubesim/kubesim/fake/listen"
+	"github.com/kubesim/kubesim/fake/meter"
 	"github.com/kubesim/kubesim/fake/oracle"
 	"github.com/kubesim/kubesim/fake/outbound"
 	"github.com/kubesim/kubesim/sim"
@@ -54,9 +56,12 @@ type setup struct {
 	Options
 	admission *outbound.AdmissionConfig // the contents of the file Options.AdmissionConfig
 	audit     *audit.Log                // nil if there is none
-	services  *outbound.Services        // for a fork: those of the original server; otherwise nil
-	trial     Trial                     // the run of a test that can be repeated, or nil
-	begin     *sim.State                // the objects with which it starts (Prepare), or nil
+
+	authorization *authorization.File // the file Options.AuthorizationConfig, or nil
+
+	services *outbound.Services // for a fork: those of the original server; otherwise nil
+	trial    Trial              // the run of a test that can be repeated, or nil
+	begin    *sim.State         // the objects with which it starts (Prepare), or nil
 }
 
 // writesMax is the default of Options.MaxWritesPerInstant in a bubble, in which time advances only when all goroutines
@@ -187,6 +192,11 @@ func (o *setup) readFiles() (err error) {
 		}
 		o.Admission = o.admission.Plugins
 	}
+	if o.AuthorizationConfig != "" {
+		if o.authorization, o.Authorizers, err = authorization.Read(o.AuthorizationConfig); err != nil {
+			return err
+		}
+	}
 	cas := o.caFiles()
 	if _, err = cas.Read(&o.ClientCA, &o.RequestHeader.ClientCA); err != nil {
 		return fmt.Errorf("kubesim: %w", err)
@@ -199,6 +209,16 @@ func (o *setup) readFiles() (err error) {
 		return fmt.Errorf("kubesim: %w", err)
 	}
 	return nil
+}
+
+// meterSources returns the parts of the server that have metrics.
+func (o *setup) meterSources() (all []meter.Source) {
+	for _, part := range []any{o.Authentication.Issuers, o.ServiceAccounts.External} {
+		if s, ok := part.(meter.Source); ok {
+			all = append(all, s)
+		}
+	}
+	return append(all, &o.admission.Manifests)
 }
 
 // caFiles returns the files of certificate authorities without reading them.

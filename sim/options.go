@@ -41,12 +41,12 @@ func check(o *Options) error {
 
 // authOptions returns the values of the authentication and authorization options, so that they can be compared.
 func authOptions(o *Options) []any {
-	return []any{o.Auth, o.Tokens, o.Authorizers, o.NoAnonymous, o.RequestHeader, o.ServiceAccounts}
+	return []any{o.Auth, o.Tokens, o.Authorizers, o.NoAnonymous, o.AnonymousPaths, o.RequestHeader, o.ServiceAccounts}
 }
 
 // authentication returns the options for the API servers' auth.Auth.
 func authentication(o *Options, tokens *token.Authority) auth.Options {
-	return auth.Options{Mode: o.Auth, Tokens: o.Tokens, Authorizers: o.Authorizers, NoAnonymous: o.NoAnonymous,
+	return auth.Options{Mode: o.Auth, Tokens: o.Tokens, Authorizers: o.Authorizers, NoAnonymous: o.NoAnonymous, AnonymousPaths: o.AnonymousPaths,
 		RequestHeader: o.RequestHeader, Audiences: tokens.Audiences()}
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/fake/signer"
 )
 
 // traceKept is the number of trace records that are kept for reading.
@@ -46,6 +47,11 @@ func APIServer(ctx context.Context, args []string, stdout, stderr io.Writer) err
 
 // serve starts the server with etcd's data and serves until ctx ends.
 func (s *servers) serve(ctx context.Context, stderr io.Writer) (err error) {
+	closeSigner, err := signer.Configure(ctx, &s.options.ServiceAccounts)
+	if err != nil {
+		return err
+	}
+	defer closeSigner()
 	data, err := borrow(ctx, s.etcd, s.prefix)
 	switch {
 	case err == nil:

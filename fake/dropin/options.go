@@ -20,6 +20,7 @@ import (
 	"github.com/kubesim/kubesim/fake"
 	v3 "github.com/kubesim/kubesim/fake/etcd"
 	"github.com/kubesim/kubesim/fake/flags"
+	"github.com/kubesim/kubesim/fake/oidc"
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/auth"
@@ -64,6 +65,7 @@ func read(args []string) (*servers, error) {
 	s.readAddresses()
 	s.fill(&s.options)
 	s.readTokens()
+	s.readIssuers()
 	s.readAuthorization()
 	s.readAudit()
 	s.readPlugins()
@@ -310,8 +312,21 @@ func (s *servers) readTokens() {
 	}
 }
 
+// readIssuers configures the issuers of tokens outside the cluster.
+func (s *servers) readIssuers() {
+	if err := oidc.Configure(&s.options, s.has("anonymous-auth")); err != nil {
+		s.fails(err)
+	}
+}
+
 // readAuthorization reads the modes of authorization.
 func (s *servers) readAuthorization() {
+	if s.has("authorization-config") {
+		if s.has("authorization-mode") {
+			s.fails(errors.New("--authorization-config can not be specified when --authorization-mode or --authorization-webhook-* flags are defined"))
+		}
+		return
+	}
 	s.options.Authorizers = []string{"AlwaysAllow"}
 	if s.has("authorization-mode") {
 		s.options.Authorizers = strings.Split(strings.Join(s.values["authorization-mode"], ","), ",")

@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubesim/kubesim/clock"
 	v3 "github.com/kubesim/kubesim/fake/etcd"
+	"github.com/kubesim/kubesim/fake/grpc"
 )
 
 // spaces are the keys of etcd, by prefix. The keys of an API server are in the store of its process, to which calls are forwarded:
@@ -103,14 +104,14 @@ func (s *spaces) lend(w http.ResponseWriter, r *http.Request) {
 
 // ServeHTTP serves a call of gRPC.
 func (s *spaces) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	call := v3.NewCall(w, r)
+	call := grpc.NewCall(w, r)
 	first, err := call.Receive()
 	if err != nil && err != io.EOF {
 		call.End(err)
 		return
 	}
 	if err == nil {
-		r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(v3.Frame(first)), r.Body))
+		r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(grpc.Frame(first)), r.Body))
 	}
 	keys, err := v3.KeysOf(r.URL.Path, first)
 	if err != nil {
@@ -152,11 +153,11 @@ func (s *spaces) route(method string, keys v3.Range) (to *url.URL, err error) {
 	}
 	switch {
 	case running > 1 && keys.Key != "":
-		return nil, v3.Unavailable("kubesim's etcd: the range has keys of several API servers")
+		return nil, grpc.Unavailable("kubesim's etcd: the range has keys of several API servers")
 	case keys.Key == "" && (running != 1 || !s.rest.Empty()):
 		return nil, nil
 	case running == 0 && idle != nil && keys.Key != "" && !writes:
-		return nil, v3.Unavailable("kubesim's etcd: no API server runs over the keys below " + idle.prefix)
+		return nil, grpc.Unavailable("kubesim's etcd: no API server runs over the keys below " + idle.prefix)
 	}
 	return to, nil
 }
@@ -184,7 +185,7 @@ func forward(to *url.URL) http.Handler {
 		Transport:     transport,
 		FlushInterval: -1,
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
-			v3.NewCall(w, r).End(v3.Unavailable(err.Error()))
+			grpc.NewCall(w, r).End(grpc.Unavailable(err.Error()))
 		},
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/matryer/is"
 
-	v3 "github.com/kubesim/kubesim/fake/etcd"
+	"github.com/kubesim/kubesim/fake/grpc"
 )
 
 // etcdctl is a client of an etcd at a URL.
@@ -34,7 +34,7 @@ func (c etcdctl) call(method string, fields ...string) string {
 	for i, value := range fields {
 		request += string([]byte{byte(i+1)<<3 | 2, byte(len(value))}) + value // protobuf; values are short
 	}
-	res, err := c.http.Post(c.url+"/etcdserverpb.KV/"+method, "application/grpc", strings.NewReader(string(v3.Frame([]byte(request)))))
+	res, err := c.http.Post(c.url+"/etcdserverpb.KV/"+method, "application/grpc", strings.NewReader(string(grpc.Frame([]byte(request)))))
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/kubesim/kubesim/fake/grpc"
 )
 
 // etcdctl is a client of gRPC.
@@ -49,7 +51,7 @@ func (c etcdctl) begin(path string, body io.Reader) *http.Response {
 // call sends a request and returns the response, or the text of the status if the call fails.
 func (c etcdctl) call(path string, request *builder) (message, string) {
 	c.t.Helper()
-	res := c.begin(path, bytes.NewReader(Frame(request.bytes)))
+	res := c.begin(path, bytes.NewReader(grpc.Frame(request.Bytes)))
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
 	if err != nil {
@@ -62,11 +64,11 @@ func (c etcdctl) call(path string, request *builder) (message, string) {
 		}
 		return message{}, text
 	}
-	in, err := receive(bytes.NewReader(body))
+	in, err := grpc.Receive(bytes.NewReader(body))
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	m, err := parse(in)
+	m, err := grpc.Parse(in)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -85,7 +87,7 @@ func (c etcdctl) must(path string, request *builder) message {
 
 func (c etcdctl) put(key, value string) int64 {
 	c.t.Helper()
-	return revision(c.must("KV/Put", new(builder).text(1, key).text(2, value)))
+	return revision(c.must("KV/Put", new(builder).Text(1, key).Text(2, value)))
 }
 
 // get returns the keys and values of a range.
@@ -101,28 +103,28 @@ func (c etcdctl) get(request *builder) (list string) {
 // pairs returns the keys and values in a field as KEY=VALUE.
 func pairs(t *testing.T, m message, field fieldNumber) string {
 	t.Helper()
-	kvs, err := m.messages(field)
+	kvs, err := m.Messages(field)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var all []string
 	for _, kv := range kvs {
-		all = append(all, kv.text(1)+"="+kv.text(5))
+		all = append(all, kv.Text(1)+"="+kv.Text(5))
 	}
 	return strings.Join(all, " ")
 }
 
 // revision returns the revision in the header of a response.
 func revision(m message) int64 {
-	header, err := m.inner(1)
+	header, err := m.Inner(1)
 	if err != nil {
 		return -1
 	}
-	return header.number(3)
+	return header.Number(3)
 }
 
 // from returns a request for a key, or for the keys of a range.
-func from(key, end string) *builder { return new(builder).text(1, key).text(2, end) }
+func from(key, end string) *builder { return new(builder).Text(1, key).Text(2, end) }
 
 // a watching is an open call of Watch.
 type watching struct {
@@ -151,7 +153,7 @@ func (c etcdctl) watch(first *builder) *watching {
 }
 
 func (w *watching) send(request *builder) {
-	if _, err := w.requests.Write(Frame(request.bytes)); err != nil {
+	if _, err := w.requests.Write(grpc.Frame(request.Bytes)); err != nil {
 		w.t.Error(err)
 	}
 }
@@ -159,11 +161,11 @@ func (w *watching) send(request *builder) {
 // next returns the next response.
 func (w *watching) next() message {
 	w.t.Helper()
-	in, err := receive(w.body)
+	in, err := grpc.Receive(w.body)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	m, err := parse(in)
+	m, err := grpc.Parse(in)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"sync"
 
 	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/fake/grpc"
 )
 
 // Version is the version of etcd whose API the Service has.
@@ -63,11 +64,11 @@ func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "this is the API of etcd v3, for clients of gRPC over HTTP/2", http.StatusNotImplemented)
 		return
 	}
-	c := NewCall(w, r)
+	c := grpc.NewCall(w, r)
 	c.End(s.serve(r.Context(), c, r.URL.Path))
 }
 
-func (s *Service) serve(ctx context.Context, c *Call, path string) error {
+func (s *Service) serve(ctx context.Context, c *grpc.Call, path string) error {
 	switch path {
 	case "/etcdserverpb.Watch/Watch":
 		return s.watch(ctx, c)
@@ -76,9 +77,9 @@ func (s *Service) serve(ctx context.Context, c *Call, path string) error {
 	}
 	method := unary[path]
 	if method == nil {
-		return &Error{unimplemented, "kubesim's etcd does not implement " + path}
+		return grpc.NewError(unimplemented, "kubesim's etcd does not implement "+path)
 	}
-	request, err := c.request()
+	request, err := requestOf(c)
 	if err != nil {
 		return err
 	}
@@ -86,18 +87,18 @@ func (s *Service) serve(ctx context.Context, c *Call, path string) error {
 	if err != nil {
 		return err
 	}
-	return c.Send(answer.bytes)
+	return c.Send(answer.Bytes)
 }
 
 // KeysOf returns the first range of keys that a call concerns, given its first message. The range is empty if the call concerns no keys.
 func KeysOf(path string, first []byte) (Range, error) {
-	m, err := parse(first)
+	m, err := grpc.Parse(first)
 	if err != nil {
 		return Range{}, err
 	}
 	switch service, method := splitPath(path); {
 	case service == "Watch":
-		if m, err = m.inner(1); err != nil {
+		if m, err = m.Inner(1); err != nil {
 			return Range{}, err
 		}
 	case service != "KV" || method == "Compact":
@@ -105,24 +106,24 @@ func KeysOf(path string, first []byte) (Range, error) {
 	case method == "Txn":
 		return keysOfTxn(m)
 	case method == "Put":
-		return Range{Key: m.text(1)}, nil
+		return Range{Key: m.Text(1)}, nil
 	}
-	return Range{cmp.Or(m.text(1), "\x00"), m.text(2)}, nil
+	return Range{cmp.Or(m.Text(1), "\x00"), m.Text(2)}, nil
 }
 
 // keysOfTxn returns the first key of the comparisons and operations of a transaction, to which all its keys must belong.
 func keysOfTxn(m message) (Range, error) {
-	if compare, err := m.inner(1); err != nil || compare.text(3) != "" {
-		return Range{Key: compare.text(3)}, err
+	if compare, err := m.Inner(1); err != nil || compare.Text(3) != "" {
+		return Range{Key: compare.Text(3)}, err
 	}
 	for _, branch := range []fieldNumber{2, 3} {
-		op, err := m.inner(branch)
+		op, err := m.Inner(branch)
 		if err != nil {
 			return Range{}, err
 		}
 		for kind := range fieldNumber(3) {
-			if q, err := op.inner(1 + kind); err != nil || q.text(1) != "" {
-				return Range{Key: q.text(1)}, err
+			if q, err := op.Inner(1 + kind); err != nil || q.Text(1) != "" {
+				return Range{Key: q.Text(1)}, err
 			}
 		}
 	}

@@ -8,20 +8,20 @@ import (
 
 // header returns ResponseHeader { cluster_id = 1, member_id = 2, revision = 3, raft_term = 4 }.
 func header(tx Tx) *builder {
-	return new(builder).number(1, clusterID).number(2, memberID).number(3, int64(tx.Rev())).number(4, raftTerm)
+	return new(builder).Number(1, clusterID).Number(2, memberID).Number(3, int64(tx.Rev())).Number(4, raftTerm)
 }
 
 // encode returns KeyValue { key = 1, create_revision = 2, mod_revision = 3, version = 4, value = 5, lease = 6 }.
 func (kv *KV) encode(keysOnly bool) (*builder, error) {
-	b := new(builder).text(1, kv.Key).number(2, int64(kv.Create)).number(3, int64(kv.Mod)).number(4, int64(kv.Version))
+	b := new(builder).Text(1, kv.Key).Number(2, int64(kv.Create)).Number(3, int64(kv.Mod)).Number(4, int64(kv.Version))
 	if !keysOnly {
 		value, err := kv.value.bytes()
 		if err != nil {
 			return nil, err
 		}
-		b.text(5, string(value))
+		b.Text(5, string(value))
 	}
-	return b.number(6, kv.Lease), nil
+	return b.Number(6, kv.Lease), nil
 }
 
 // rangeRequest is RangeRequest { key = 1, range_end = 2, limit = 3, revision = 4, sort_order = 5, sort_target = 6, serializable = 7,
@@ -42,32 +42,32 @@ func (s *Service) ranged(tx Tx, q rangeRequest) (*builder, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := tx.Range(r, uint64(q.number(4)))
+	found, err := tx.Range(r, uint64(q.Number(4)))
 	if err != nil {
 		return nil, statusOf(err)
 	}
 	count := int64(len(found))
-	answer := new(builder).message(1, header(tx))
-	if q.is(9) {
-		return answer.number(4, count), nil
+	answer := new(builder).Message(1, header(tx))
+	if q.Is(9) {
+		return answer.Number(4, count), nil
 	}
 	found = slices.DeleteFunc(found, func(kv KV) bool { return !q.wants(kv) })
 	if err := q.sort(found); err != nil {
 		return nil, err
 	}
 	more := false
-	if limit := q.number(3); limit > 0 && int64(len(found)) > limit {
+	if limit := q.Number(3); limit > 0 && int64(len(found)) > limit {
 		found, more = found[:limit], true
 	}
 	for _, kv := range found {
 		kv.Lease = s.leases.of(kv.Key)
-		inner, err := kv.encode(q.is(8))
+		inner, err := kv.encode(q.Is(8))
 		if err != nil {
 			return nil, err
 		}
-		answer.message(2, inner)
+		answer.Message(2, inner)
 	}
-	return answer.bool(3, more).number(4, count), nil
+	return answer.Bool(3, more).Number(4, count), nil
 }
 
 // wants reports whether the revisions of a key are within the limits of the request.
@@ -75,12 +75,12 @@ func (q rangeRequest) wants(kv KV) bool {
 	within := func(rev uint64, low, high int64) bool {
 		return (low == 0 || rev >= uint64(low)) && (high == 0 || rev <= uint64(high))
 	}
-	return within(kv.Mod, q.number(10), q.number(11)) && within(kv.Create, q.number(12), q.number(13))
+	return within(kv.Mod, q.Number(10), q.Number(11)) && within(kv.Create, q.Number(12), q.Number(13))
 }
 
 // sort sorts keys in the order of the request: NONE = 0, ASCEND = 1, DESCEND = 2, by KEY = 0, VERSION = 1, CREATE = 2, MOD = 3 or VALUE = 4.
 func (q rangeRequest) sort(found []KV) (err error) {
-	order, target := q.number(5), q.number(6)
+	order, target := q.Number(5), q.Number(6)
 	if order == 0 && target == 0 {
 		return nil
 	}
@@ -111,7 +111,7 @@ func (q rangeRequest) sort(found []KV) (err error) {
 
 // rangeOf returns the range of a request with key = 1 and range_end = 2.
 func rangeOf(m message) (Range, error) {
-	r := Range{m.text(1), m.text(2)}
+	r := Range{m.Text(1), m.Text(2)}
 	if r.Key == "" {
 		return r, errEmptyKey
 	}
@@ -129,13 +129,13 @@ func (s *Service) servePut(m message) (answer *builder, err error) {
 // put handles PutRequest { key = 1, value = 2, lease = 3, prev_kv = 4, ignore_value = 5, ignore_lease = 6 }. It returns PutResponse
 // { header = 1, prev_kv = 2 }.
 func (s *Service) put(tx Tx, q message) (*builder, error) {
-	key, value, id := q.text(1), []byte(q.text(2)), q.number(3)
+	key, value, id := q.Text(1), []byte(q.Text(2)), q.Number(3)
 	switch {
 	case key == "":
 		return nil, errEmptyKey
-	case q.is(5) && len(value) > 0:
+	case q.Is(5) && len(value) > 0:
 		return nil, errValueGiven
-	case q.is(6) && id != 0:
+	case q.Is(6) && id != 0:
 		return nil, errLeaseGiven
 	case id != 0 && s.leases.get(id) == nil:
 		return nil, errNoLease
@@ -144,18 +144,18 @@ func (s *Service) put(tx Tx, q message) (*builder, error) {
 	if err != nil {
 		return nil, err
 	}
-	if (q.is(5) || q.is(6)) && len(before) == 0 {
+	if (q.Is(5) || q.Is(6)) && len(before) == 0 {
 		return nil, errKeyNotFound
 	}
 	var prev *builder
 	if len(before) > 0 {
 		before[0].Lease = s.leases.of(key)
-		if q.is(5) {
+		if q.Is(5) {
 			if value, err = before[0].value.bytes(); err != nil {
 				return nil, err
 			}
 		}
-		if q.is(4) {
+		if q.Is(4) {
 			if prev, err = before[0].encode(false); err != nil {
 				return nil, err
 			}
@@ -164,12 +164,12 @@ func (s *Service) put(tx Tx, q message) (*builder, error) {
 	if err := tx.Put(key, value); err != nil {
 		return nil, err
 	}
-	if !q.is(6) {
+	if !q.Is(6) {
 		s.leases.attach(key, id)
 	}
-	answer := new(builder).message(1, header(tx))
+	answer := new(builder).Message(1, header(tx))
 	if prev != nil {
-		answer.message(2, prev)
+		answer.Message(2, prev)
 	}
 	return answer, nil
 }
@@ -195,7 +195,7 @@ func (s *Service) remove(tx Tx, q message) (*builder, error) {
 	}
 	var removed []*builder
 	for _, kv := range found {
-		if q.is(3) {
+		if q.Is(3) {
 			kv.Lease = s.leases.of(kv.Key)
 			inner, err := kv.encode(false)
 			if err != nil {
@@ -208,9 +208,9 @@ func (s *Service) remove(tx Tx, q message) (*builder, error) {
 		}
 		s.leases.attach(kv.Key, 0)
 	}
-	answer := new(builder).message(1, header(tx)).number(2, int64(len(found)))
+	answer := new(builder).Message(1, header(tx)).Number(2, int64(len(found)))
 	for _, inner := range removed {
-		answer.message(3, inner)
+		answer.Message(3, inner)
 	}
 	return answer, nil
 }
@@ -218,10 +218,10 @@ func (s *Service) remove(tx Tx, q message) (*builder, error) {
 // serveCompact handles CompactionRequest { revision = 1, physical = 2 }. It returns CompactionResponse { header = 1 }.
 func (s *Service) serveCompact(q message) (answer *builder, err error) {
 	err = s.store.Do(func(tx Tx) error {
-		if err := tx.Compact(uint64(q.number(1))); err != nil {
+		if err := tx.Compact(uint64(q.Number(1))); err != nil {
 			return statusOf(err)
 		}
-		answer = new(builder).message(1, header(tx))
+		answer = new(builder).Message(1, header(tx))
 		return nil
 	})
 	return answer, err

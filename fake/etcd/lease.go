@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/fake/grpc"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
@@ -64,7 +65,7 @@ func (l *leases) keys(id int64) (all []string) {
 func (s *Service) grant(q message) (*builder, error) {
 	l := &s.leases
 	l.mu.Lock()
-	id, ttl := q.number(2), max(q.number(1), 1)
+	id, ttl := q.Number(2), max(q.Number(1), 1)
 	if id == 0 {
 		for l.last++; l.byID[l.last] != nil; {
 			l.last++
@@ -79,7 +80,7 @@ func (s *Service) grant(q message) (*builder, error) {
 	l.byID[id] = made
 	s.extend(id, made)
 	l.mu.Unlock()
-	return s.answer(func(b *builder) { b.number(2, id).number(3, ttl) })
+	return s.answer(func(b *builder) { b.Number(2, id).Number(3, ttl) })
 }
 
 // extend lets a lease begin again. The caller holds the lock of the leases.
@@ -115,7 +116,7 @@ func (s *Service) end(id int64) error {
 
 // revoke handles LeaseRevokeRequest { ID = 1 }. It returns LeaseRevokeResponse { header = 1 }.
 func (s *Service) revoke(q message) (*builder, error) {
-	if err := s.end(q.number(1)); err != nil {
+	if err := s.end(q.Number(1)); err != nil {
 		return nil, err
 	}
 	return s.answer(func(*builder) {})
@@ -124,16 +125,16 @@ func (s *Service) revoke(q message) (*builder, error) {
 // timeToLive handles LeaseTimeToLiveRequest { ID = 1, keys = 2 }. It returns LeaseTimeToLiveResponse { header = 1, ID = 2, TTL = 3,
 // grantedTTL = 4, keys = 5 }. The TTL of a lease that does not exist is -1.
 func (s *Service) timeToLive(q message) (*builder, error) {
-	id := q.number(1)
+	id := q.Number(1)
 	l := s.leases.get(id)
 	if l == nil {
-		return s.answer(func(b *builder) { b.number(2, id).number(3, -1) })
+		return s.answer(func(b *builder) { b.Number(2, id).Number(3, -1) })
 	}
 	return s.answer(func(b *builder) {
-		b.number(2, id).number(3, s.left(l)).number(4, l.ttl)
-		if q.is(2) {
+		b.Number(2, id).Number(3, s.left(l)).Number(4, l.ttl)
+		if q.Is(2) {
 			for _, key := range s.leases.keys(id) {
-				b.text(5, key)
+				b.Text(5, key)
 			}
 		}
 	})
@@ -157,31 +158,31 @@ func (s *Service) listLeases(message) (*builder, error) {
 	slices.Sort(ids)
 	return s.answer(func(b *builder) {
 		for _, id := range ids {
-			b.message(2, new(builder).number(1, id))
+			b.Message(2, new(builder).Number(1, id))
 		}
 	})
 }
 
 // keepAlive handles a stream of LeaseKeepAliveRequest { ID = 1 }. It sends LeaseKeepAliveResponse { header = 1, ID = 2, TTL = 3 }. The
 // TTL of a lease that does not exist is 0.
-func (s *Service) keepAlive(c *Call) error {
+func (s *Service) keepAlive(c *grpc.Call) error {
 	for {
-		q, err := c.request()
+		q, err := requestOf(c)
 		if err != nil {
 			return err
 		}
-		id, ttl := q.number(1), int64(0)
+		id, ttl := q.Number(1), int64(0)
 		s.leases.mu.Lock()
 		if l := s.leases.byID[id]; l != nil {
 			s.extend(id, l)
 			ttl = l.ttl
 		}
 		s.leases.mu.Unlock()
-		answer, err := s.answer(func(b *builder) { b.number(2, id).number(3, ttl) })
+		answer, err := s.answer(func(b *builder) { b.Number(2, id).Number(3, ttl) })
 		if err != nil {
 			return err
 		}
-		if err := c.Send(answer.bytes); err != nil {
+		if err := c.Send(answer.Bytes); err != nil {
 			return err
 		}
 	}
@@ -190,7 +191,7 @@ func (s *Service) keepAlive(c *Call) error {
 // answer returns a response that begins with a header.
 func (s *Service) answer(fill func(*builder)) (b *builder, err error) {
 	err = s.store.Do(func(tx Tx) error {
-		b = new(builder).message(1, header(tx))
+		b = new(builder).Message(1, header(tx))
 		return nil
 	})
 	if err == nil {

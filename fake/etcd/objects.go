@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/kubesim/kubesim/fake/grpc"
 	"github.com/kubesim/kubesim/fake/stored"
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/codec"
@@ -93,7 +94,7 @@ func (tx *objectsTx) Compacted() uint64 { return tx.Store().Compacted() }
 func (tx *objectsTx) inner(key string) (*resource.Definition, string, error) {
 	rest, ok := strings.CutPrefix(key, tx.prefix+"/")
 	if !ok {
-		return nil, "", &Error{invalidArgument, fmt.Sprintf("kubesim's etcd cannot store %s: it is not below the prefix %s", key, tx.prefix)}
+		return nil, "", grpc.NewError(invalidArgument, fmt.Sprintf("kubesim's etcd cannot store %s: it is not below the prefix %s", key, tx.prefix))
 	}
 	for _, d := range tx.BuiltIn() {
 		if path, ok := strings.CutPrefix("/registry/"+rest, d.ServerKey("", "", false)); ok && !d.Strategy.Virtual {
@@ -105,7 +106,7 @@ func (tx *objectsTx) inner(key string) (*resource.Definition, string, error) {
 			return d, d.Key("", "") + parts[2], nil
 		}
 	}
-	return nil, "", &Error{invalidArgument, fmt.Sprintf("kubesim's etcd cannot store %s: no resource of its API server has such keys", key)}
+	return nil, "", grpc.NewError(invalidArgument, fmt.Sprintf("kubesim's etcd cannot store %s: no resource of its API server has such keys", key))
 }
 
 // outer returns the key in etcd of a key in kubesim's store, and the definition of its resource, which is nil if its
@@ -196,7 +197,7 @@ func (tx *objectsTx) Put(key string, value []byte) error {
 		err = tx.StorageLocked.Put(d, inner, obj)
 	}
 	if err != nil {
-		return &Error{invalidArgument, fmt.Sprintf("kubesim's etcd cannot store %s: %v", key, err)}
+		return grpc.NewError(invalidArgument, fmt.Sprintf("kubesim's etcd cannot store %s: %v", key, err))
 	}
 	return nil
 }

@@ -74,11 +74,11 @@ func TestRealBytes(t *testing.T) {
 		if w.Value == nil || skipped[w.Key] {
 			continue
 		}
-		kv, err := c.must("KV/Range", from(w.Key, "")).inner(2)
+		kv, err := c.must("KV/Range", from(w.Key, "")).Inner(2)
 		if err != nil {
 			t.Fatal(err)
 		}
-		switch got := kv.text(5); {
+		switch got := kv.Text(5); {
 		case got == "":
 			t.Errorf("%s is missing", w.Key)
 		case got != string(w.Value):
@@ -138,20 +138,20 @@ func TestPutRead(t *testing.T) {
 	srv, c := overObjects(t, fake.Options{}, DefaultPrefix)
 	load(t, srv, flowers)
 	load(t, srv, "kind: Rose\napiVersion: flowers.io/v1\nmetadata: {name: red, namespace: default}\n---\nkind: Pod\napiVersion: v1\nmetadata: {name: a, namespace: default}\nspec: {containers: [{name: c, image: i}]}\n")
-	before, err := c.must("KV/Range", from("/", "0")).messages(2)
+	before, err := c.must("KV/Range", from("/", "0")).Messages(2)
 	is.NoErr(err)
 	is.True(len(before) > 180)
 	for _, kv := range before {
-		c.put(kv.text(1), kv.text(5))
+		c.put(kv.Text(1), kv.Text(5))
 	}
-	after, err := c.must("KV/Range", from("/", "0")).messages(2)
+	after, err := c.must("KV/Range", from("/", "0")).Messages(2)
 	is.NoErr(err)
 	is.Equal(len(after), len(before))
 	for i, kv := range after {
-		if kv.text(5) != before[i].text(5) {
-			t.Errorf("%s: %q, was %q", kv.text(1), kv.text(5), before[i].text(5))
+		if kv.Text(5) != before[i].Text(5) {
+			t.Errorf("%s: %q, was %q", kv.Text(1), kv.Text(5), before[i].Text(5))
 		}
-		is.Equal(kv.number(4), before[i].number(4)+1) // version
+		is.Equal(kv.Number(4), before[i].Number(4)+1) // version
 	}
 }
 
@@ -167,7 +167,7 @@ func TestOldVersions(t *testing.T) {
 	is.True(strings.Contains(get("/apis/policy/v1/namespaces/default/poddisruptionbudgets/none"), `pdb.kubernetes.io/deprecated-v1beta1-empty-selector-match`))
 	is.True(strings.Contains(get("/apis/b.io/v1/as"), `"kind":"AList"`)) // the definition is served
 	m := c.must("KV/DeleteRange", from("/registry/poddisruptionbudgets/", "/registry/poddisruptionbudgets0"))
-	is.Equal(m.number(2), int64(1))
+	is.Equal(m.Number(2), int64(1))
 	is.True(strings.Contains(get("/apis/policy/v1/namespaces/default/poddisruptionbudgets/none"), `"reason":"NotFound"`))
 }
 
@@ -228,16 +228,16 @@ func TestWatchOfObjects(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	srv, c := overObjects(t, fake.Options{}, DefaultPrefix)
-	w := c.watch(new(builder).message(1, from("/registry/secrets/", "/registry/secrets0")))
+	w := c.watch(new(builder).Message(1, from("/registry/secrets/", "/registry/secrets0")))
 	w.next()
 	load(t, srv, "kind: Secret\napiVersion: v1\nmetadata: {name: a, namespace: default}\n")
-	e, err := w.next().inner(11)
+	e, err := w.next().Inner(11)
 	is.NoErr(err)
-	kv, err := e.inner(2)
+	kv, err := e.Inner(2)
 	is.NoErr(err)
-	is.Equal(kv.text(1), "/registry/secrets/default/a")
-	is.True(strings.HasPrefix(kv.text(5), "k8s\x00\n\f\n\x02v1\x12\x06Secret"))
-	is.Equal(kv.number(3), int64(srv.Revision()))
+	is.Equal(kv.Text(1), "/registry/secrets/default/a")
+	is.True(strings.HasPrefix(kv.Text(5), "k8s\x00\n\f\n\x02v1\x12\x06Secret"))
+	is.Equal(kv.Number(3), int64(srv.Revision()))
 }
 
 // TestNonStructural checks the condition of a definition that only etcd can have: its schema is not structural. The condition goes when

@@ -17,7 +17,7 @@ func (s *Service) serveTxn(m message) (answer *builder, err error) {
 
 // txn returns TxnResponse { header = 1, succeeded = 2, responses = 3 }.
 func (s *Service) txn(tx Tx, q message) (*builder, error) {
-	compares, err := q.messages(1)
+	compares, err := q.Messages(1)
 	if err != nil {
 		return nil, err
 	}
@@ -29,9 +29,9 @@ func (s *Service) txn(tx Tx, q message) (*builder, error) {
 		}
 		holds = holds && ok
 	}
-	branch, err := q.messages(3)
+	branch, err := q.Messages(3)
 	if holds {
-		branch, err = q.messages(2)
+		branch, err = q.Messages(2)
 	}
 	if err != nil {
 		return nil, err
@@ -47,9 +47,9 @@ func (s *Service) txn(tx Tx, q message) (*builder, error) {
 		}
 		responses = append(responses, r)
 	}
-	answer := new(builder).message(1, header(tx)).bool(2, holds)
+	answer := new(builder).Message(1, header(tx)).Bool(2, holds)
 	for _, r := range responses {
-		answer.message(3, r)
+		answer.Message(3, r)
 	}
 	return answer, nil
 }
@@ -58,12 +58,12 @@ func (s *Service) txn(tx Tx, q message) (*builder, error) {
 func checkWrites(branch []message) error {
 	puts := map[string]bool{}
 	for _, op := range branch {
-		all, err := op.messages(2)
+		all, err := op.Messages(2)
 		if err != nil {
 			return err
 		}
 		for _, put := range all {
-			if key := put.text(1); puts[key] {
+			if key := put.Text(1); puts[key] {
 				return errDuplicateKey
 			} else {
 				puts[key] = true
@@ -83,7 +83,7 @@ func (s *Service) operation(tx Tx, op message) (*builder, error) {
 		func(q message) (*builder, error) { return s.txn(tx, q) },
 	} {
 		number := 1 + int32(field)
-		inner, err := op.messages(fieldNumber(number))
+		inner, err := op.Messages(fieldNumber(number))
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +94,7 @@ func (s *Service) operation(tx Tx, op message) (*builder, error) {
 		if err != nil {
 			return nil, err
 		}
-		return new(builder).message(fieldNumber(number), answer), nil
+		return new(builder).Message(fieldNumber(number), answer), nil
 	}
 	return nil, errKeyNotFound
 }
@@ -102,7 +102,7 @@ func (s *Service) operation(tx Tx, op message) (*builder, error) {
 // holds evaluates Compare { result = 1, target = 2, key = 3, version = 4, create_revision = 5, mod_revision = 6, value = 7, lease = 8,
 // range_end = 64 } for all keys of its range. A missing key has revisions and a version of 0; its value is equal to none.
 func (s *Service) holds(tx Tx, c message) (bool, error) {
-	r := Range{c.text(3), c.text(64)}
+	r := Range{c.Text(3), c.Text(64)}
 	if r.Key == "" {
 		return false, errEmptyKey
 	}
@@ -112,7 +112,7 @@ func (s *Service) holds(tx Tx, c message) (bool, error) {
 	}
 	const byValue = 3
 	if len(found) == 0 {
-		if c.number(2) == byValue {
+		if c.Number(2) == byValue {
 			return false, nil
 		}
 		found = []KV{{Key: r.Key}}
@@ -120,24 +120,24 @@ func (s *Service) holds(tx Tx, c message) (bool, error) {
 	for _, kv := range found {
 		kv.Lease = s.leases.of(kv.Key)
 		order := 0
-		switch c.number(2) {
+		switch c.Number(2) {
 		case 0:
-			order = cmp.Compare(int64(kv.Version), c.number(4))
+			order = cmp.Compare(int64(kv.Version), c.Number(4))
 		case 1:
-			order = cmp.Compare(int64(kv.Create), c.number(5))
+			order = cmp.Compare(int64(kv.Create), c.Number(5))
 		case 2:
-			order = cmp.Compare(int64(kv.Mod), c.number(6))
+			order = cmp.Compare(int64(kv.Mod), c.Number(6))
 		case byValue:
 			value, err := kv.value.bytes()
 			if err != nil {
 				return false, err
 			}
-			order = bytes.Compare(value, []byte(c.text(7)))
+			order = bytes.Compare(value, []byte(c.Text(7)))
 		default:
-			order = cmp.Compare(kv.Lease, c.number(8))
+			order = cmp.Compare(kv.Lease, c.Number(8))
 		}
 		// EQUAL = 0, GREATER = 1, LESS = 2, NOT_EQUAL = 3
-		if ok := []bool{order == 0, order > 0, order < 0, order != 0}[c.number(1)&3]; !ok {
+		if ok := []bool{order == 0, order > 0, order < 0, order != 0}[c.Number(1)&3]; !ok {
 			return false, nil
 		}
 	}

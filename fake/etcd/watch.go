@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/kubesim/kubesim/fake/grpc"
 	"github.com/kubesim/kubesim/sim/mvcc"
 )
 
@@ -28,13 +29,13 @@ type watcher struct {
 // stream is a stream of requests and responses of Watch.
 type stream struct {
 	*Service
-	call     *Call
+	call     *grpc.Call
 	watchers []*watcher
 	last     int64 // the highest ID
 }
 
 // watch serves a stream of WatchRequest { create_request = 1, cancel_request = 2, progress_request = 3 }.
-func (s *Service) watch(ctx context.Context, c *Call) error {
+func (s *Service) watch(ctx context.Context, c *grpc.Call) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	requests, ended := make(chan message), make(chan error, 1)
@@ -66,9 +67,9 @@ func (s *Service) watch(ctx context.Context, c *Call) error {
 }
 
 // receiveAll sends the requests of a stream to a channel until the stream ends.
-func receiveAll(ctx context.Context, c *Call, requests chan<- message) error {
+func receiveAll(ctx context.Context, c *grpc.Call, requests chan<- message) error {
 	for {
-		q, err := c.request()
+		q, err := requestOf(c)
 		if err != nil {
 			return err
 		}
@@ -83,7 +84,7 @@ func receiveAll(ctx context.Context, c *Call, requests chan<- message) error {
 // handle handles one request.
 func (x *stream) handle(q message) error {
 	for field, handle := range []func(message) error{x.create, x.cancel, func(message) error { return x.send(-1, nil) }} {
-		all, err := q.messages(fieldNumber(1 + field))
+		all, err := q.Messages(fieldNumber(1 + field))
 		if err != nil {
 			return err
 		}
@@ -98,7 +99,7 @@ func (x *stream) handle(q message) error {
 
 // create begins a watch.
 func (x *stream) create(q message) error {
-	w := &watcher{id: q.number(7), within: Range{q.text(1), q.text(2)}, next: uint64(q.number(3)), progress: q.is(4), prev: q.is(6)}
+	w := &watcher{id: q.Number(7), within: Range{q.Text(1), q.Text(2)}, next: uint64(q.Number(3)), progress: q.Is(4), prev: q.Is(6)}
 	if w.within.Key == "" {
 		w.within.Key = "\x00" // as in etcd, an empty key is the smallest one
 	}
@@ -111,7 +112,7 @@ func (x *stream) create(q message) error {
 		if w.next == 0 {
 			w.next = tx.Rev() + 1
 		}
-		b.bool(3, true)
+		b.Bool(3, true)
 	}); err != nil {
 		return err
 	}
@@ -121,25 +122,25 @@ func (x *stream) create(q message) error {
 
 // filters returns the filters NOPUT = 0 and NODELETE = 1 of a request, which are packed or not.
 func filters(q message) (noPut, noDelete bool) {
-	packed := q.text(5)
-	_, single := q.numbers[5]
+	packed := q.Text(5)
+	single := q.Has(5)
 	for _, value := range []byte(packed) {
 		noPut, noDelete = noPut || value == 0, noDelete || value == 1
 	}
 	if single {
-		noPut, noDelete = noPut || q.number(5) == 0, noDelete || q.number(5) == 1
+		noPut, noDelete = noPut || q.Number(5) == 0, noDelete || q.Number(5) == 1
 	}
 	return noPut, noDelete
 }
 
 // cancel ends a watch: WatchCancelRequest { watch_id = 1 }.
 func (x *stream) cancel(q message) error {
-	i := slices.IndexFunc(x.watchers, func(w *watcher) bool { return w.id == q.number(1) })
+	i := slices.IndexFunc(x.watchers, func(w *watcher) bool { return w.id == q.Number(1) })
 	if i < 0 {
 		return nil
 	}
 	x.watchers = slices.Delete(x.watchers, i, i+1)
-	return x.send(q.number(1), func(b *builder, _ Tx) { b.bool(4, true) })
+	return x.send(q.Number(1), func(b *builder, _ Tx) { b.Bool(4, true) })
 }
 
 // notify sends the current revision to the watches that asked for progress.
@@ -160,7 +161,7 @@ func (x *stream) notify() error {
 func (x *stream) send(id int64, fill func(*builder, Tx)) error {
 	var b *builder
 	err := x.store.Do(func(tx Tx) error {
-		b = new(builder).message(1, header(tx)).number(2, id)
+		b = new(builder).Message(1, header(tx)).Number(2, id)
 		if fill != nil {
 			fill(b, tx)
 		}
@@ -169,7 +170,7 @@ func (x *stream) send(id int64, fill func(*builder, Tx)) error {
 	if err != nil {
 		return err
 	}
-	return x.call.Send(b.bytes)
+	return x.call.Send(b.Bytes)
 }
 
 // sendEvents sends to each watch the events that it has not been sent. A watch whose next revision is compacted is cancelled.
@@ -182,7 +183,7 @@ func (x *stream) sendEvents() error {
 		if b == nil {
 			continue
 		}
-		if err := x.call.Send(b.bytes); err != nil {
+		if err := x.call.Send(b.Bytes); err != nil {
 			return err
 		}
 	}
@@ -196,7 +197,7 @@ func (x *stream) events(w *watcher) (b *builder, err error) {
 		if tx.Rev() < w.next {
 			return nil
 		}
-		b = new(builder).message(1, header(tx)).number(2, w.id)
+		b = new(builder).Message(1, header(tx)).Number(2, w.id)
 		var failed error
 		err := tx.Events(w.within, w.next, func(e Event) bool {
 			if e.Now == nil && w.noDelete || e.Now != nil && w.noPut {
@@ -208,12 +209,12 @@ func (x *stream) events(w *watcher) (b *builder, err error) {
 				return false
 			}
 			found = true
-			b.message(11, inner)
+			b.Message(11, inner)
 			return true
 		})
 		if errors.Is(err, mvcc.ErrCompacted) {
 			found, err = true, nil
-			b = new(builder).message(1, header(tx)).number(2, w.id).bool(4, true).number(5, int64(tx.Compacted()))
+			b = new(builder).Message(1, header(tx)).Number(2, w.id).Bool(4, true).Number(5, int64(tx.Compacted()))
 			x.watchers = slices.DeleteFunc(x.watchers, func(other *watcher) bool { return other == w })
 		}
 		w.next = tx.Rev() + 1
@@ -231,20 +232,20 @@ func (w *watcher) encode(e Event) (*builder, error) {
 	b := new(builder)
 	now := e.Now
 	if now == nil {
-		b.number(1, 1).message(2, new(builder).text(1, e.Prev.Key).number(3, int64(e.Rev)))
+		b.Number(1, 1).Message(2, new(builder).Text(1, e.Prev.Key).Number(3, int64(e.Rev)))
 	} else {
 		inner, err := now.encode(false)
 		if err != nil {
 			return nil, err
 		}
-		b.message(2, inner)
+		b.Message(2, inner)
 	}
 	if w.prev && e.Prev != nil {
 		inner, err := e.Prev.encode(false)
 		if err != nil {
 			return nil, err
 		}
-		b.message(3, inner)
+		b.Message(3, inner)
 	}
 	return b, nil
 }

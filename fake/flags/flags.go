@@ -168,7 +168,7 @@ func (f *Flag) value(like any, values []string) (any, error) {
 	case string:
 		return last, nil
 	case []string:
-		if f.Kind == "stringArray" {
+		if f.Kind == "stringArray" || f.Kind == "mapStringString" {
 			return values, nil
 		}
 		return List(values), nil

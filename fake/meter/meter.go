@@ -30,7 +30,12 @@ type Meter struct {
 	inFlight map[string]int // by kind of request
 
 	deprecated map[string]int // 1 for each deprecated API that was requested, by labels
+
+	sources []Source
 }
+
+// Source has further metrics, in the text format of Prometheus.
+type Source interface{ Metrics() string }
 
 // series are the requests with the same labels.
 type series struct {
@@ -47,9 +52,9 @@ var bounds = []float64{0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5
 var verbs = map[string]string{"get": "GET", "list": "LIST", "watch": "WATCH", "create": "POST", "update": "PUT", "patch": "PATCH", "apply": "APPLY",
 	"delete": "DELETE", "deletecollection": "DELETE", "connect": "CONNECT"}
 
-// New returns a Meter that passes the requests on to next, unless next is nil.
-func New(next apiserver.Auditor) *Meter {
-	return &Meter{next, map[string]*series{}, map[string]int{}, map[string]int{"mutating": 0, "readOnly": 0}, map[string]int{}}
+// New returns a Meter that passes the requests on to next, unless next is nil. Its metrics end with those of the sources.
+func New(next apiserver.Auditor, sources ...Source) *Meter {
+	return &Meter{next, map[string]*series{}, map[string]int{}, map[string]int{"mutating": 0, "readOnly": 0}, map[string]int{}, sources}
 }
 
 // request is a request that is being served.
@@ -198,6 +203,9 @@ func (m *Meter) Metrics(objects iter.Seq2[*resource.Definition, int]) string {
 		"the value will be -1.", "%s", grouped)
 	gauges("apiserver_storage_objects", "[STABLE] (Deprecated since 1.34.0) [DEPRECATED, consider using apiserver_resource_objects instead] "+
 		"Number of stored objects at the time of last check split by kind. In case of a fetching error, the value will be -1.", "resource=%q", stored)
+	for _, s := range m.sources {
+		b.WriteString(s.Metrics())
+	}
 	return b.String()
 }
 

@@ -12,8 +12,9 @@ import (
 
 // AdmissionConfig is a parsed file of kube-apiserver's --admission-control-config-file.
 type AdmissionConfig struct {
-	Webhooks Plugins
-	Plugins  admission.Config
+	Webhooks  Plugins
+	Plugins   admission.Config
+	Manifests Manifests
 }
 
 // ReadAdmissionConfig reads a file of --admission-control-config-file. It returns an error if the file configures an unsupported
@@ -51,6 +52,8 @@ func ReadAdmissionConfig(file string) (*AdmissionConfig, error) {
 func (c *AdmissionConfig) read(plugin string, settings object.Object) (err error) {
 	kinds := map[string][]string{"MutatingAdmissionWebhook": {"WebhookAdmissionConfiguration", "WebhookAdmission"},
 		"ValidatingAdmissionWebhook": {"WebhookAdmissionConfiguration", "WebhookAdmission"},
+		"ValidatingAdmissionPolicy":  {"ValidatingAdmissionPolicyConfiguration"},
+		"MutatingAdmissionPolicy":    {"MutatingAdmissionPolicyConfiguration"},
 		"PodSecurity":                {"PodSecurityConfiguration"}, "ResourceQuota": {"ResourceQuotaConfiguration", "Configuration"}}[plugin]
 	if kinds == nil {
 		return fmt.Errorf("kubesim does not support this plugin: remove it")
@@ -64,8 +67,20 @@ func (c *AdmissionConfig) read(plugin string, settings object.Object) (err error
 	case "ResourceQuota":
 		return c.readQuota(settings)
 	}
-	if err := known(settings, "kubeConfigFile"); err != nil || settings.String("kubeConfigFile") == "" {
+	fields := []string{"staticManifestsDir"}
+	if strings.HasSuffix(plugin, "Webhook") {
+		fields = []string{"kubeConfigFile", "staticManifestsDir"}
+	}
+	if err := known(settings, fields...); err != nil {
 		return err
+	}
+	if dir := settings.String("staticManifestsDir"); dir != "" {
+		if err := c.Manifests.add(plugin, dir); err != nil {
+			return err
+		}
+	}
+	if settings.String("kubeConfigFile") == "" {
+		return nil
 	}
 	c.Webhooks[plugin], err = readUsers(settings.String("kubeConfigFile"))
 	return err

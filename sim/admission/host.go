@@ -20,6 +20,17 @@ type Server struct {
 	Decoder *codec.Decoder
 	Config  Config
 	Host
+
+	manifests map[string][]object.Object // see SetManifests
+}
+
+// SetManifests sets the webhook configurations, policies or bindings of a storage name that come from files, sorted by name. They
+// apply before those of the API, and also to writes of webhook configurations and policies (KEP-5793).
+func (h *Server) SetManifests(storage string, objects []object.Object) {
+	if h.manifests == nil {
+		h.manifests = map[string][]object.Object{}
+	}
+	h.manifests[storage] = objects
 }
 
 // Host gives plugins access to the API server and the cluster. Its methods are called with the Cluster's lock held,

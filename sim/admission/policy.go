@@ -83,20 +83,28 @@ type problem struct {
 // invocations returns the invocations of all policies that apply to a write, sorted by the names of policies and bindings. It also
 // returns the errors in their configuration.
 func (p *policies) invocations(a *Attributes) (list []*invocation, problems []problem) {
-	if a.isOneOf(policyResources) || a.Definition.Hub.Strategy.Virtual {
+	if a.Definition.Hub.Strategy.Virtual {
 		return nil, nil
+	}
+	if bindings := p.host.manifests[p.bindings]; len(bindings) > 0 {
+		a.parseFieldsV1()
+		list, problems = p.bound(a, p.host.manifests[p.storage], bindings)
+	}
+	if a.isOneOf(policyResources) {
+		return list, problems
 	}
 	bindings := a.Objects.All(p.bindings, "")
 	if len(bindings) == 0 {
-		return nil, nil
+		return list, problems
 	}
 	a.parseFieldsV1()
-	return p.bound(a, bindings)
+	stored, wrong := p.bound(a, a.Objects.All(p.storage, ""), bindings)
+	return append(list, stored...), append(problems, wrong...)
 }
 
-// bound is like invocations, but considers only the given bindings.
-func (p *policies) bound(a *Attributes, bindings []object.Object) (list []*invocation, problems []problem) {
-	for _, obj := range a.Objects.All(p.storage, "") {
+// bound is like invocations, but considers only the given policies and bindings.
+func (p *policies) bound(a *Attributes, all, bindings []object.Object) (list []*invocation, problems []problem) {
+	for _, obj := range all {
 		of := p.compile(a, obj)
 		own := slices.DeleteFunc(slices.Clone(bindings), func(b object.Object) bool { return b.String("spec", "policyName") != of.name })
 		if len(own) == 0 {

@@ -3,6 +3,7 @@ package admission
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/kubesim/kubesim/sim/cel"
 	"github.com/kubesim/kubesim/sim/cel/expr"
@@ -52,11 +53,15 @@ func newWebhooks(h *Server, plugin, storage string) *webhooks {
 // hooks returns the webhooks in the order in which they are called. Since 1.37 it returns none for virtual resources such as access
 // reviews: a webhook that does not respond could lock out all users.
 func (w *webhooks) hooks(a *Attributes) []*webhook {
-	if a.isOneOf(policyResources) || a.isOneOf(webhookResources) || a.Definition.Hub.Strategy.Virtual && a.Enabled("ExcludeAdmissionWebhookVirtualResources") {
+	configurations := w.host.manifests[w.storage]
+	switch {
+	case a.Definition.Hub.Strategy.Virtual && a.Enabled("ExcludeAdmissionWebhookVirtualResources"):
 		return nil
+	case !a.isOneOf(policyResources) && !a.isOneOf(webhookResources):
+		configurations = slices.Concat(configurations, a.Objects.All(w.storage, ""))
 	}
 	var list []*webhook
-	for _, obj := range a.Objects.All(w.storage, "") {
+	for _, obj := range configurations {
 		list = append(list, w.configuration(a, obj).hooks...)
 	}
 	if len(list) > 0 {

@@ -104,7 +104,7 @@ func (e *Exchange) auditID() string {
 }
 
 func (e *Exchange) authenticate() *status.Status {
-	user, warning, s := e.s.Auth.Authenticate(e.Header, e.Client)
+	user, warning, s := e.s.Auth.Authenticate(e.Path, e.Header, e.Client)
 	if s != nil {
 		e.beginAudit(true)
 		return s

@@ -10,12 +10,14 @@
 package auth
 
 import (
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -58,6 +60,8 @@ type Options struct {
 	Authorizers []string
 	// NoAnonymous rejects requests without credentials with 401 (--anonymous-auth=false).
 	NoAnonymous bool
+	// AnonymousPaths are the paths of requests that may be anonymous. If it is empty, all requests may.
+	AnonymousPaths []string
 	// RequestHeader configures which proxies may set the user of a request.
 	RequestHeader RequestHeader
 	// Audiences are the API server's audiences. The default is token.DefaultIssuer.
@@ -76,11 +80,24 @@ type Host interface {
 	Account(text string, wanted []string) (*token.Holder, error)
 	// Bootstrap returns the holder of a bootstrap token, or nil if the token is invalid or such tokens are not accepted.
 	Bootstrap(text string) *token.Holder
+	// Issued returns the user of a token that an issuer outside the cluster signed (TokenIssuers), or nil if no issuer is
+	// configured that the token names. If the token is invalid, it returns an error.
+	Issued(text string) (*User, error)
 	// Asked is called for each decision of Authorize.
 	Asked(at Attributes, allowed bool)
 	// Indexed calls yield with each object whose indexed field (resource.Strategy.Index) has a value, in the order of their keys,
 	// until it returns false.
 	Indexed(storage, value string, yield func(*resource.Item) bool)
+}
+
+// TokenIssuers checks the tokens of issuers outside the cluster, such as OpenID providers.
+type TokenIssuers interface {
+	// Prepare requests the keys that AuthenticateToken needs for a token. It is called before each request with the token of the
+	// request, which may be "", and without the Cluster's lock.
+	Prepare(text string)
+	// AuthenticateToken returns the user of a token at a time, or nil if the token names none of the issuers. If the token is
+	// invalid, it returns an error. It does not wait for the network.
+	AuthenticateToken(text string, now time.Time) (*User, error)
 }
 
 // Authenticates reports whether the server checks the credentials of requests.
@@ -145,6 +162,9 @@ func New(o Options) *Auth {
 	return a
 }
 
+// SetAuthorizers replaces the authorizers. They must be valid (see Options.Check).
+func (a *Auth) SetAuthorizers(names []string) { a.authorizers = names }
+
 // DefaultTokens returns the tokens of an administrator (admintoken) and of a user without rights (alicetoken).
 func DefaultTokens() []Token {
 	return []Token{
@@ -156,12 +176,12 @@ func DefaultTokens() []Token {
 // administrator is the user of all requests under AlwaysAllow.
 var administrator = resource.User{Name: "kubernetes-admin", Groups: []string{masters, authenticated}}
 
-// Authenticate returns the user of a request with header h from client c, which may be nil. It tries these sources in order: the
+// Authenticate returns the user of a request for a path with header h from client c, which may be nil. It tries these sources in order: the
 // user that the program running the server sets, the user that a proxy names, the subject of the certificate, the user of the
 // bearer token, and system:anonymous. It returns a 401 if the program rejects the client. It also does so if a token is unknown or
 // a certificate untrusted, unless another source identifies the client. warning is a warning for the client, or "". Under
 // AlwaysAllow every client whose user the program does not set is kubernetes-admin (pkg/kubeapiserver/authenticator).
-func (a *Auth) Authenticate(h wire.Header, c *Client) (u resource.User, warning string, s *status.Status) {
+func (a *Auth) Authenticate(path string, h wire.Header, c *Client) (u resource.User, warning string, s *status.Status) {
 	if c == nil {
 		c = &Client{}
 	}
@@ -183,16 +203,22 @@ func (a *Auth) Authenticate(h wire.Header, c *Client) (u resource.User, warning 
 		}
 		failed = shown.Untrusted
 	}
-	if text := bearer(h.Get("Authorization")); text != "" {
+	if text := Bearer(h.Get("Authorization")); text != "" {
 		if t := a.holder(text, a.options.Audiences); t.err == nil && len(t.audiences) > 0 {
 			return t.user, t.warning, nil
 		}
 		failed = true
 	}
-	if failed || a.options.NoAnonymous {
+	if failed || !a.mayBeAnonymous(path) {
 		return u, "", status.Unauthorized()
 	}
 	return resource.User{Name: anonymous, Groups: []string{unauthenticated}}, "", nil
+}
+
+// mayBeAnonymous reports whether a request for a path may have no credentials.
+func (a *Auth) mayBeAnonymous(path string) bool {
+	paths := a.options.AnonymousPaths
+	return !a.options.NoAnonymous && (len(paths) == 0 || slices.Contains(paths, path))
 }
 
 // verdict is the result of checking a bearer token. audiences are the wanted audiences for which the token is valid. If the token
@@ -212,6 +238,13 @@ func (a *Auth) holder(text string, wanted []string) (v verdict) {
 			u, ok = withAuthenticatedGroup(resource.User{Name: b.Name, Groups: b.Groups}), true
 		}
 	}
+	var invalid error
+	if !ok && a.options.Host != nil {
+		var issued *User
+		if issued, invalid = a.options.Host.Issued(text); issued != nil {
+			u, ok = withAuthenticatedGroup(*issued), true
+		}
+	}
 	if ok {
 		v.user = u // such tokens are valid only for the server's audiences
 		v.audiences = slices.DeleteFunc(slices.Clone(wanted), func(name string) bool { return !slices.Contains(a.options.Audiences, name) })
@@ -222,7 +255,7 @@ func (a *Auth) holder(text string, wanted []string) (v verdict) {
 	}
 	t, err := a.options.Host.Account(text, wanted)
 	if t == nil || err != nil {
-		return verdict{err: err}
+		return verdict{err: cmp.Or(err, invalid)}
 	}
 	u = resource.User{Name: t.Name, UID: t.UID, Groups: t.Groups, Extra: t.Extra}
 	return verdict{withAuthenticatedGroup(u), t.Audiences, t.Warning, nil}
@@ -237,8 +270,8 @@ func withAuthenticatedGroup(u resource.User) resource.User {
 	return u
 }
 
-// bearer returns the token of an Authorization header, or "" if it contains none. The scheme is case-insensitive (RFC 6750).
-func bearer(header string) string {
+// Bearer returns the token of an Authorization header, or "" if it contains none. The scheme is case-insensitive (RFC 6750).
+func Bearer(header string) string {
 	scheme, rest, _ := strings.Cut(strings.TrimSpace(header), " ")
 	if !strings.EqualFold(scheme, "bearer") {
 		return ""

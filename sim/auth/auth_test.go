@@ -32,7 +32,7 @@ func TestAuthenticate(t *testing.T) {
 	} {
 		t.Run(c.header, func(t *testing.T) {
 			is := is.New(t)
-			u, _, s := a.Authenticate(wire.Header{"Authorization": {c.header}}, nil)
+			u, _, s := a.Authenticate("", wire.Header{"Authorization": {c.header}}, nil)
 			if c.code != 0 {
 				is.Equal(string(s.JSON()), `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",`+
 					`"message":"Unauthorized","reason":"Unauthorized","code":401}`) // the real server's text
@@ -47,15 +47,15 @@ func TestAuthenticate(t *testing.T) {
 func TestUsers(t *testing.T) {
 	is := is.New(t)
 	a := New(Options{Mode: RBAC})
-	u, _, _ := a.Authenticate(wire.Header{"Authorization": {"Bearer alicetoken"}}, nil)
+	u, _, _ := a.Authenticate("", wire.Header{"Authorization": {"Bearer alicetoken"}}, nil)
 	is.Equal(u, alice) // groups of the token and system:authenticated
-	u, _, _ = a.Authenticate(wire.Header{}, nil)
+	u, _, _ = a.Authenticate("", wire.Header{}, nil)
 	is.Equal(u, resource.User{Name: anonymous, Groups: []string{unauthenticated}})
-	u, _, s := New(Options{}).Authenticate(wire.Header{"Authorization": {"Bearer nope"}}, nil)
+	u, _, s := New(Options{}).Authenticate("", wire.Header{"Authorization": {"Bearer nope"}}, nil)
 	is.Equal(s, nil)                                                                               // AlwaysAllow does not check credentials
 	is.Equal(u, resource.User{Name: "kubernetes-admin", Groups: []string{masters, authenticated}}) // every user is the administrator
 	is.Equal(DefaultTokens()[1].User.Groups, []string{"dev"})                                      // New does not change the given tokens
-	own, _, s := New(Options{Mode: RBAC, Tokens: []Token{{"t", resource.User{Name: "u"}}}}).Authenticate(wire.Header{"Authorization": {"Bearer t"}}, nil)
+	own, _, s := New(Options{Mode: RBAC, Tokens: []Token{{"t", resource.User{Name: "u"}}}}).Authenticate("", wire.Header{"Authorization": {"Bearer t"}}, nil)
 	is.Equal(s, nil)
 	is.Equal(own.Name, "u") // the given tokens replace the default ones
 }

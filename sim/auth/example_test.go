@@ -9,7 +9,7 @@ import (
 
 func ExampleNew() {
 	a := auth.New(auth.Options{Mode: auth.RBAC})
-	user, _, _ := a.Authenticate(wire.Header{"Authorization": {"Bearer alicetoken"}}, nil)
+	user, _, _ := a.Authenticate("", wire.Header{"Authorization": {"Bearer alicetoken"}}, nil)
 	at := auth.Attributes{User: user, Verb: "list", Version: "v1", Resource: "pods", Namespace: "default", IsResource: true}
 	allowed, reason := a.Authorize(at, nil)
 	fmt.Println(allowed)

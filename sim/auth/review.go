@@ -165,10 +165,10 @@ func (a *Auth) reviewToken(obj object.Object) *status.Status {
 		wanted = a.options.Audiences
 	}
 	var v verdict
-	switch text := bearer("Bearer " + spec.String("token")); {
+	switch text := Bearer("Bearer " + spec.String("token")); {
 	case text != "":
 		v = a.holder(text, wanted)
-	case a.options.NoAnonymous:
+	case !a.mayBeAnonymous(""):
 		return nil
 	default: // treated as a request without a token
 		v = verdict{user: resource.User{Name: anonymous, Groups: []string{unauthenticated}}, audiences: wanted}

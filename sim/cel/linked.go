@@ -18,6 +18,7 @@ type (
 	Program  = celgo.Program
 	Shards   = celgo.Shards
 
+	Expression     = celgo.Expression
 	DeviceSelector = celgo.DeviceSelector
 )
 
@@ -37,6 +38,11 @@ func ParseShards(expression string) (Shards, error) { return celgo.ParseShards(e
 // CheckDeviceSelector calls celgo.CheckDeviceSelector.
 func CheckDeviceSelector(env expr.Environment, expression string) (problem *expr.Error, complex bool) {
 	return celgo.CheckDeviceSelector(env, expression)
+}
+
+// CompileExpression calls celgo.CompileExpression.
+func CompileExpression(env expr.Environment, v expr.Variable, expression string, want expr.Result) (*Expression, *expr.Error) {
+	return celgo.CompileExpression(env, v, expression, want)
 }
 
 // NewDeviceSelector calls celgo.NewDeviceSelector.

@@ -58,6 +58,23 @@ func CheckDeviceSelector(expr.Environment, string) (problem *expr.Error, complex
 	return expr.Errorf(refused), false
 }
 
+// Expression is an expression of a configuration file. This build has none.
+type Expression struct{}
+
+// CompileExpression rejects every expression.
+func CompileExpression(expr.Environment, expr.Variable, string, expr.Result) (*Expression, *expr.Error) {
+	return nil, expr.Errorf(refused)
+}
+
+// String returns "".
+func (*Expression) String() string { return "" }
+
+// Eval returns the error that expressions are not supported.
+func (*Expression) Eval(map[string]any) (any, *expr.Error) { return nil, expr.Errorf(refused) }
+
+// Selects returns false.
+func (*Expression) Selects(string) bool { return false }
+
 // DeviceSelector is a rejected expression.
 type DeviceSelector struct{}
 

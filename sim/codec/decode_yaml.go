@@ -30,6 +30,9 @@ func DecodeYAML(data []byte, t *schema.Type) (obj object.Object, strict []string
 // YAMLToJSON converts the first document of a YAML stream to JSON. If a key is repeated, the last value is used.
 func YAMLToJSON(data []byte) ([]byte, error) { return yaml.YAMLToJSON(data) }
 
+// YAMLToJSONStrict is like YAMLToJSON, but returns an error for a repeated key.
+func YAMLToJSONStrict(data []byte) ([]byte, error) { return yaml.YAMLToJSONStrict(data) }
+
 // Answered decodes an object in another server's response. The response is JSON, or YAML if it does not begin with "{". Answered
 // validates only kind and apiVersion; other fields may have any type. It decodes null as an empty object.
 func Answered(data []byte) (object.Object, error) {

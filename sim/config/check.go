@@ -40,6 +40,9 @@ func (c *Cluster) Check() error {
 	if needsCBOR := func(s Server) bool { return s.FeatureGates[GateCBOR] }; c.CBOR == nil && slices.ContainsFunc(c.Replicas, needsCBOR) {
 		return fmt.Errorf("feature gate %s: it needs the option CBOR: cbor.Codec{}, of package github.com/kubesim/kubesim/sim/cbor", GateCBOR)
 	}
+	if a := &c.Authentication; a.Issuers == nil && (a.ConfigFile != "" || !reflect.ValueOf(a.OIDC).IsZero()) {
+		return errors.New("Authentication: the fields have no effect without Issuers, which oidc.Configure of package github.com/kubesim/kubesim/fake/oidc sets")
+	}
 	return c.checkNetwork()
 }
 

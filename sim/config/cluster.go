@@ -40,6 +40,10 @@ type Cluster struct {
 	// decides.
 	Authorizers []string `json:",omitempty"`
 
+	// AuthorizationConfig is the file of kube-apiserver's --authorization-config, which names the authorizers. It replaces Authorizers
+	// when the server starts and whenever the file changes. Authorizers of the type Webhook are not supported.
+	AuthorizationConfig string `json:"-"`
+
 	// If requests are authenticated, the user comes from the first of these sources that identifies the sender:
 	// Server.Authenticate, a proxy (RequestHeader), a certificate (ClientCA, Server.IssueCertificate), or a bearer token (Tokens,
 	// ServiceAccounts). A request without credentials is system:anonymous.
@@ -65,6 +69,11 @@ type Cluster struct {
 	BootstrapTokens bool `json:",omitempty"`
 	// NoAnonymous rejects requests without credentials with 401 (--anonymous-auth=false).
 	NoAnonymous bool `json:",omitempty"`
+	// AnonymousPaths are the only paths for which requests without credentials are accepted (anonymous.conditions of
+	// --authentication-config). If it is empty, all are.
+	AnonymousPaths []string `json:",omitempty"`
+	// Authentication configures the tokens of issuers outside the cluster, such as OpenID providers.
+	Authentication Authentication `json:"-"`
 	// Plugins are the names of admission plugins that run in addition to the default ones (admission.Optional lists the names). One
 	// of them is ServiceAccount, which requires a service account "default" in the namespace of every pod; a controller creates it.
 	Plugins []string `json:",omitempty"`
@@ -175,6 +184,26 @@ type Cluster struct {
 	MaxWritesPerInstant int `json:"-"`
 	// FailOnWarning fails a test if a response contains a warning, for example about an unknown field that was dropped.
 	FailOnWarning bool `json:"-"`
+}
+
+// Authentication configures the tokens of issuers outside the cluster (Kubernetes documentation, "OpenID Connect Tokens"). The fields
+// except Issuers are kube-apiserver's flags. Function Configure of package fake/oidc reads them and sets Issuers.
+type Authentication struct {
+	// ConfigFile is an AuthenticationConfiguration (--authentication-config).
+	ConfigFile string
+	// OIDC configures one issuer.
+	OIDC OIDC
+	// Issuers checks the tokens. If it is nil, there are no issuers.
+	Issuers auth.TokenIssuers
+}
+
+// OIDC contains the values of the flags --oidc-*.
+type OIDC struct {
+	IssuerURL, ClientID, CAFile   string
+	UsernameClaim, UsernamePrefix string // the claim is sub by default, and the prefix is the issuer and "#"; - stands for no prefix
+	GroupsClaim, GroupsPrefix     string
+	RequiredClaims                []string // CLAIM=VALUE
+	SigningAlgs                   []string // the default is RS256
 }
 
 // Audit configures an audit log (Kubernetes documentation, "Auditing"). There is a log only if both a policy and an output are set.

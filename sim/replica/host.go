@@ -73,6 +73,13 @@ func (r authHost) Bootstrap(text string) *token.Holder {
 	return token.Bootstrap(text, r.set.Schedule.Now(), r.Reader())
 }
 
+func (r authHost) Issued(text string) (*auth.User, error) {
+	if issuers := r.set.Config.Authentication.Issuers; issuers != nil {
+		return issuers.AuthenticateToken(text, r.set.Schedule.Now())
+	}
+	return nil, nil
+}
+
 func (r authHost) Indexed(storage, value string, yield func(*resource.Item) bool) {
 	d := r.Definition(storage)
 	r.cache(storage).Select(d, value, "", func(kv *mvcc.KV) bool { return yield(resource.ItemOf(d, kv)) })

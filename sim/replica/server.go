@@ -34,6 +34,7 @@ type Server struct {
 	filled   uint64                       // revision at which the caches were filled
 	waiting  []*waiter
 	custom   *crd.Server
+	plugins  *admission.Server
 	profile  *Profile
 
 	lagsAll     bool            // no commits are applied
@@ -61,8 +62,8 @@ func newServer(set *Set, n int, p *Profile) *Server {
 	table, decoder := resource.NewTable(p.served), r.decoder()
 	fields := fieldmanager.New(fieldmanager.Options{Versions: versions{table, r.custom}, Keeps: p.server.Since(37)})
 	who := r.auth()
-	plugins := &admission.Server{Table: table, Decoder: decoder, Config: set.Config.Admission, Host: pluginHost{r, who, fields, &set.Webhooks}}
-	chain := admission.New(plugins, set.Config.Plugins, set.Config.WithoutPlugins)
+	r.plugins = &admission.Server{Table: table, Decoder: decoder, Config: set.Config.Admission, Host: pluginHost{r, who, fields, &set.Webhooks}}
+	chain := admission.New(r.plugins, set.Config.Plugins, set.Config.WithoutPlugins)
 	reg := r.registry(backend{r}, who, fields, chain)
 	r.inner = r.registry(backend{r}, who, fields, nil)
 	r.own = r.registry(ownBackend{backend{r}}, who, fields, nil)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/matryer/is"
 
-	"github.com/kubesim/kubesim/fake/etcd"
+	"github.com/kubesim/kubesim/fake/grpc"
 )
 
 // TestServeEtcd checks that --etcd-listen serves the keys of the server.
@@ -39,7 +39,7 @@ func TestServeEtcd(t *testing.T) {
 	transport.Protocols.SetUnencryptedHTTP2(true)
 	defer transport.CloseIdleConnections()
 	const key = "/registry/namespaces/default"
-	request := etcd.Frame([]byte("\n" + string(rune(len(key))) + key)) // field 1
+	request := grpc.Frame([]byte("\n" + string(rune(len(key))) + key)) // field 1
 	res, err := (&http.Client{Transport: transport}).Post(url+"/etcdserverpb.KV/Range", "application/grpc", bytes.NewReader(request))
 	is.NoErr(err)
 	body, err := io.ReadAll(res.Body)

@@ -49,8 +49,10 @@ func repeatedFlag(set *flag.FlagSet, name string, into *[]string) {
 // sharedNames are the flags that kubesim serve shares with kube-apiserver. They have the same meaning.
 var sharedNames = []string{"client-ca-file", "anonymous-auth", "requestheader-client-ca-file", "requestheader-allowed-names",
 	"requestheader-username-headers", "requestheader-uid-headers", "requestheader-group-headers", "requestheader-extra-headers-prefix",
-	"enable-bootstrap-token-auth", "service-account-signing-key-file", "service-account-key-file", "service-account-issuer", "api-audiences",
+	"enable-bootstrap-token-auth", "service-account-signing-key-file", "service-account-signing-endpoint", "service-account-key-file", "service-account-issuer", "api-audiences",
 	"service-account-max-token-expiration", "service-account-extend-token-expiration", "service-account-jwks-uri", "service-account-lookup",
+	"authentication-config", "oidc-issuer-url", "oidc-client-id", "oidc-ca-file", "oidc-username-claim", "oidc-username-prefix",
+	"oidc-groups-claim", "oidc-groups-prefix", "oidc-required-claim", "oidc-signing-algs",
 	"admission-control-config-file", "audit-policy-file", "audit-log-path", "audit-log-format",
 	"proxy-client-cert-file", "proxy-client-key-file", "request-timeout", "min-request-timeout", "service-cluster-ip-range"}
 

@@ -12,6 +12,7 @@ import (
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/fake/listen"
+	"github.com/kubesim/kubesim/fake/signer"
 	"github.com/kubesim/kubesim/sim/cbor"
 )
 
@@ -24,6 +25,14 @@ func (p program) serve(ctx context.Context, args []string) error {
 	f.options.CBOR = cbor.Codec{}
 	f.options.Progress = &workLines{out: p.stderr, clock: clock.System{}}
 	setCollector()
+	if err := f.complete(); err != nil {
+		return err
+	}
+	closeSigner, err := signer.Configure(ctx, &f.options.ServiceAccounts)
+	if err != nil {
+		return fmt.Errorf("serve: %w", err)
+	}
+	defer closeSigner()
 	srv, err := f.start()
 	if err != nil {
 		return err
@@ -71,16 +80,21 @@ func (p program) serve(ctx context.Context, args []string) error {
 	for _, note := range f.users.notes {
 		fmt.Fprintln(p.stderr, "note: --token-auth-file:", note)
 	}
-	if !f.authenticates() && f.identifies() {
-		fmt.Fprintln(p.stderr, "note: --token and certificates have no effect without --auth rbac: all clients are cluster-admin")
-	}
-	if f.reach.anyone && f.openToAnyone() {
-		fmt.Fprintln(p.stderr, "note: --insecure-anyone: every client that reaches", l.URL(), "is cluster-admin")
-	}
+	f.noteAccess(p.stderr, l.URL())
 	if torn := srv.DataTorn(); torn != "" {
 		fmt.Fprintf(p.stderr, "note: --archive %s is damaged %s; the server continues from there, and keeps the damaged file as %[1]s.torn\n", f.options.Archive, torn)
 	}
 	return p.wait(ctx, srv)
+}
+
+// noteAccess prints notes about clients that have more rights than the flags suggest.
+func (f *serveFlags) noteAccess(out io.Writer, url string) {
+	if !f.authenticates() && f.identifies() {
+		fmt.Fprintln(out, "note: --token and certificates have no effect without --auth rbac: all clients are cluster-admin")
+	}
+	if f.reach.anyone && f.openToAnyone() {
+		fmt.Fprintln(out, "note: --insecure-anyone: every client that reaches", url, "is cluster-admin")
+	}
 }
 
 // serveBeside serves the page and the API of etcd, if flags ask for them. It returns a line for each, and a function that ends both.
@@ -154,12 +168,9 @@ func (w *workLines) Reconciled(done, due int) {
 	}
 }
 
-// start starts a new server, or the server in the archive. It returns an error if anyone in the network could open the archive's
+// start starts a new server with the completed options, or the server in the archive. It returns an error if anyone in the network could open the archive's
 // server with publicly known credentials.
 func (f *serveFlags) start() (*fake.Server, error) {
-	if err := f.complete(); err != nil {
-		return nil, err
-	}
 	srv, err := fake.New(f.options)
 	if err != nil && f.options.Archive != "" {
 		return nil, fmt.Errorf("serve: --archive: %s", strings.TrimPrefix(err.Error(), "kubesim: Options.Archive: "))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/fake/oidc"
 	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/controller"
@@ -191,6 +192,9 @@ func (f *serveFlags) complete() error {
 	if err := f.shared.fill(o); err != nil {
 		return err
 	}
+	if err := oidc.Configure(o, f.shared.given("anonymous-auth")); err != nil {
+		return fmt.Errorf("serve: %w", err)
+	}
 	if err := f.users.read(); err != nil {
 		return fmt.Errorf("serve: --token-auth-file: %w", err)
 	}
@@ -200,7 +204,8 @@ func (f *serveFlags) complete() error {
 
 // identifies reports whether any flag that identifies users is set.
 func (f *serveFlags) identifies() bool {
-	return f.users.given() || f.shared.given("client-ca-file") || f.shared.given("requestheader-client-ca-file")
+	return f.users.given() || f.shared.given("client-ca-file") || f.shared.given("requestheader-client-ca-file") ||
+		f.shared.given("authentication-config") || f.shared.given("oidc-issuer-url")
 }
 
 // authenticates reports whether requests are authenticated.

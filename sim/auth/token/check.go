@@ -153,7 +153,7 @@ func parsePart(text string) object.Object {
 // checkSignature verifies a token's signature with the key that the token names. If it does not name one, any key may match.
 func (a *Authority) checkSignature(t *parsed) error {
 	id, err := t.header.String("kid"), errNoKey
-	for _, k := range a.keys {
+	for _, k := range a.verifiers() {
 		if id != "" && id != k.id() {
 			continue
 		}

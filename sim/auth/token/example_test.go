@@ -1,6 +1,10 @@
 package token_test
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
 	"encoding/base64"
 	"fmt"
 	"strings"
@@ -44,4 +48,19 @@ func ExampleBootstrap() {
 	holder := token.Bootstrap("abcdef.0123456789abcdef", time.Now(), objects{secret})
 	fmt.Println(holder.Name, holder.Groups)
 	// Output: system:bootstrap:abcdef [system:bootstrappers]
+}
+
+// A key of another program verifies the tokens that name its id.
+func ExampleParseExternalKey() {
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		panic(err)
+	}
+	der, err := x509.MarshalPKIXPublicKey(private.Public())
+	if err != nil {
+		panic(err)
+	}
+	key, err := token.ParseExternalKey("2026-11", der, false)
+	fmt.Println(key.ID(), err)
+	// Output: 2026-11 <nil>
 }

@@ -95,6 +95,29 @@ func (k *fileKey) verify(algorithm string, text, signature []byte) bool {
 	return false
 }
 
+// ExternalKey is a key of an External, which verifies tokens.
+type ExternalKey struct {
+	*fileKey
+	Unpublished bool // the key set does not contain the key
+}
+
+// ParseExternalKey parses the key with an id, given in PKIX, ASN.1 DER form.
+func ParseExternalKey(id string, der []byte, unpublished bool) (*ExternalKey, error) {
+	key, err := x509.ParsePKIXPublicKey(der)
+	if err != nil {
+		return nil, fmt.Errorf("while parsing external public keys: %w", err)
+	}
+	k, err := newFileKey(key)
+	if err != nil {
+		return nil, err
+	}
+	k.kid = id
+	return &ExternalKey{k, unpublished}, nil
+}
+
+// ID returns the id of the key.
+func (k *ExternalKey) ID() string { return k.kid }
+
 // digest returns the SHA-2 digest of text with the given number of bits, and the hash function. If there is no such hash function,
 // it returns nil and 0.
 func digest(bits string, text []byte) ([]byte, crypto.Hash) {

@@ -14,6 +14,7 @@ package token
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -40,6 +41,10 @@ type Options struct {
 	// private, in PEM, one or more per file. If Keys is nil, the signing key verifies tokens. Otherwise it does not, unless it is
 	// the published key.
 	Keys [][]byte
+	// SigningEndpoint is the unix socket of a program that signs tokens and has the keys that verify them
+	// (--service-account-signing-endpoint). Function Configure of package fake/signer connects to it and sets External.
+	SigningEndpoint string   `json:"-"`
+	External        External `json:"-"`
 	// MaxExpiration is the maximum lifetime of a token (--service-account-max-token-expiration), from one hour to 2³² seconds. A
 	// request for a longer lifetime gets MaxExpiration and a warning. 0 means no limit.
 	MaxExpiration time.Duration
@@ -52,10 +57,18 @@ type Options struct {
 	JWKSURI string
 }
 
+// External is a program that signs tokens (KEP-740).
+type External interface {
+	// Sign returns the header and the signature of a token, both encoded, for its encoded claims.
+	Sign(ctx context.Context, claims string) (header, signature string, err error)
+	// Keys returns the current keys that verify tokens.
+	Keys() []*ExternalKey
+}
+
 // DefaultIssuer is the default issuer, and that of kubeadm and kind.
 const DefaultIssuer = "https://kubernetes.default.svc"
 
-// Authority signs and checks tokens like one API server. It is immutable.
+// Authority signs and checks tokens like one API server. It is immutable, except for the keys of an External.
 type Authority struct {
 	options Options
 	signer  signer
@@ -74,8 +87,16 @@ func New(o Options) (*Authority, error) {
 	if len(o.Audiences) == 0 {
 		o.Audiences = o.Issuers
 	}
-	if o.MaxExpiration != 0 && (o.MaxExpiration < time.Hour || o.MaxExpiration > 1<<32*time.Second) {
-		return nil, errors.New("the service-account-max-token-expiration must be between 1 hour and 2^32 seconds")
+	switch {
+	case o.SigningEndpoint != "" && o.SigningKey != nil:
+		return nil, errors.New("service-account-signing-key-file and service-account-signing-endpoint are mutually exclusive and cannot be set at the same time")
+	case o.SigningEndpoint != "" && len(o.Keys) > 0:
+		return nil, errors.New("cannot set mutually exclusive flags `--service-account-key-file` and `--service-account-signing-endpoint` at the same time")
+	case o.SigningEndpoint != "" && o.External == nil:
+		return nil, errors.New("SigningEndpoint has no effect without External, which signer.Configure of package github.com/kubesim/kubesim/fake/signer sets")
+	}
+	if err := CheckMaxExpiration(o.MaxExpiration); err != nil && o.External == nil { // the maximum of an External may be lower
+		return nil, err
 	}
 	if err := checkKeysURI(o.JWKSURI); err != nil {
 		return nil, err
@@ -95,10 +116,18 @@ func New(o Options) (*Authority, error) {
 		}
 		a.keys = append(a.keys, keys...)
 	}
-	if o.SigningKey == nil || len(o.Keys) == 0 {
+	if (o.SigningKey == nil || len(o.Keys) == 0) && o.External == nil {
 		a.keys = append(a.keys, a.signer)
 	}
 	return a, nil
+}
+
+// CheckMaxExpiration returns an error if a value of --service-account-max-token-expiration is invalid.
+func CheckMaxExpiration(d time.Duration) error {
+	if d != 0 && (d < time.Hour || d > 1<<32*time.Second) {
+		return errors.New("the service-account-max-token-expiration must be between 1 hour and 2^32 seconds")
+	}
+	return nil
 }
 
 // checkIssuers rejects an issuer that is empty or repeated, or that contains a colon but is not a valid URL.
@@ -142,11 +171,45 @@ func (a *Authority) MaxSeconds() int64 { return int64(a.options.MaxExpiration / 
 // Extends reports whether tokens requested by the kubelet live longer than requested.
 func (a *Authority) Extends() bool { return !a.options.NoExtendExpiration }
 
-// Sign returns a token of the first issuer with the claims. The same claims always result in the same token (RFC 8017, section 8.2;
-// RFC 6979).
+// Sign returns a token of the first issuer with the claims, signed with the key of the Authority. The same claims always result in the
+// same token (RFC 8017, section 8.2; RFC 6979).
 func (a *Authority) Sign(claims map[string]any) string {
 	claims["iss"] = a.options.Issuers[0]
 	return a.sign(claims)
+}
+
+// Issue is like Sign, but an External signs the token, if there is one. unlocked calls a function without the Cluster's lock, because
+// an External may take long.
+func (a *Authority) Issue(ctx context.Context, claims map[string]any, unlocked func(func())) (text string, err error) {
+	x := a.options.External
+	if x == nil {
+		return a.Sign(claims), nil
+	}
+	claims["iss"] = a.options.Issuers[0]
+	payload := encode(mustJSON(claims))
+	var header, signature string
+	unlocked(func() { header, signature, err = x.Sign(ctx, payload) })
+	return header + "." + payload + "." + signature, err
+}
+
+// verifiers returns the keys that verify tokens.
+func (a *Authority) verifiers() []verifier {
+	if a.options.External == nil {
+		return a.keys
+	}
+	var all []verifier
+	for _, k := range a.options.External.Keys() {
+		all = append(all, k)
+	}
+	return all
+}
+
+// published returns the keys that the key set contains.
+func (a *Authority) published() []verifier {
+	return slices.DeleteFunc(slices.Clone(a.verifiers()), func(k verifier) bool {
+		x, ok := k.(*ExternalKey)
+		return ok && x.Unpublished
+	})
 }
 
 // SignLegacy returns a service account token that is stored in a Secret and does not expire (pkg/serviceaccount.LegacyClaims).
@@ -166,7 +229,7 @@ func (a *Authority) KeySet() []byte {
 	set := struct {
 		Keys []webKey `json:"keys"`
 	}{}
-	for _, k := range a.keys {
+	for _, k := range a.published() {
 		set.Keys = append(set.Keys, k.published())
 	}
 	return mustJSON(set)
@@ -182,7 +245,7 @@ func (a *Authority) OpenID(address string) (document []byte, ok bool) {
 	}
 	uri := cmp.Or(a.options.JWKSURI, "https://"+address+"/openid/v1/jwks")
 	var algorithms []string
-	for _, k := range a.keys {
+	for _, k := range a.published() {
 		algorithms = append(algorithms, k.algorithm())
 	}
 	slices.Sort(algorithms)

@@ -32,17 +32,44 @@ func admissionKind(plural string, validate func(*resource.Context, field.Cursor)
 			Checks:                  resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckKind}},
 			DenyUnconditionalUpdate: true, AnyFinalizers: true, Warn: warnStaticName,
 		},
-		Changed:  kind.Semantically.Of("spec"),
-		Validate: validate,
-		Columns:  append(append([]table.Column{table.Name()}, columns...), table.Age()),
+		Changed: kind.Semantically.Of("spec"),
+		Validate: func(ctx *resource.Context, at field.Cursor) {
+			validate(ctx, at)
+			validateStaticName(ctx, at)
+		},
+		Columns: append(append([]table.Column{table.Name()}, columns...), table.Age()),
 	}
 }
 
-// warnStaticName warns about names that are reserved for objects from files (KEP-5793).
-func warnStaticName(ctx *resource.Context, obj, _ object.Object) {
-	const suffix = ".static.k8s.io"
-	if ctx.Subresource == "" && strings.HasSuffix(obj.Name(), suffix) {
-		ctx.Warn(`metadata.name: names ending with "` + suffix + `" are reserved for static manifest-based configurations and cannot be managed via the API`)
+// StaticSuffix is the end of the names that are reserved for objects from files (KEP-5793).
+const StaticSuffix = ".static.k8s.io"
+
+// ManifestKinds returns the kinds in the files of an admission plugin: configurations of webhooks, or policies and then their bindings.
+func ManifestKinds(plugin string) []string {
+	return map[string][]string{
+		"ValidatingAdmissionWebhook": {"ValidatingWebhookConfiguration"},
+		"MutatingAdmissionWebhook":   {"MutatingWebhookConfiguration"},
+		"ValidatingAdmissionPolicy":  {"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"},
+		"MutatingAdmissionPolicy":    {"MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"},
+	}[plugin]
+}
+
+const reservedName = `names ending with "` + StaticSuffix + `" are reserved for static manifest-based configurations and cannot be managed via the API`
+
+// validateStaticName rejects a new object with a reserved name, if objects from files are enabled (ValidateStaticSuffix).
+func validateStaticName(ctx *resource.Context, at field.Cursor) {
+	if name := at.Child("metadata", "name"); at.Old() == nil && strings.HasSuffix(name.String(), StaticSuffix) && ctx.Enabled(staticGate) {
+		name.Invalid(name.String(), reservedName)
+	}
+}
+
+// staticGate is the feature gate for objects from files.
+const staticGate = "ManifestBasedAdmissionControlConfig"
+
+// warnStaticName warns about a reserved name, unless validateStaticName rejects it.
+func warnStaticName(ctx *resource.Context, obj, old object.Object) {
+	if ctx.Subresource == "" && strings.HasSuffix(obj.Name(), StaticSuffix) && (old != nil || !ctx.Enabled(staticGate)) {
+		ctx.Warn("metadata.name: " + reservedName)
 	}
 }
 

@@ -1,6 +1,7 @@
 package authentication
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -67,11 +68,23 @@ func IssueToken(c *resource.Connection) (object.Object, *status.Status) {
 	}
 	claims := tokenClaims(c, account, bound)
 	c.Annotate("authentication.kubernetes.io/issued-credential-id", "JTI="+claims["jti"].(string))
+	signed, err := issue(c, claims)
+	if err != nil {
+		return nil, status.Internal(fmt.Errorf("failed to generate token: %w", err))
+	}
 	request["status"] = map[string]any{
-		"token":               c.Tokens.Sign(claims),
+		"token":               signed,
 		"expirationTimestamp": object.Time(c.Now.Add(time.Duration(seconds) * time.Second)),
 	}
 	return request, nil
+}
+
+// issue returns a token with the claims.
+func issue(c *resource.Connection, claims map[string]any) (string, error) {
+	if c.Asker == nil {
+		return c.Tokens.Issue(context.Background(), claims, func(f func()) { f() })
+	}
+	return c.Tokens.Issue(c.Asker.Context(), claims, c.Asker.Unlocked)
 }
 
 // completeTokenRequest sets the fields that the server determines, and the default audiences.

@@ -54,6 +54,7 @@ var features = map[string]int{
 	"ImageVolume":                                  35,
 	"ImageVolumeWithDigest":                        0,
 	"InPlacePodLevelResourcesVerticalScaling":      36,
+	"ManifestBasedAdmissionControlConfig":          37,
 	"MaxUnavailableStatefulSet":                    37,
 	"MutableCSINodeAllocatableCount":               35,
 	"MutablePodResourcesForSuspendedJobs":          36,

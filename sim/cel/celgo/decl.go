@@ -268,8 +268,7 @@ func requestType(t typeNames) *decl {
 	text := cel.StringType
 	kind := t.define("kubernetes.GroupVersionKind", map[string]*cel.Type{"group": text, "version": text, "kind": text}).typ
 	resource := t.define("kubernetes.GroupVersionResource", map[string]*cel.Type{"group": text, "version": text, "resource": text}).typ
-	user := t.define("kubernetes.UserInfo", map[string]*cel.Type{"username": text, "uid": text, "groups": cel.ListType(text),
-		"extra": cel.MapType(text, cel.ListType(text))}).typ
+	user := userType(t)
 	return t.define("kubernetes.AdmissionRequest", map[string]*cel.Type{
 		"kind": kind, "resource": resource, "subResource": text, "requestKind": kind, "requestResource": resource,
 		"requestSubResource": text, "name": text, "namespace": text, "operation": text, "userInfo": user,

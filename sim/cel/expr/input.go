@@ -23,6 +23,15 @@ type Environment struct {
 	Stored bool
 }
 
+// Variable is the only variable of an expression in a configuration file.
+type Variable string
+
+const (
+	Claims       Variable = "claims"  // the claims of a token
+	User         Variable = "user"    // the user that a token identifies
+	AccessReview Variable = "request" // a SubjectAccessReviewSpec
+)
+
 // Known contains the expressions of a stored definition. An update may keep expressions that would be rejected in a
 // new definition. The zero value is for a new definition.
 type Known struct {
