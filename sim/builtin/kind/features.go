@@ -26,6 +26,7 @@ var features = map[string]int{
 	"ComponentStatusz":                             36,
 	"ContainerRestartRules":                        35,
 	"ContainerStopSignals":                         0,
+	"CompositePodGroup":                            0,
 	"CoordinatedLeaderElection":                    0,
 	"DRAConsumableCapacity":                        36,
 	"DRADerivedAttributes":                         0,
@@ -39,6 +40,7 @@ var features = map[string]int{
 	"DRAPartitionableDevices":                      36,
 	"DRAPartitionableDevicesType":                  0,
 	"DRAResourceClaimGranularStatusAuthorization":  36,
+	"DRAWorkloadResourceClaims":                    0,
 	"DeploymentReplicaSetTerminatingReplicas":      35,
 	"EmptyDirVolumeMode":                           0,
 	"EnvFiles":                                     35,
@@ -60,6 +62,7 @@ var features = map[string]int{
 	"MutableSchedulingDirectivesForSuspendedJobs":  36,
 	"NodeDeclaredFeatures":                         36,
 	"PodCertificateRequest":                        37,
+	"PodGroupPreemptionPolicy":                     0,
 	"PodLevelResourcesFixDefaulting":               37,
 	"PodLevelResourcesFixKubeletQOSClass":          37,
 	"RelaxedServiceNameValidation":                 36,
@@ -71,9 +74,11 @@ var features = map[string]int{
 	"StrictIPCIDRValidation":                       36,
 	"SELinuxMount":                                 37,
 	"TaintTolerationComparisonOperators":           0,
+	"TopologyAwareWorkloadScheduling":              0,
 	"VolumeAttributesClass":                        34,
 	"VolumeBindMountOptions":                       0,
 	"VolumeLimitScaling":                           37,
+	"WorkloadAwarePreemption":                      37, // 1.37 no longer has the gate
 	"WorkloadWithJob":                              0,
 }
 
