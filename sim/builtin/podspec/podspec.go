@@ -124,6 +124,9 @@ func (r *Rules) All() {
 	}
 	r.Overhead(at.Child("overhead"))
 	r.operatingSystem()
+	if group := at.Child("schedulingGroup"); group.Has() {
+		r.schedulingGroup(group.Child("podGroupName"))
+	}
 	r.fileKeyVolumes()
 	r.evictionResponders()
 }

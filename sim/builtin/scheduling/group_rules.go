@@ -24,6 +24,7 @@ const (
 type groupRules struct {
 	ctx       *resource.Context
 	composite bool // a group of groups
+	template  bool // in a Workload
 }
 
 // check checks the fields of a group in the order of the type.
@@ -52,7 +53,7 @@ func (r groupRules) check(at field.Cursor) {
 }
 
 // checkPolicy checks the scheduling policy. Servers of 1.36 do not allow an update to change it. Later ones allow it to change the
-// minimum of a gang.
+// minimum of a gang, except in a CompositePodGroup.
 func (r groupRules) checkPolicy(policy field.Cursor) {
 	least := "minCount"
 	if r.composite {
@@ -63,7 +64,7 @@ func (r groupRules) checkPolicy(policy field.Cursor) {
 	}
 	basic, gang := policy.Child("basic"), policy.Child("gang")
 	switch {
-	case policy.Updates() && !r.ctx.Since(37):
+	case policy.Updates() && (!r.ctx.Since(37) || r.composite && !r.template):
 		kind.Frozen(policy, kind.Differs(policy, "basic", "gang") || gang.Changed())
 	case policy.Updates():
 		if kind.Differs(policy, "basic", "gang") {
@@ -102,16 +103,10 @@ func (r groupRules) checkParent(spec field.Cursor) {
 	fixed(spec.Child("workloadRef"), checkWorkloadRef, "workloadName", "templateName")
 }
 
-// checkParentWorkload checks that a PodGroup with a parent group names its Workload (validate.DependentRequired). Its error, unlike those
-// of other declared rules, has a detail.
+// checkParentWorkload checks that a new PodGroup with a parent group names its Workload (ValidatePodGroup).
 func checkParentWorkload(spec field.Cursor) {
-	const parent, workload = "parentCompositePodGroupName", "workloadRef"
-	old := spec.Old()
-	if spec.Updates() && spec.Has(parent) == old.Has(parent) && spec.Has(workload) == old.Has(workload) {
-		return
-	}
-	if spec.Has(parent) && !spec.Has(workload) {
-		spec.Child(workload).Missing("must be set when " + parent + " is set")
+	if !spec.Updates() && spec.Has("parentCompositePodGroupName") && !spec.Has("workloadRef") {
+		spec.Child("workloadRef").Missing("must be set when parentCompositePodGroupName is set")
 	}
 }
 

@@ -32,7 +32,7 @@ func workloadKind() kind.Kind {
 					checkTemplatesGiven(spec)
 				}
 				fixed(spec.Child("controllerRef"), checkControllerRef, "apiGroup", "kind", "name")
-				t := templates{groupRules: groupRules{ctx: ctx}}
+				t := templates{groupRules{ctx: ctx, template: true}}
 				if ctx.Since(37) {
 					t.check(spec)
 					t.behindComposite(spec)
@@ -93,7 +93,7 @@ func (t templates) checkItem(item field.Cursor) {
 	item.Child("name").OrEmpty().Required().Check(field.DNS1123Label)
 	t.groupRules.check(item)
 	if t.composite {
-		templates{groupRules{ctx: t.ctx}}.check(item)
+		templates{groupRules{ctx: t.ctx, template: true}}.check(item)
 		t.check(item)
 	}
 }
@@ -110,7 +110,7 @@ func (t templates) check(parent field.Cursor) {
 	for _, item := range parent.Old().Objects(t.list()) {
 		before[item.String("name")] = item
 	}
-	if list.MaxItems(maxTemplates); list.Len() > maxTemplates || !list.Changed() || !t.keepsItems(list, parent.Old()) {
+	if list.MaxItems(maxTemplates); list.Len() > maxTemplates || object.Equal(list.List(), parent.Old().List(t.list())) || !t.keepsItems(list, parent.Old()) {
 		return
 	}
 	for item := range uniqueNames(list, t.itemType()) {
