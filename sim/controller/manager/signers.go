@@ -13,6 +13,8 @@ import (
 func (f Flags) signers() []func() controller.Controller {
 	return []func() controller.Controller{
 		certificates.Approving,
+		PodGroupProtection,
+		StorageVersionGC,
 		func() controller.Controller { return nodes.IPAM(f.Families) },
 		account.Signer,
 		account.Cleaner,

@@ -1,0 +1,123 @@
+package conformance_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/sim/conformance"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// groupServer is a server of 1.36 with the gates of groups, in virtual time.
+type groupServer struct {
+	t   *testing.T
+	is  *is.I
+	srv *fake.Server
+}
+
+// withGroups runs a test with a server on which the named controllers run.
+func withGroups(t *testing.T, o fake.Options, f func(s groupServer)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		gates := conformance.WorkloadGates("")
+		gates["StorageVersionAPI"] = true
+		o.Clock = clock.System{}
+		o.Replicas = []fake.ReplicaOptions{{Serve: map[string]bool{"api/all": true}, FeatureGates: gates}}
+		f(groupServer{t, is.New(t), fake.RunT(t, o)})
+	})
+}
+
+// send sends a request and returns the response. It fails the test if the status is another one.
+func (s groupServer) send(status int, method, path, body string) object.Object {
+	s.t.Helper()
+	q, err := http.NewRequest(method, "http://x"+path, bytes.NewBufferString(body))
+	s.is.NoErr(err)
+	q.Header.Set("Content-Type", map[string]string{"PATCH": "application/merge-patch+json"}[method])
+	if method == "POST" {
+		q.Header.Set("Content-Type", "application/json")
+	}
+	res, err := s.srv.Transport().RoundTrip(q)
+	s.is.NoErr(err)
+	text, err := io.ReadAll(res.Body)
+	s.is.NoErr(err)
+	if res.StatusCode != status {
+		s.t.Fatalf("%s %s: %s", method, path, text)
+	}
+	obj, err := object.Parse(text)
+	s.is.NoErr(err)
+	return obj
+}
+
+// pass lets time pass until the controllers have finished.
+func (s groupServer) pass() {
+	time.Sleep(10 * time.Second)
+	synctest.Wait()
+}
+
+const (
+	inGroups = "/apis/scheduling.k8s.io/v1alpha2/namespaces/default/podgroups"
+	inPods   = "/api/v1/namespaces/default/pods"
+)
+
+// TestPodGroupProtection checks that a deleted PodGroup remains until its last pod has ended.
+func TestPodGroupProtection(t *testing.T) {
+	t.Parallel()
+	withGroups(t, fake.Options{Controllers: []string{"podgroup-protection-controller"}}, func(s groupServer) {
+		s.send(201, "POST", inGroups, `{"metadata":{"name":"g"},"spec":{"schedulingPolicy":{"basic":{}}}}`)
+		for _, name := range []string{"a", "b"} {
+			s.send(201, "POST", inPods, `{"metadata":{"name":"`+name+`"},"spec":{"schedulingGroup":{"podGroupName":"g"},"containers":[{"name":"c","image":"i"}]}}`)
+		}
+		s.send(200, "DELETE", inGroups+"/g", "")
+		s.pass()
+		s.is.True(s.send(200, "GET", inGroups+"/g", "").DeletionTimestamp() != "") // both pods use it
+		s.send(200, "PATCH", inPods+"/a/status", `{"status":{"phase":"Succeeded"}}`)
+		s.pass()
+		s.send(200, "GET", inGroups+"/g", "") // b uses it
+		s.send(200, "DELETE", inPods+"/b", `{"gracePeriodSeconds":0}`)
+		s.pass()
+		s.send(404, "GET", inGroups+"/g", "") // its last pod is gone
+
+		s.send(201, "POST", inGroups, `{"metadata":{"name":"unused"},"spec":{"schedulingPolicy":{"basic":{}}}}`)
+		s.send(200, "DELETE", inGroups+"/unused", "")
+		s.pass()
+		s.send(404, "GET", inGroups+"/unused", "") // no pod used it
+	})
+}
+
+// TestStorageVersionGC checks that the entries of API servers without a lease are removed, and StorageVersions without entries deleted.
+func TestStorageVersionGC(t *testing.T) {
+	t.Parallel()
+	withGroups(t, fake.Options{Controllers: []string{"storageversion-garbage-collector-controller"}}, func(s groupServer) {
+		const in, inLeases = "/apis/internal.apiserver.k8s.io/v1alpha1/storageversions", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
+		for _, id := range []string{"one", "two"} {
+			s.send(201, "POST", inLeases, `{"metadata":{"name":"`+id+`","labels":{"apiserver.kubernetes.io/identity":"kube-apiserver"}}}`)
+		}
+		entry := func(id, version string) string {
+			return `{"apiServerID":"` + id + `","encodingVersion":"` + version + `","decodableVersions":["v1","v2"]}`
+		}
+		s.send(201, "POST", in, `{"metadata":{"name":"g.rs"},"spec":{}}`)
+		s.send(200, "PATCH", in+"/g.rs/status", `{"status":{"storageVersions":[`+entry("one", "v1")+","+entry("two", "v2")+`]}}`)
+		s.send(201, "POST", in, `{"metadata":{"name":"g.lost"},"spec":{}}`)
+		s.send(200, "PATCH", in+"/g.lost/status", `{"status":{"commonEncodingVersion":"v1","storageVersions":[`+entry("none", "v1")+`]}}`)
+		s.pass()
+		s.send(404, "GET", in+"/g.lost", "") // its API server does not run
+		s.is.Equal(len(s.send(200, "GET", in+"/g.rs", "").Objects("status", "storageVersions")), 2)
+		s.send(200, "DELETE", inLeases+"/two", "")
+		s.pass()
+		left := s.send(200, "GET", in+"/g.rs", "")
+		s.is.Equal(left.Objects("status", "storageVersions")[0].String("apiServerID"), "one")
+		s.is.Equal(left.String("status", "commonEncodingVersion"), "v1") // the other server's entry is gone
+		s.is.Equal(left.Condition("AllEncodingVersionsEqual").String("status"), "True")
+		s.send(200, "DELETE", inLeases+"/one", "")
+		s.pass()
+		s.send(404, "GET", in+"/g.rs", "")
+	})
+}
