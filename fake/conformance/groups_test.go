@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -89,6 +90,55 @@ func TestPodGroupProtection(t *testing.T) {
 		s.send(200, "DELETE", inGroups+"/unused", "")
 		s.pass()
 		s.send(404, "GET", inGroups+"/unused", "") // no pod used it
+	})
+}
+
+// TestGang checks that the pods of a gang wait for the PodGroup and for each other, that either enough of them are bound or none, and
+// that the group's condition has the outcome.
+func TestGang(t *testing.T) {
+	t.Parallel()
+	withGroups(t, fake.Options{Controllers: []string{"kube-scheduler"}}, func(s groupServer) {
+		pod := func(name, cpu string) {
+			s.send(201, "POST", inPods, `{"metadata":{"name":"`+name+`"},"spec":{"schedulingGroup":{"podGroupName":"g"},"tolerations":[{"operator":"Exists"}],"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"`+cpu+`"}}}]}}`)
+		}
+		node := func(name string) {
+			s.send(201, "POST", "/api/v1/nodes", `{"metadata":{"name":"`+name+`"},"status":{"allocatable":{"cpu":"2","memory":"8Gi","pods":"10"}}}`)
+		}
+		bound := func() (n int) {
+			for _, item := range s.send(200, "GET", inPods, "").Objects("items") {
+				if item.String("spec", "nodeName") != "" {
+					n++
+				}
+			}
+			return n
+		}
+		reason := func() string {
+			return s.send(200, "GET", inGroups+"/g", "").Condition("PodGroupScheduled").String("reason")
+		}
+		node("n1")
+		pod("a", "1")
+		pod("b", "1")
+		s.pass()
+		s.is.Equal(bound(), 0) // there is no PodGroup
+		s.send(201, "POST", inGroups, `{"metadata":{"name":"g"},"spec":{"schedulingPolicy":{"gang":{"minCount":3}}}}`)
+		s.pass()
+		s.is.Equal(bound(), 0) // the gang has two pods
+		s.is.Equal(reason(), "")
+		pod("c", "1")
+		s.pass()
+		s.is.Equal(bound(), 0) // two of them fit, three are needed
+		s.is.Equal(reason(), "Unschedulable")
+		s.is.Equal(s.send(200, "GET", inPods+"/a", "").Condition("PodScheduled").String("message"), "waiting for minCount pods from a gang to be scheduled")
+		text := s.send(200, "GET", inPods+"/c", "").Condition("PodScheduled").String("message")
+		s.is.True(strings.HasPrefix(text, "0/1 nodes are available: 1 Insufficient cpu.")) // the third pod does not fit
+		node("n2")
+		s.pass()
+		s.is.Equal(bound(), 3) // all fit
+		s.is.Equal(reason(), "Scheduled")
+		pod("d", "2")
+		s.pass()
+		s.is.Equal(bound(), 3) // the fourth pod is rejected alone
+		s.is.Equal(reason(), "Scheduled")
 	})
 }
 

@@ -99,7 +99,7 @@ const Workloads = "workloads"
 func WorkloadGates(minor string) map[string]bool {
 	gates := map[string]bool{"GenericWorkload": true, "TopologyAwareWorkloadScheduling": true, "DRAWorkloadResourceClaims": true, "WorkloadWithJob": true}
 	if minor == "" {
-		gates["WorkloadAwarePreemption"] = true
+		gates["GangScheduling"], gates["WorkloadAwarePreemption"] = true, true
 	} else {
 		gates["CompositePodGroup"], gates["PodGroupPreemptionPolicy"] = true, true
 	}

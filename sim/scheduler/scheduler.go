@@ -51,8 +51,11 @@ type memory struct {
 // New returns the scheduler as a controller.
 func New() controller.Controller { return new(Scheduler).controller() }
 
+// watcher returns the watch of a resource whose commits go to a function.
+type watcher func(resource string, seen func(*controller.Client, *commit.Commit)) controller.Watch
+
 func (s *Scheduler) controller() controller.Controller {
-	watch := func(resource string, keys func(*controller.Client, *commit.Commit)) controller.Watch {
+	var watch watcher = func(resource string, keys func(*controller.Client, *commit.Commit)) controller.Watch {
 		return controller.Watch{Resource: resource, Keys: func(api *controller.Client, c *commit.Commit) []controller.Key {
 			s.begin(api)
 			keys(api, c)
@@ -68,7 +71,7 @@ func (s *Scheduler) controller() controller.Controller {
 	}
 	return controller.Controller{Name: "kube-scheduler", FieldManager: "kube-scheduler", Component: profile, Reconciler: s,
 		User: resource.User{Name: "system:kube-scheduler", Groups: []string{"system:authenticated"}},
-		Watches: []controller.Watch{
+		Watches: append(s.groupWatches(watch),
 			watch("nodes", s.nodeSeen),
 			watch(workload.Pods, s.podSeen),
 			watch(claims.Claims, seen(claimSeen)),
@@ -85,7 +88,7 @@ func (s *Scheduler) controller() controller.Controller {
 					s.retryFor(api, &event{kind: attachmentGone})
 				}
 			}),
-		}}
+		)}
 }
 
 // Memory implements controller.Rememberer.
@@ -140,9 +143,13 @@ func (s *Scheduler) begin(api *controller.Client) {
 
 // queue adds a pod without a node to the queue.
 func (s *Scheduler) queue(api *controller.Client, p *pod) {
+	p = s.awaitGroup(api, p)
 	x := s.memory.Queue.add(p, api.Now())
 	s.memory.Queue.nominate(x, p.nominated)
 	s.memory.pending[p.Key] = p
+	if p.group != "" {
+		s.releaseGroup(api, controller.Key{Namespace: p.Namespace, Name: p.group})
+	}
 }
 
 // ended reports whether a pod has succeeded or failed, so that it no longer uses resources.
@@ -282,6 +289,7 @@ func (s *Scheduler) podRuns(api *controller.Client, key controller.Key, it *reso
 // podPends applies a commit of a pod that has no node.
 func (s *Scheduler) podPends(api *controller.Client, p *pod) {
 	m := &s.memory
+	p = s.awaitGroup(api, p)
 	x, before := m.Queue.get(p.Key), m.pending[p.Key]
 	if x != nil && x.UID != p.uid {
 		s.podGone(api, p.Key)

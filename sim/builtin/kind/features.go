@@ -53,6 +53,7 @@ var features = map[string]int{
 	"EvictionRequestAPI":                           0,
 	"ExcludeAdmissionWebhookVirtualResources":      37,
 	"GRPCContainerProbeTLS":                        0,
+	"GangScheduling":                               37, // a part of GenericWorkload in 1.37
 	"GenericWorkload":                              0,
 	"H2CContainerProbe":                            0,
 	"HPAConfigurableTolerance":                     35,

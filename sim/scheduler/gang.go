@@ -1,0 +1,242 @@
+//go:build !page
+
+package scheduler
+
+import (
+	"slices"
+
+	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/controller/workload"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+// Pods with a scheduling group are placed together (KEP-4671, schedule_one_podgroup.go and the plugin GangScheduling):
+//
+//	pod ─ PodGroup exists, and a gang has minCount pods? ─ no ─▶ gated, as by a scheduling gate
+//	          │ yes
+//	          ▼
+//	active ─ the first pod of the group is next ─▶ all pods of the group are tried, each as if those before it were bound
+//	                                                 enough fit ─▶ these are bound, the others rejected
+//	                                                 too few    ─▶ all are rejected
+//
+// The condition PodGroupScheduled of the group has the outcome; since 1.37 it is PodGroupInitiallyScheduled. Pods of a group do not
+// preempt others, and placements by topology (schedulingConstraints) are not simulated.
+
+const (
+	podGroups = "podgroups.scheduling.k8s.io"
+	groupGate = "PodGroup" // in pod.gates: the pod waits for its group
+
+	textWaits         = "waiting for minCount pods from a gang to be scheduled"
+	textUnschedulable = "pod group is unschedulable"
+)
+
+// groupWatches returns the watch of PodGroups.
+func (s *Scheduler) groupWatches(watch watcher) []controller.Watch {
+	return []controller.Watch{watch(podGroups, func(api *controller.Client, c *commit.Commit) {
+		if c.Deleted() || !c.Created() && object.Equal(c.Item().Shared().Map("spec"), c.Before().Shared().Map("spec")) {
+			return
+		}
+		key := controller.Key{Namespace: c.Namespace, Name: c.Name}
+		s.releaseGroup(api, key)
+		for _, x := range s.members(key) {
+			if x.Place == waiting {
+				s.memory.Queue.retry(x, api.Now())
+			}
+		}
+	})}
+}
+
+// together reports whether the server's gates let pods be scheduled in groups.
+func together(api *controller.Client) bool {
+	gates := api.Profile().Gates
+	return gates["GenericWorkload"] && gates["GangScheduling"]
+}
+
+// groupOf returns the key of the pod's group, and false if it has none.
+func (p *pod) groupOf() (controller.Key, bool) {
+	return controller.Key{Namespace: p.Namespace, Name: p.group}, p.group != ""
+}
+
+// members returns the pods of a group in the queue, in the order in which they are tried.
+func (s *Scheduler) members(group controller.Key) (list []*queued) {
+	for key, p := range s.memory.pending { // order does not matter: the list is sorted
+		if at, ok := p.groupOf(); ok && at == group {
+			if x := s.memory.Queue.get(key); x != nil {
+				list = append(list, x)
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b *queued) int {
+		if byPriority(a, b) {
+			return -1
+		}
+		return 1
+	})
+	return list
+}
+
+// awaitGroup returns the pod with groupGate if it waits for its group: the PodGroup does not exist, or the gang has too few pods.
+func (s *Scheduler) awaitGroup(api *controller.Client, p *pod) *pod {
+	key, grouped := p.groupOf()
+	if !grouped || !together(api) {
+		return p
+	}
+	group := api.GetShared(podGroups, key.Namespace, key.Name)
+	if group != nil && s.count(api, key, false) >= leastOf(group) {
+		return p
+	}
+	return p.withGates(append(slices.Clone(p.gates), groupGate))
+}
+
+// withGates returns a copy of the pod with other gates.
+func (p *pod) withGates(gates []string) *pod {
+	q, t := *p, *p.template
+	t.gates, q.template = gates, &t
+	return &q
+}
+
+// leastOf returns the minimum number of pods of a gang, and 0 for a group with the basic policy.
+func leastOf(group object.Object) int {
+	return int(group.Int64("spec", "schedulingPolicy", "gang", "minCount"))
+}
+
+// count returns the number of pods that name a group and have not ended. If bound is set, it counts only those with a node.
+func (s *Scheduler) count(api *controller.Client, group controller.Key, bound bool) (n int) {
+	api.Items(workload.Pods, group.Namespace, func(it *resource.Item) bool {
+		if it.Shared().String("spec", "schedulingGroup", "podGroupName") == group.Name && !ended(it) && (!bound || it.Field("spec.nodeName") != "") {
+			n++
+		}
+		return true
+	})
+	return n
+}
+
+// releaseGroup lets the pods of a group that no longer wait for it enter the queue.
+func (s *Scheduler) releaseGroup(api *controller.Client, group controller.Key) {
+	m := &s.memory
+	for _, x := range s.members(group) {
+		p := m.pending[x.Key]
+		if x.Place != gated || !slices.Contains(p.gates, groupGate) {
+			continue
+		}
+		free := p.withGates(slices.DeleteFunc(slices.Clone(p.gates), func(gate string) bool { return gate == groupGate }))
+		m.pending[x.Key] = s.awaitGroup(api, free)
+		if len(m.pending[x.Key].gates) == 0 {
+			x.Since = api.Now()
+			m.Queue.move(x, active)
+		}
+	}
+}
+
+// attempt is the result of the search for a node for one pod of a group.
+type attempt struct {
+	x    *queued
+	c    *cycle
+	node *node // nil if no node fits
+	d    *diagnosis
+}
+
+// placeGroup places the group of a pod. It returns false if the pod has no group, so that it is placed alone.
+func (s *Scheduler) placeGroup(api *controller.Client, first *queued, p *pod) bool {
+	key, grouped := p.groupOf()
+	if !grouped || !together(api) {
+		return false
+	}
+	m := &s.memory
+	if p = s.awaitGroup(api, p); len(p.gates) > 0 { // the group was deleted, or pods of the gang are gone
+		m.pending[first.Key] = p
+		m.Queue.move(first, gated)
+		return true
+	}
+	least := leastOf(api.GetShared(podGroups, key.Namespace, key.Name))
+	tried := s.tryAll(api, s.members(key))
+	placed := 0
+	for _, a := range tried {
+		if a.node != nil {
+			m.cluster.removePod(a.x.Key)
+			placed++
+		}
+	}
+	if placed > 0 && s.count(api, key, true)+placed >= least {
+		s.takeGroup(tried)
+		s.groupScheduled(api, key, "True", "Scheduled", "")
+	} else {
+		s.rejectGroup(tried)
+		s.groupScheduled(api, key, "False", "Unschedulable", textUnschedulable)
+	}
+	return true
+}
+
+// tryAll looks for a node for each pod, as if the pods before it were bound to theirs. It leaves these pods in the cluster.
+func (s *Scheduler) tryAll(api *controller.Client, members []*queued) (tried []attempt) {
+	m := &s.memory
+	for _, x := range members {
+		if p := m.pending[x.Key]; x.Place != gated && x.Place != binding && !p.deleting {
+			m.Queue.move(x, "")
+			a := attempt{x: x, c: &cycle{s: s, api: api, cluster: m.cluster, pod: p}}
+			fit, d := a.c.find()
+			if a.d = d; len(fit) > 0 {
+				a.node = a.c.best(fit)
+				m.cluster.setPod(p.on(a.node.name))
+			}
+			tried = append(tried, a)
+		}
+	}
+	return tried
+}
+
+// takeGroup binds the pods with a node and rejects the others.
+func (s *Scheduler) takeGroup(tried []attempt) {
+	for _, a := range tried {
+		if a.node != nil {
+			s.take(a.c, a.x, a.node)
+		} else {
+			s.reject(a.c.api, a.x, "Unschedulable", a.d.text(), "", a.rejectedBy())
+		}
+	}
+}
+
+// rejectGroup rejects all pods of a group. Each is retried when an event could help one of those without a node.
+func (s *Scheduler) rejectGroup(tried []attempt) {
+	var by []string
+	for _, a := range tried {
+		if a.node == nil {
+			by = append(by, a.rejectedBy()...)
+		}
+	}
+	slices.Sort(by)
+	by = slices.Compact(by)
+	for _, a := range tried {
+		text := textWaits
+		if a.node == nil {
+			text = a.d.text()
+		}
+		s.reject(a.c.api, a.x, "Unschedulable", text, "", by)
+	}
+}
+
+// rejectedBy returns the plugins that rejected the pod.
+func (a *attempt) rejectedBy() []string {
+	if a.d.nodes == 0 {
+		return []string{noNode}
+	}
+	return a.d.plugins()
+}
+
+// groupScheduled sets the condition of a group. A group that was scheduled once remains so.
+func (s *Scheduler) groupScheduled(api *controller.Client, key controller.Key, state, reason, message string) {
+	condition := "PodGroupScheduled"
+	if api.Since(37) {
+		condition = "PodGroupInitiallyScheduled"
+	}
+	group := api.GetShared(podGroups, key.Namespace, key.Name)
+	if before := group.Condition(condition); group == nil || before.String("status") == "True" ||
+		before.String("status") == state && before.String("reason") == reason && before.String("message") == message {
+		return
+	}
+	_ = api.Patch(podGroups, "status", key, func(live object.Object) { // fails only if the group is gone
+		controller.SetCondition(live, api.Now(), condition, state, reason, message)
+	})
+}
