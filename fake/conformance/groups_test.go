@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"io"
 	"net/http"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -128,9 +127,11 @@ func TestGang(t *testing.T) {
 		s.pass()
 		s.is.Equal(bound(), 0) // two of them fit, three are needed
 		s.is.Equal(reason(), "Unschedulable")
-		s.is.Equal(s.send(200, "GET", inPods+"/a", "").Condition("PodScheduled").String("message"), "waiting for minCount pods from a gang to be scheduled")
+		s.is.Equal(s.send(200, "GET", inPods+"/a", "").Condition("PodScheduled").String("message"), "pod group is unschedulable, "+
+			"waiting for minCount pods from a gang to be scheduled, one or more plugins asked to wait and no plugin rejected pod") // as recorded
 		text := s.send(200, "GET", inPods+"/c", "").Condition("PodScheduled").String("message")
-		s.is.True(strings.HasPrefix(text, "0/1 nodes are available: 1 Insufficient cpu.")) // the third pod does not fit
+		s.is.Equal(text, "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: "+
+			"0/1 nodes are available: 1 No preemption victims found for incoming pod.") // the third pod does not fit
 		node("n2")
 		s.pass()
 		s.is.Equal(bound(), 3) // all fit

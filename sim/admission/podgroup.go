@@ -82,8 +82,8 @@ func groupsOf(a *Attributes) (groups []object.Object) {
 	return groups
 }
 
-// setGroupPriority sets the priority of a new PodGroup or CompositePodGroup according to its class. what is how messages name the kind.
-func setGroupPriority(a *Attributes, gate, what string) *status.Status {
+// setGroupPriority sets the priority of a new PodGroup or CompositePodGroup according to its class. Messages call the kind noun.
+func setGroupPriority(a *Attributes, gate, noun string) *status.Status {
 	if !schema.HasAll || !a.Enabled(gate) {
 		return nil
 	}
@@ -94,7 +94,7 @@ func setGroupPriority(a *Attributes, gate, what string) *status.Status {
 	}
 	value := class.Int64("value")
 	if given, ok := spec.Int("priority"); ok && given != value {
-		return a.refuse("priority set in the %s (%d) must match the priority computed (%d) based on the priority class set in the spec", what, given, value)
+		return a.refuse("priority set in the %s (%d) must match the priority computed (%d) based on the priority class set in the spec", noun, given, value)
 	}
 	a.Object.Set(value, "spec", "priority")
 	if name := class.Name(); name != "" {
@@ -106,7 +106,7 @@ func setGroupPriority(a *Attributes, gate, what string) *status.Status {
 	}
 	if given := spec.String("preemptionPolicy"); given != "" && given != policy {
 		return a.refuse("the string value of PreemptionPolicy (%s) must not be provided in %s spec; "+
-			"priority admission controller computed %s from the given PriorityClass name", given, what, policy)
+			"priority admission controller computed %s from the given PriorityClass name", given, noun, policy)
 	}
 	a.Object.Set(policy, "spec", "preemptionPolicy")
 	return nil

@@ -35,7 +35,7 @@ var gatedRoles = sync.OnceValue(func() (all []gatedRole) {
 // before returns the number of default rules that follow the added ones.
 func (g gatedRole) before() int { return int(g.Int64("before")) }
 
-// rolesFor returns the lines for the gates of a server, except those that are enabled by default: the recorded objects of the minor
+// rolesFor returns the lines for the gates of a server, except gates that are enabled by default: the recorded objects of the minor
 // version have their rules.
 func rolesFor(minor string, gates resource.Gates) (roles []gatedRole) {
 	if !schema.HasAll {

@@ -3,6 +3,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/kubesim/kubesim/sim/commit"
@@ -21,15 +22,18 @@ import (
 //	                                                 enough fit ─▶ these are bound, the others rejected
 //	                                                 too few    ─▶ all are rejected
 //
-// The condition PodGroupScheduled of the group has the outcome; since 1.37 it is PodGroupInitiallyScheduled. Pods of a group do not
-// preempt others, and placements by topology (schedulingConstraints) are not simulated.
+// A pod that fits nowhere may preempt others; then all pods of the group wait until their nodes have room. The condition
+// PodGroupScheduled of the group has the outcome; since 1.37 it is PodGroupInitiallyScheduled. Placements by topology
+// (schedulingConstraints) and preemption by a whole group (WorkloadAwarePreemption) are not simulated.
 
 const (
 	podGroups = "podgroups.scheduling.k8s.io"
 	groupGate = "PodGroup" // in pod.gates: the pod waits for its group
 
-	textWaits         = "waiting for minCount pods from a gang to be scheduled"
 	textUnschedulable = "pod group is unschedulable"
+	textPreempts      = textUnschedulable + ", pod group is waiting for preemption to complete"
+	textWaits         = textUnschedulable + ", waiting for minCount pods from a gang to be scheduled, " +
+		"one or more plugins asked to wait and no plugin rejected pod"
 )
 
 // groupWatches returns the watch of PodGroups.
@@ -69,10 +73,7 @@ func (s *Scheduler) members(group controller.Key) (list []*queued) {
 		}
 	}
 	slices.SortFunc(list, func(a, b *queued) int {
-		if byPriority(a, b) {
-			return -1
-		}
-		return 1
+		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Number, b.Number))
 	})
 	return list
 }
@@ -134,8 +135,18 @@ func (s *Scheduler) releaseGroup(api *controller.Client, group controller.Key) {
 type attempt struct {
 	x    *queued
 	c    *cycle
-	node *node // nil if no node fits
+	node *node // if nil, no node fits
 	d    *diagnosis
+	room *candidate // the node on which preemption makes room, if no node fits
+	keep bool       // keep the nominated node
+}
+
+// on returns the node on which the pods after it count the pod, or nil.
+func (a *attempt) on() *node {
+	if a.room != nil {
+		return a.room.node
+	}
+	return a.node
 }
 
 // placeGroup places the group of a pod. It returns false if the pod has no group, so that it is placed alone.
@@ -150,56 +161,85 @@ func (s *Scheduler) placeGroup(api *controller.Client, first *queued, p *pod) bo
 		m.Queue.move(first, gated)
 		return true
 	}
+	m.Queue.move(first, active) // again among its members
 	least := leastOf(api.GetShared(podGroups, key.Namespace, key.Name))
 	tried := s.tryAll(api, s.members(key))
-	placed := 0
+	placed, preempts := 0, false
 	for _, a := range tried {
-		if a.node != nil {
-			m.cluster.removePod(a.x.Key)
+		if a.on() != nil {
 			placed++
 		}
+		preempts = preempts || a.room != nil
 	}
-	if placed > 0 && s.count(api, key, true)+placed >= least {
+	switch enough := placed > 0 && s.count(api, key, true)+placed >= least; {
+	case enough && !preempts:
 		s.takeGroup(tried)
 		s.groupScheduled(api, key, "True", "Scheduled", "")
-	} else {
-		s.rejectGroup(tried)
+	case enough:
+		s.rejectGroup(tried, true)
+		s.groupScheduled(api, key, "False", "Unschedulable", textPreempts)
+	default:
+		s.rejectGroup(tried, false)
 		s.groupScheduled(api, key, "False", "Unschedulable", textUnschedulable)
 	}
 	return true
 }
 
-// tryAll looks for a node for each pod, as if the pods before it were bound to theirs. It leaves these pods in the cluster.
-func (s *Scheduler) tryAll(api *controller.Client, members []*queued) (tried []attempt) {
+// tryAll looks for a node for each pod, as if the pods before it were bound to theirs and their victims gone. Then it restores the
+// cluster.
+func (s *Scheduler) tryAll(api *controller.Client, members []*queued) (tried []*attempt) {
 	m := &s.memory
+	var victims []*pod
 	for _, x := range members {
-		if p := m.pending[x.Key]; x.Place != gated && x.Place != binding && !p.deleting {
-			m.Queue.move(x, "")
-			a := attempt{x: x, c: &cycle{s: s, api: api, cluster: m.cluster, pod: p}}
-			fit, d := a.c.find()
-			if a.d = d; len(fit) > 0 {
-				a.node = a.c.best(fit)
-				m.cluster.setPod(p.on(a.node.name))
-			}
-			tried = append(tried, a)
+		p := m.pending[x.Key]
+		if x.Place == gated || x.Place == binding || p.deleting {
+			continue
 		}
+		m.Queue.move(x, "")
+		a := &attempt{x: x, c: &cycle{s: s, api: api, cluster: m.cluster, pod: p}}
+		tried = append(tried, a)
+		fit, d := a.c.find()
+		switch a.d = d; {
+		case len(fit) > 0:
+			a.node = a.c.best(fit)
+		case d.nodes > 0:
+			if a.room, a.keep = a.c.preempt(d); a.room != nil {
+				victims = append(victims, a.room.victims...)
+				for _, v := range a.room.victims {
+					m.cluster.removePod(v.Key)
+				}
+			}
+		}
+		if n := a.on(); n != nil {
+			m.cluster.setPod(p.on(n.name))
+		}
+	}
+	for _, a := range tried {
+		if a.on() != nil {
+			m.cluster.removePod(a.x.Key)
+		}
+	}
+	for _, v := range victims {
+		m.cluster.setPod(v)
 	}
 	return tried
 }
 
 // takeGroup binds the pods with a node and rejects the others.
-func (s *Scheduler) takeGroup(tried []attempt) {
+func (s *Scheduler) takeGroup(tried []*attempt) {
 	for _, a := range tried {
 		if a.node != nil {
 			s.take(a.c, a.x, a.node)
 		} else {
-			s.reject(a.c.api, a.x, "Unschedulable", a.d.text(), "", a.rejectedBy())
+			s.reject(a.c.api, a.x, "Unschedulable", a.d.text(), a.nominated(), a.rejectedBy())
 		}
 	}
 }
 
-// rejectGroup rejects all pods of a group. Each is retried when an event could help one of those without a node.
-func (s *Scheduler) rejectGroup(tried []attempt) {
+// rejectGroup rejects all pods of a group, and evicts the victims of pods that preempt others. If preempts is set, the pods keep their
+// nodes as nominated ones, because the group fits when the victims are gone. Each pod is retried when an event could help one of those
+// without a node.
+func (s *Scheduler) rejectGroup(tried []*attempt, preempts bool) {
 	var by []string
 	for _, a := range tried {
 		if a.node == nil {
@@ -209,12 +249,32 @@ func (s *Scheduler) rejectGroup(tried []attempt) {
 	slices.Sort(by)
 	by = slices.Compact(by)
 	for _, a := range tried {
-		text := textWaits
-		if a.node == nil {
-			text = a.d.text()
+		text, nominated := a.d.text(), a.nominated()
+		switch {
+		case a.on() == nil:
+		case !preempts:
+			text, nominated = textWaits, ""
+		case a.room == nil:
+			text, nominated = textPreempts, a.node.name
 		}
-		s.reject(a.c.api, a.x, "Unschedulable", text, "", by)
+		s.reject(a.c.api, a.x, "Unschedulable", text, nominated, by)
 	}
+	for _, a := range tried {
+		if a.room != nil {
+			s.evict(a.c.api, a.c.pod, a.room)
+		}
+	}
+}
+
+// nominated returns the nominated node of a pod that no node fits, or "".
+func (a *attempt) nominated() string {
+	switch {
+	case a.room != nil:
+		return a.room.node.name
+	case a.keep:
+		return a.c.pod.nominated
+	}
+	return ""
 }
 
 // rejectedBy returns the plugins that rejected the pod.

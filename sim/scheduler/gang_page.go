@@ -13,5 +13,5 @@ func (s *Scheduler) awaitGroup(_ *controller.Client, p *pod) *pod { return p }
 // releaseGroup does nothing.
 func (s *Scheduler) releaseGroup(*controller.Client, controller.Key) {}
 
-// placeGroup returns false: no pod is in a group.
+// placeGroup returns false, because no pod is in a group.
 func (s *Scheduler) placeGroup(*controller.Client, *queued, *pod) bool { return false }
