@@ -40,7 +40,9 @@ func groupOfPod(_ *controller.Client, c *commit.Commit) []controller.Key {
 	return nil
 }
 
-func podGroupOf(pod object.Object) string { return pod.String("spec", "schedulingGroup", "podGroupName") }
+func podGroupOf(pod object.Object) string {
+	return pod.String("spec", "schedulingGroup", "podGroupName")
+}
 
 func releaseGroup(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
 	group := api.Get(podGroups, key.Namespace, key.Name)

@@ -43,7 +43,9 @@ func versionsOfLease(api *controller.Client, c *commit.Commit) (keys []controlle
 	return keys
 }
 
-func isIdentity(lease object.Object) bool { return lease.Labels()[boot.IdentityLabel] == "kube-apiserver" }
+func isIdentity(lease object.Object) bool {
+	return lease.Labels()[boot.IdentityLabel] == "kube-apiserver"
+}
 
 func collectVersions(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
 	version := api.Get(storageVersions, "", key.Name)
