@@ -1,3 +1,5 @@
+//go:build !js
+
 package boot
 
 import (
@@ -9,7 +11,6 @@ import (
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
-	"github.com/kubesim/kubesim/sim/schema"
 )
 
 // gatesText lists the rules that feature gates add to the default roles (rbac/bootstrappolicy), one role per line. If the role does not
@@ -38,9 +39,6 @@ func (g gatedRole) before() int { return int(g.Int64("before")) }
 // rolesFor returns the lines for the gates of a server, except gates that are enabled by default: the recorded objects of the minor
 // version have their rules.
 func rolesFor(minor string, gates resource.Gates) (roles []gatedRole) {
-	if !schema.HasAll {
-		return nil
-	}
 	usual := must(kind.Server(minor, nil)).Gates
 	for _, g := range gatedRoles() {
 		only := g.String("minor")

@@ -1,3 +1,5 @@
+//go:build !js
+
 package scheduling
 
 import (
@@ -17,6 +19,11 @@ const (
 	gateDisruption = "WorkloadAwarePreemption"
 	gatePreemption = "PodGroupPreemptionPolicy"
 )
+
+// groupKinds returns the kinds that no server serves by default.
+func groupKinds() []kind.Kind {
+	return []kind.Kind{workloadKind(), podGroupKind(), compositeGroupKind()}
+}
 
 // podGroupKind returns the kind PodGroup: pods that the scheduler schedules together (KEP-4671). No server serves it by default.
 func podGroupKind() kind.Kind {

@@ -12,7 +12,6 @@ import (
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
-	"github.com/kubesim/kubesim/sim/schema"
 )
 
 const (
@@ -27,11 +26,7 @@ var systemPriorities = map[string]int64{"system-node-critical": 2_000_001_000, "
 
 // Kinds returns the kinds of scheduling.k8s.io.
 func Kinds() []kind.Kind {
-	kinds := []kind.Kind{priorityClassKind()}
-	if schema.HasAll {
-		kinds = append(kinds, workloadKind(), podGroupKind(), compositeGroupKind())
-	}
-	return kinds
+	return append([]kind.Kind{priorityClassKind()}, groupKinds()...)
 }
 
 func priorityClassKind() kind.Kind {
