@@ -78,17 +78,18 @@ func (s *Scheduler) members(group controller.Key) (list []*queued) {
 	return list
 }
 
-// awaitGroup returns the pod with groupGate if it waits for its group: the PodGroup does not exist, or the gang has too few pods.
+// awaitGroup returns the pod with groupGate if it waits for its group.
 func (s *Scheduler) awaitGroup(api *controller.Client, p *pod) *pod {
-	key, grouped := p.groupOf()
-	if !grouped || !together(api) {
-		return p
+	if key, grouped := p.groupOf(); grouped && together(api) && !s.complete(api, key) {
+		return p.withGates(append(slices.Clone(p.gates), groupGate))
 	}
+	return p
+}
+
+// complete reports whether a PodGroup exists and, if it is a gang, has enough pods.
+func (s *Scheduler) complete(api *controller.Client, key controller.Key) bool {
 	group := api.GetShared(podGroups, key.Namespace, key.Name)
-	if group != nil && s.count(api, key, false) >= leastOf(group) {
-		return p
-	}
-	return p.withGates(append(slices.Clone(p.gates), groupGate))
+	return group != nil && (leastOf(group) == 0 || s.count(api, key, false) >= leastOf(group))
 }
 
 // withGates returns a copy of the pod with other gates.
@@ -117,14 +118,16 @@ func (s *Scheduler) count(api *controller.Client, group controller.Key, bound bo
 // releaseGroup lets the pods of a group that no longer wait for it enter the queue.
 func (s *Scheduler) releaseGroup(api *controller.Client, group controller.Key) {
 	m := &s.memory
+	if !together(api) || !s.complete(api, group) {
+		return
+	}
 	for _, x := range s.members(group) {
 		p := m.pending[x.Key]
 		if x.Place != gated || !slices.Contains(p.gates, groupGate) {
 			continue
 		}
-		free := p.withGates(slices.DeleteFunc(slices.Clone(p.gates), func(gate string) bool { return gate == groupGate }))
-		m.pending[x.Key] = s.awaitGroup(api, free)
-		if len(m.pending[x.Key].gates) == 0 {
+		p = p.withGates(slices.DeleteFunc(slices.Clone(p.gates), func(gate string) bool { return gate == groupGate }))
+		if m.pending[x.Key] = p; len(p.gates) == 0 {
 			x.Since = api.Now()
 			m.Queue.move(x, active)
 		}
@@ -162,8 +165,14 @@ func (s *Scheduler) placeGroup(api *controller.Client, first *queued, p *pod) bo
 		return true
 	}
 	m.Queue.move(first, active) // again among its members
-	least := leastOf(api.GetShared(podGroups, key.Namespace, key.Name))
-	tried := s.tryAll(api, s.members(key))
+	least, bound := leastOf(api.GetShared(podGroups, key.Namespace, key.Name)), s.count(api, key, true)
+	members := s.members(key)
+	for _, x := range members {
+		if x.Place == binding {
+			bound++
+		}
+	}
+	tried := s.tryAll(api, members)
 	placed, preempts := 0, false
 	for _, a := range tried {
 		if a.on() != nil {
@@ -171,7 +180,7 @@ func (s *Scheduler) placeGroup(api *controller.Client, first *queued, p *pod) bo
 		}
 		preempts = preempts || a.room != nil
 	}
-	switch enough := placed > 0 && s.count(api, key, true)+placed >= least; {
+	switch enough := placed > 0 && bound+placed >= least; {
 	case enough && !preempts:
 		s.takeGroup(tried)
 		s.groupScheduled(api, key, "True", "Scheduled", "")

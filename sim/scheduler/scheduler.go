@@ -126,6 +126,7 @@ func (s *Scheduler) begin(api *controller.Client) {
 		case p.node != "":
 			m.cluster.setPod(p)
 		case p.scheduler == profile:
+			p = s.awaitGroup(api, p)
 			m.pending[p.Key] = p
 			if x := m.Queue.get(p.Key); x == nil {
 				new = append(new, p)
