@@ -1,4 +1,4 @@
-//go:build minor36
+//go:build !minor34 && !minor35 && !since37
 
 package main
 
