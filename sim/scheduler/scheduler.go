@@ -71,7 +71,7 @@ func (s *Scheduler) controller() controller.Controller {
 	}
 	return controller.Controller{Name: "kube-scheduler", FieldManager: "kube-scheduler", Component: profile, Reconciler: s,
 		User: resource.User{Name: "system:kube-scheduler", Groups: []string{"system:authenticated"}},
-		Watches: append(s.groupWatches(watch),
+		Watches: append([]controller.Watch{
 			watch("nodes", s.nodeSeen),
 			watch(workload.Pods, s.podSeen),
 			watch(claims.Claims, seen(claimSeen)),
@@ -88,7 +88,7 @@ func (s *Scheduler) controller() controller.Controller {
 					s.retryFor(api, &event{kind: attachmentGone})
 				}
 			}),
-		)}
+		}, s.groupWatches(watch)...)}
 }
 
 // Memory implements controller.Rememberer.
