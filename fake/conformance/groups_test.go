@@ -143,6 +143,45 @@ func TestGang(t *testing.T) {
 	})
 }
 
+// TestGangPreempts checks that the pods of a gang evict others, and wait with their nodes nominated until all victims are gone. The texts
+// are those of a kube-scheduler v1.36.3.
+func TestGangPreempts(t *testing.T) {
+	t.Parallel()
+	withGroups(t, fake.Options{Controllers: []string{"kube-scheduler"}}, func(s groupServer) {
+		pod := func(name, more string) {
+			s.send(201, "POST", inPods, `{"metadata":{"name":"`+name+`"},"spec":{`+more+`"tolerations":[{"operator":"Exists"}],"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"1"}}}]}}`)
+		}
+		node := func(name string) string {
+			return s.send(200, "GET", inPods+"/"+name, "").String("spec", "nodeName")
+		}
+		s.send(201, "POST", "/api/v1/nodes", `{"metadata":{"name":"n1"},"status":{"allocatable":{"cpu":"2","memory":"8Gi","pods":"10"}}}`)
+		s.send(201, "POST", "/apis/scheduling.k8s.io/v1/priorityclasses", `{"metadata":{"name":"high"},"value":1000}`)
+		pod("low1", "")
+		pod("low2", "")
+		s.pass()
+		s.send(201, "POST", inGroups, `{"metadata":{"name":"g"},"spec":{"schedulingPolicy":{"gang":{"minCount":2}}}}`)
+		for _, name := range []string{"a", "b"} {
+			pod(name, `"priorityClassName":"high","schedulingGroup":{"podGroupName":"g"},`)
+		}
+		s.pass()
+		s.is.Equal([]string{node("a"), node("b"), node("low1"), node("low2")}, []string{"", "", "n1", "n1"})
+		for _, name := range []string{"low1", "low2"} {
+			s.is.True(s.send(200, "GET", inPods+"/"+name, "").DeletionTimestamp() != "") // it is a victim
+		}
+		a := s.send(200, "GET", inPods+"/a", "")
+		s.is.Equal(a.Condition("PodScheduled").String("message"), "0/1 nodes are available: 1 Insufficient cpu.")
+		s.is.Equal(a.String("status", "nominatedNodeName"), "n1")
+		s.is.Equal(s.send(200, "GET", inGroups+"/g", "").Condition("PodGroupScheduled").String("message"),
+			"pod group is unschedulable, pod group is waiting for preemption to complete")
+		for _, name := range []string{"low1", "low2"} {
+			s.send(200, "DELETE", inPods+"/"+name, `{"gracePeriodSeconds":0}`)
+		}
+		s.pass()
+		s.is.Equal([]string{node("a"), node("b")}, []string{"n1", "n1"})
+		s.is.Equal(s.send(200, "GET", inGroups+"/g", "").Condition("PodGroupScheduled").String("reason"), "Scheduled")
+	})
+}
+
 // TestStorageVersionGC checks that the entries of API servers without a lease are removed, and StorageVersions without entries deleted.
 func TestStorageVersionGC(t *testing.T) {
 	t.Parallel()
