@@ -35,6 +35,7 @@ func podGroupKind() kind.Kind {
 		Defaults: kind.EveryVersion(func(obj object.Object) { obj.SetDefault("Pod", "spec", "disruptionMode") }),
 		Since: map[int]func(k *kind.Kind){37: func(k *kind.Kind) {
 			denyUnconditionalUpdate(k)
+			k.Strategy.ResetFields[""] = []string{"status"}
 			k.Defaults = kind.EveryVersion(defaultMode)
 		}},
 		Validate: func(ctx *resource.Context, at field.Cursor) {
@@ -64,7 +65,7 @@ func podGroupKind() kind.Kind {
 // compositeGroupKind returns the kind CompositePodGroup: groups that the scheduler schedules together. Only servers since 1.37 have it.
 func compositeGroupKind() kind.Kind {
 	strategy := groupStrategy()
-	strategy.DenyUnconditionalUpdate = true
+	strategy.DenyUnconditionalUpdate, strategy.ResetFields[""] = true, []string{"status"}
 	return kind.Kind{
 		Storage:  "compositepodgroups.scheduling.k8s.io",
 		Gate:     gateComposite,
@@ -90,8 +91,8 @@ func compositeGroupKind() kind.Kind {
 	}
 }
 
-// groupStrategy is the strategy of PodGroups and CompositePodGroups. Only writes of the status reset fields. Readers see the default
-// of a field that a disabled gate has removed from the stored object.
+// groupStrategy is the strategy of PodGroups and CompositePodGroups. On servers of 1.36, only writes of the status reset fields. Readers
+// see the default of a field that a disabled gate has removed from the stored object.
 func groupStrategy() resource.Strategy {
 	lacksMode := func(obj object.Object) bool { return !obj.Has("spec", "disruptionMode") }
 	return resource.Strategy{
