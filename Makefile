@@ -299,9 +299,12 @@ REAL_MANAGER  = $(E2E)/bin/kube-controller-manager
 BUILD_REAL   := cd $(REAL_DIR) && $(GO) build -modfile $(REAL_MOD) -o $(REAL_SERVER) -ldflags '$(REAL_LDFLAGS)' .
 BUILD_MANAGER = @[ -x $(REAL_MANAGER) ] || { mkdir -p $(E2E)/bin && cd sim/conformance/testdata/e2e && \
 	$(GO) build -ldflags '$(REAL_LDFLAGS)' -o $(E2E)/bin/ k8s.io/kubernetes/cmd/kube-controller-manager; }
-real: ## build and start a real kube-apiserver (some minutes, 2 GB) to compare with, and to record from (REAL_MINOR: another than the recorded one; CONTROLLERS=1: with kube-controller-manager)
+BUILD_SCHEDULER = @mkdir -p $(E2E)/bin && cd sim/conformance/testdata/e2e && \
+	$(GO) build -ldflags '$(REAL_LDFLAGS)' -o $(E2E)/bin/ k8s.io/kubernetes/cmd/kube-scheduler
+real: ## build and start a real kube-apiserver (some minutes, 2 GB) to compare with, and to record from (REAL_MINOR: another than the recorded one; CONTROLLERS=1: with kube-controller-manager; SCHEDULER=1: with kube-scheduler)
 	$(if $(CONTROLLERS),$(BUILD_MANAGER))
-	$(BUILD_REAL) && $(if $(CONTROLLERS),KUBESIM_REAL_CONTROLLERS=$(REAL_MANAGER)) exec $(REAL_SERVER) $(REALFLAGS)
+	$(if $(SCHEDULER),$(BUILD_SCHEDULER))
+	$(BUILD_REAL) && $(if $(CONTROLLERS),KUBESIM_REAL_CONTROLLERS=$(REAL_MANAGER)) $(if $(SCHEDULER),KUBESIM_REAL_SCHEDULER=$(E2E)/bin/kube-scheduler) exec $(REAL_SERVER) $(REALFLAGS)
 
 # with_real COMMAND runs a command beside a fresh real server on port 6470.
 with_real = dir=$$(mktemp -d) && (cd $$dir && $(GO) run $$($(GO) env GOROOT)/src/crypto/tls/generate_cert.go --ca --host kubesim) && \
@@ -347,7 +350,7 @@ suites: ## suites of well-known projects over kubesim instead of envtest's progr
 		$(if $(filter 0,$(VIRTUAL)),,-virtual $(SUITES_DIR)/kubesim) $(SUITESFLAGS)
 
 record-sampling: ## record the nodes that a real kube-scheduler chooses in clusters of more than 100 nodes (some minutes; fake/conformance/testdata/sampled.json)
-	@mkdir -p $(E2E)/bin && cd sim/conformance/testdata/e2e && $(GO) build -ldflags '$(REAL_LDFLAGS)' -o $(E2E)/bin/ k8s.io/kubernetes/cmd/kube-scheduler
+	$(BUILD_SCHEDULER)
 	KUBESIM_SCHEDULER=$(E2E)/bin/kube-scheduler $(GO) test -count=1 -run '^TestSampling$$' ./fake/conformance
 
 # Copies of the tests, test binaries, results and logs are below it.

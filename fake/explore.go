@@ -34,7 +34,7 @@ type ExploreOptions struct {
 	// lag, cut, restart, expire, touch, depose, edit, jump).
 	Without []string
 	// Known are texts of failures that are already known. A run whose failures all contain one of them counts as passed, so
-	// that the search finds other bugs. KUBESIM_KNOWN adds one.
+	// that the search finds other bugs. KUBESIM_KNOWN adds more, one per line.
 	Known []string
 	// Edits are the custom resources whose objects a second user changes, at random and within their schemas, for
 	// example sites.web.example.com. The body must not rely on values that it has written to them. By default there are

@@ -12,14 +12,22 @@ type row struct {
 	bug      string // one sentence
 	// instead names, by column, the other bug that a search reported first.
 	instead map[string]string
-	// known is a text in the failures of another bug that the version has. Searches ignore failures with this text. It is empty if
-	// no other bug is known.
+	// known are texts in the failures of other bugs that the version has, one per line. Searches ignore failures with such a text. It is
+	// empty if no other bug is known.
 	known string
 	tags  map[string]string // build tags by version, for versions whose functions have other parameters
 	// files is a file of the operator's module, or the folder of a package, to copy beside the test. It is empty if the test can
 	// import the package and needs only exported names.
 	files string
 }
+
+// Texts in the failures of one bug of the zookeeper operator, which the searches for its other bugs ignore.
+const (
+	zookeeperFinalizer = "+ persistentvolumeclaims {"
+	zookeeperMetadata  = "status.metaRootCreated: true → -"
+	zookeeperOrphan    = "metadata.deletionGracePeriodSeconds: - → 0"
+	zookeeperSize      = "spec.replicas: 3 → 2"
+)
 
 var rows = []row{
 	{
@@ -99,5 +107,29 @@ var rows = []row{
 	{
 		name: "sample", operator: "sample", module: "k8s.io/sample-controller", bad: "v0.36.3", issue: "—", kind: "—", bug: "none is known",
 		files: "controller.go",
+	},
+	{
+		name: "zookeeper-finalizer", operator: "zookeeper", module: "github.com/pravega/zookeeper-operator", bad: "v0.2.15",
+		issue: "not reported", kind: "lost answer",
+		known: zookeeperMetadata + "\n" + zookeeperOrphan,
+		bug:   "if the deletion of a claim fails, the error is only logged and the finalizer is removed: the claim of a deleted ZookeeperCluster remains",
+	},
+	{
+		name: "zookeeper-metadata", operator: "zookeeper", module: "github.com/pravega/zookeeper-operator", bad: "v0.2.15",
+		issue: "pravega/zookeeper-operator#506", kind: "crash between two writes",
+		known: zookeeperFinalizer + "\n" + zookeeperOrphan + "\n" + zookeeperSize,
+		bug:   "the znode of a cluster is created before the status says so: if that update fails, the znode exists at each retry, and the cluster never becomes ready",
+	},
+	{
+		name: "zookeeper-orphan", operator: "zookeeper", module: "github.com/pravega/zookeeper-operator", bad: "v0.2.15",
+		issue: "pravega/zookeeper-operator#314, found by Sieve; the fix is only of the StatefulSet", kind: "stale cache",
+		known: zookeeperFinalizer + "\n" + zookeeperMetadata,
+		bug:   "a stale ZookeeperCluster with fewer replicas makes the operator delete claims that pods use",
+	},
+	{
+		name: "zookeeper-size", operator: "zookeeper", module: "github.com/pravega/zookeeper-operator", bad: "v0.2.15",
+		issue: "pravega/zookeeper-operator#569", kind: "crash between two writes",
+		known: zookeeperFinalizer + "\n" + zookeeperOrphan,
+		bug:   "if the number of replicas changes before the operator has created the znode, it requires the znode first and never creates it",
 	},
 }

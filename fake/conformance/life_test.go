@@ -11,13 +11,17 @@ import (
 )
 
 // TestLife plays the situations that were recorded with the real controllers, each on a new server in virtual time. The
-// test harness binds the pods and sets their status.
+// test harness binds the pods, unless the situation has a scheduler, and sets their status.
 func TestLife(t *testing.T) {
 	t.Parallel()
 	cases, err := conformance.LifeCases()
-	conformance.Check(t, func(t *testing.T, _ conformance.Case) conformance.Target {
-		srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Auth: auth.RBAC, Controllers: []string{"*", "-kube-scheduler"}})
-		return conformance.Target{URL: srv.URL(), Transport: srv.Transport(), Token: adminToken}
+	conformance.Check(t, func(t *testing.T, c conformance.Case) conformance.Target {
+		controllers := []string{"*", "-volume-attacher"} // a recorded cluster has no CSI drivers
+		if !c.Scheduled {
+			controllers = append(controllers, "-kube-scheduler")
+		}
+		srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Auth: auth.RBAC, Controllers: controllers})
+		return conformance.Target{URL: srv.URL(), Transport: srv.Transport(), Token: adminToken, Scheduled: c.Scheduled}
 	}, conformance.Options[*testing.T]{Cases: played(t, cases, err), Known: conformance.LifeDifferences(), Play: conformance.RunLife,
 		Isolate: synctest.Test})
 }

@@ -38,7 +38,7 @@ const (
 	repeatVariable = "KUBESIM_REPEAT" // overrides ExploreOptions.Repeat
 	forVariable    = "KUBESIM_FOR"    // overrides ExploreOptions.For
 	planVariable   = "KUBESIM_PLAN"   // a file with the only plan to run
-	knownVariable  = "KUBESIM_KNOWN"  // adds an item to ExploreOptions.Known
+	knownVariable  = "KUBESIM_KNOWN"  // adds its lines to ExploreOptions.Known
 )
 
 // Explore implements fake.Explorer.
@@ -76,8 +76,8 @@ func withDefaults(o fake.ExploreOptions) fake.ExploreOptions {
 	if limit, err := time.ParseDuration(os.Getenv(forVariable)); err == nil {
 		o.For = limit
 	}
-	if text := os.Getenv(knownVariable); text != "" {
-		o.Known = append(slices.Clip(o.Known), text)
+	if texts := os.Getenv(knownVariable); texts != "" {
+		o.Known = append(slices.Clip(o.Known), strings.Split(texts, "\n")...)
 	}
 	o.Seed = max(o.Seed, 1)
 	for _, d := range []struct {

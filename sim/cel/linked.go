@@ -17,6 +17,8 @@ type (
 	Compiler = celgo.Compiler
 	Program  = celgo.Program
 	Shards   = celgo.Shards
+
+	DeviceSelector = celgo.DeviceSelector
 )
 
 // CompileVersion calls celgo.CompileVersion.
@@ -35,4 +37,9 @@ func ParseShards(expression string) (Shards, error) { return celgo.ParseShards(e
 // CheckDeviceSelector calls celgo.CheckDeviceSelector.
 func CheckDeviceSelector(env expr.Environment, expression string) (problem *expr.Error, complex bool) {
 	return celgo.CheckDeviceSelector(env, expression)
+}
+
+// NewDeviceSelector calls celgo.NewDeviceSelector.
+func NewDeviceSelector(env expr.Environment, expression string) (*DeviceSelector, error) {
+	return celgo.NewDeviceSelector(env, expression)
 }

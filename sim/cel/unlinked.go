@@ -8,6 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/cel/expr"
 	"github.com/kubesim/kubesim/sim/crd/structural"
 	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
 )
 
 // Supported reports whether this build can evaluate expressions.
@@ -56,6 +57,17 @@ func (Shards) String() string { return "" }
 func CheckDeviceSelector(expr.Environment, string) (problem *expr.Error, complex bool) {
 	return expr.Errorf(refused), false
 }
+
+// DeviceSelector is a rejected expression.
+type DeviceSelector struct{}
+
+// NewDeviceSelector rejects every selector.
+func NewDeviceSelector(expr.Environment, string) (*DeviceSelector, error) {
+	return nil, errors.New(refused)
+}
+
+// Match returns the error that expressions are not supported.
+func (*DeviceSelector) Match(string, object.Object) (bool, error) { return false, errors.New(refused) }
 
 // Compiler rejects every expression.
 type Compiler struct{}

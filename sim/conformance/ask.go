@@ -63,6 +63,9 @@ func (c Case) String() string {
 	if c.Disturbs {
 		b.WriteString("# @alone\n")
 	}
+	if c.Scheduled {
+		b.WriteString("# @scheduled\n")
+	}
 	for _, s := range c.Steps {
 		b.WriteString("\n### " + s.Name + "\n")
 		for _, d := range s.directives() {

@@ -24,6 +24,7 @@ type Case struct {
 	NoNamespace bool   // do not create a namespace: {{ns}} is empty
 	Whole       bool   // for situations: also compare the objects that exist in every namespace
 	Disturbs    bool   // for situations: affects other cases that run concurrently
+	Scheduled   bool   // for situations: a scheduler runs
 	Steps       []Step
 
 	recorded map[string]any // step name -> recorded response
@@ -123,8 +124,11 @@ func (c Case) NeedsControl() bool {
 }
 
 // RunsAlone reports whether the case must not run concurrently with other cases on one server: it compacts the store,
-// reads objects outside its own namespace, disturbs other cases, or expects two lists at the same revision.
-func (c Case) RunsAlone() bool { return c.NeedsControl() || c.NoNamespace || c.Disturbs || c.quiet() }
+// reads objects outside its own namespace, disturbs other cases, needs a scheduler, which sees all nodes, or expects two
+// lists at the same revision.
+func (c Case) RunsAlone() bool {
+	return c.NeedsControl() || c.NoNamespace || c.Disturbs || c.Scheduled || c.quiet()
+}
 
 // quiet reports whether two steps were recorded with the same list revision. If so, no other case may write between
 // these steps.
@@ -261,6 +265,8 @@ func (c *Case) parseHead(line string) {
 		c.Whole = true
 	case line == "# @alone":
 		c.Disturbs = true
+	case line == "# @scheduled":
+		c.Scheduled = true
 	case comment && c.Title == "":
 		c.Title = strings.TrimSpace(title)
 	}

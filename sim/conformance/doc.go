@@ -64,7 +64,11 @@
 // head of the file contains "# @whole". "# @alone" means that no other case may run concurrently, because the case
 // affects the whole cluster.
 //
-// There is no scheduler and no kubelet. The harness binds pods to the node {{ns}}-node, or to the node in the affinity
+// "# @scheduled" means that a scheduler runs, too, and that the case runs alone, because the scheduler's messages count
+// all nodes. The harness then does not bind pods. Such a case is recorded from "make real CONTROLLERS=1 SCHEDULER=1", with
+// KUBESIM_SCHEDULED=1.
+//
+// In other cases there is no scheduler, and there is no kubelet in any. The harness binds pods to the node {{ns}}-node, or to the node in the affinity
 // of a DaemonSet's pod, runs them, and removes deleted pods. It plays one pod at a time, and only when nothing has
 // changed for a second, so that controllers on both sides see one change after the other. The behaviour of a pod is set
 // by the last @play that matches it, or else by its annotation "play":
@@ -92,7 +96,7 @@
 // Each situation is recorded twice, and a recording is rejected if the two runs differ. In that case, let time pass or
 // settle for longer. Known differences are listed in testdata/life/known_differences.txt with their reasons; the test
 // fails if a listed case agrees. make life-real also plays situations against kubesim over HTTP: kubesim serve --auth
-// rbac --controllers='*,-kube-scheduler'.
+// rbac --controllers='*,-volume-attacher,-kube-scheduler'.
 //
 // The package supports tests and does not belong to any layer of the design: it is an HTTP client, does not depend on
 // the simulator, and also runs against a real cluster.

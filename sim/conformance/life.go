@@ -131,7 +131,7 @@ func RunLife(ctx context.Context, t Target, c Case) []StepResult {
 	defer cancel()
 	ns := t.namespace(c)
 	l := &life{runner: runner{ctx: ctx, target: t, values: values{"ns": ns}, norm: newNormaliser(ns)}, whole: c.Whole, seen: newObserver(ns)}
-	l.player = &player{life: l}
+	l.player = &player{life: l, scheduled: c.Scheduled}
 	if err := l.begin(); err != nil {
 		return failAll(c, err)
 	}

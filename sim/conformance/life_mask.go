@@ -12,6 +12,7 @@ import (
 // masker replaces values that differ from run to run. Equal values get the same label:
 //
 //	web-7d9f-x2x9k, web-7d9f-b4k2p   web-<hash:1>-<1>, web-<hash:1>-<2>, also after their deletion
+//	the name of a VolumeAttachment   csi-<1>
 //	the uid of an object             <uid ReplicaSet/web-<hash:1>>, or <uid of a former …> after its deletion
 //	the address of a pod             <ip of web-<hash:1>-<1>>
 //	times, allocated ports           <time> <port>
@@ -46,6 +47,9 @@ func draw(obj *Object, into map[string]string) {
 	if ok {
 		into[name] = prefix
 	}
+	if isAttachment(name) {
+		into[name] = "csi-"
+	}
 	for _, label := range hashLabels {
 		if hash := textAt(obj, "metadata", "labels", label); hash != "" && !strings.Contains(hash, "-") {
 			into[hash] = "hash"
@@ -56,6 +60,11 @@ func draw(obj *Object, into map[string]string) {
 		into[name] = cronSuffix.ReplaceAllLiteralString(name, "-")
 	}
 }
+
+var attachmentName = regexp.MustCompile("^csi-[0-9a-f]{64}$")
+
+// isAttachment reports whether a name is that of a VolumeAttachment, which is a hash of the volume, the driver and the node.
+func isAttachment(name string) bool { return attachmentName.MatchString(name) }
 
 // object masks the values in an object, except generated names.
 func (m *masker) object(obj *Object) *Object { return m.value(obj, "").(*Object) }

@@ -162,7 +162,7 @@ func (o *observer) note(deleted bool, obj *Object, r resourceAt) string {
 	}
 	o.objects[uid], o.gone[uid] = obj, deleted
 	draw(obj, o.drawn)
-	if !r.namespaced && strings.Contains(name, o.ns) {
+	if !r.namespaced && (strings.Contains(name, o.ns) || isAttachment(name) && strings.Contains(textAt(obj, "spec", "nodeName"), o.ns)) {
 		o.paths[uid] = r.collection("") + "/" + name
 	}
 	return name

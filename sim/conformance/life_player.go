@@ -42,6 +42,8 @@ type player struct {
 	*life
 	rules []Play
 	ips   int
+
+	scheduled bool // a scheduler binds the pods
 }
 
 // begin creates the node on which pods run, and keeps nodes alive.
@@ -125,7 +127,7 @@ func (p *player) nextOf(pod *Object) func() error {
 			return nil
 		}
 		return func() error { return p.end(pod, at, over) }
-	case over || gated || node == "" && as == "pending":
+	case over || gated || node == "" && (as == "pending" || p.scheduled):
 		return nil
 	case phase == "Pending":
 		return func() error { return p.start(pod, at, node, as != "unready") }

@@ -17,17 +17,17 @@ import (
 // on something other than the case. Record returns the IDs of the recorded cases, and the joined errors of the other
 // cases.
 func Record(ctx context.Context, t Target, dir string) (recorded []string, err error) {
-	return recordEach(dir, 1, func(c Case, to string) error { return record(ctx, t, c, to, Run) })
+	return recordEach(dir, 1, false, func(c Case, to string) error { return record(ctx, t, c, to, Run) })
 }
 
 // RecordLife is like Record, but for situations. It plays several concurrently, because they spend most of their time
 // waiting.
 func RecordLife(ctx context.Context, t Target, dir string, workers int) (recorded []string, err error) {
-	return recordEach(dir, workers, func(c Case, to string) error { return record(ctx, t, c, to, RunLife) })
+	return recordEach(dir, workers, t.Scheduled, func(c Case, to string) error { return record(ctx, t, c, to, RunLife) })
 }
 
-// recordEach records the cases below dir that have no recording yet.
-func recordEach(dir string, workers int, record func(c Case, to string) error) (recorded []string, err error) {
+// recordEach records the cases below dir that have no recording yet. If scheduled is set, these are the cases with a scheduler, and otherwise the others.
+func recordEach(dir string, workers int, scheduled bool, record func(c Case, to string) error) (recorded []string, err error) {
 	cases := os.DirFS(dir)
 	files, err := fs.Glob(cases, "*/*.http")
 	if err != nil {
@@ -37,6 +37,10 @@ func recordEach(dir string, workers int, record func(c Case, to string) error) (
 	var wg sync.WaitGroup
 	free := make(chan struct{}, workers)
 	for _, file := range files {
+		c, failed := readCase(cases, file)
+		if failed == nil && c.Scheduled != scheduled {
+			continue
+		}
 		res := strings.TrimSuffix(file, ".http") + ".res"
 		if _, err := fs.Stat(cases, res); !errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -44,7 +48,6 @@ func recordEach(dir string, workers int, record func(c Case, to string) error) (
 		free <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-free }()
-			c, failed := readCase(cases, file)
 			if failed == nil {
 				failed = record(c, filepath.Join(dir, res))
 			}

@@ -75,6 +75,8 @@ func (t Target) ready(c Case) error {
 		return errors.New("needs a server with the feature gates of WorkloadGates")
 	case c.Area == DualStack && t.SingleStack:
 		return errors.New("needs a server with --service-cluster-ip-range=10.0.0.0/24,fd00::/112")
+	case c.Scheduled != t.Scheduled:
+		return errors.New("needs a server with a scheduler, or one without")
 	case c.NeedsSecond() && t.Second == nil:
 		return errors.New("needs two API servers over one store")
 	case c.NeedsControl() && t.NoControl:

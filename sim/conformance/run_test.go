@@ -272,7 +272,7 @@ func TestServerEndsAWatch(t *testing.T) {
 // TestTarget runs the cases against the server at KUBESIM_TARGET, with KUBESIM_TOKEN. KUBESIM_INSECURE=1 accepts any
 // certificate, KUBESIM_AREA selects areas (helm,gitops), and KUBESIM_SECOND is another server over the same store. With
 // KUBESIM_RECORD=1, it instead records the cases that have no recording. With KUBESIM_LIFE=1, it plays situations,
-// against a server with running controllers. See "make conformance-real" and "make life-real".
+// against a server with running controllers; with KUBESIM_SCHEDULED=1, the situations with a scheduler. See "make conformance-real" and "make life-real".
 func TestTarget(t *testing.T) {
 	url := os.Getenv("KUBESIM_TARGET")
 	if url == "" {
@@ -326,8 +326,12 @@ func TestTarget(t *testing.T) {
 // lifeOf plays the situations against a server, or records the situations that have no recording.
 func lifeOf(t *testing.T, target Target) {
 	t.Helper()
+	workers := lifeWorkers
+	if target.Scheduled = os.Getenv("KUBESIM_SCHEDULED") != ""; target.Scheduled {
+		workers = 1
+	}
 	if os.Getenv("KUBESIM_RECORD") != "" {
-		done, err := RecordLife(t.Context(), target, "testdata/life", lifeWorkers)
+		done, err := RecordLife(t.Context(), target, "testdata/life", workers)
 		t.Logf("recorded %q", done)
 		if err != nil {
 			t.Fatal(err)
@@ -340,7 +344,7 @@ func lifeOf(t *testing.T, target Target) {
 	}
 	target.tidy = true
 	Check(t, func(*testing.T, Case) Target { return target },
-		Options[*testing.T]{Cases: cases, Known: LifeDifferences(), Play: RunLife, Workers: lifeWorkers})
+		Options[*testing.T]{Cases: cases, Known: LifeDifferences(), Play: RunLife, Workers: workers})
 }
 
 // lifeWorkers is the number of situations that are played concurrently.

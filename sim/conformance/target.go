@@ -27,6 +27,9 @@ type Target struct {
 	// SingleStack reports that services have addresses of one IP family. The cases of DualStack do not run.
 	SingleStack bool
 
+	// Scheduled reports that a scheduler runs. Only situations with "# @scheduled" run then, and the others if it is false.
+	Scheduled bool
+
 	// NoControl is set if the server, like a real one, does not support POST /sim/v1/compact and /sim/v1/expire.
 	NoControl bool
 

@@ -7,7 +7,7 @@
 //	  ▼
 //	does the node accept it? ─ no ─▶ it fails                     admit.go
 //	  ▼ yes; its resources can change later                       resize.go
-//	do its volumes exist? ─▶ sandbox, IP ─▶ init containers, sidecars ─▶ containers     pod.go, volumes.go
+//	do its volumes exist, are its devices prepared? ─▶ sandbox, IP ─▶ init containers, sidecars ─▶ containers     pod.go, volumes.go
 //	                                         each: creating ─▶ running ─▶ exited ─▶ backoff ─▶ creating   container.go
 //	                                                            │ probes                       probe.go
 //	  ▼ after each change
@@ -70,6 +70,7 @@ type Nodes struct {
 	clients  Clients
 	schedule *clock.Schedule
 	waiting  map[string]map[*Kubelet]bool // by namespace: the kubelets with a pod that waits for an object, and possibly some that had one
+	attached bool                         // a controller attaches the volumes of nodes
 
 	resources object.Object // those of the last container that was allocated some: see kept
 }
@@ -83,7 +84,8 @@ type Clients interface {
 // New returns the kubelets of a cluster. Because they use their clients outside of reconciles, too, they get them from clients. schedule
 // runs the timers of exec and log sessions.
 func New(o *config.Cluster, clients Clients, schedule *clock.Schedule) *Nodes {
-	n := &Nodes{families: o.Families(), named: map[string]*Kubelet{}, clients: clients, schedule: schedule, waiting: map[string]map[*Kubelet]bool{}}
+	n := &Nodes{families: o.Families(), named: map[string]*Kubelet{}, clients: clients, schedule: schedule, waiting: map[string]map[*Kubelet]bool{},
+		attached: attaches(o.Controllers)}
 	for i := range o.Nodes {
 		k := &Kubelet{nodes: n, node: fmt.Sprintf("node-%d", i+1), index: i, images: o.Images}
 		n.all = append(n.all, k)
@@ -121,10 +123,10 @@ func (n *Nodes) Controllers() (all []controller.Controller) {
 	for _, k := range n.all {
 		all = append(all, controller.Controller{Name: prefix + k.node, FieldManager: "kubelet", Component: "kubelet", Reconciler: k,
 			User: resource.User{Name: "system:node:" + k.node, Groups: []string{"system:nodes", "system:authenticated"}},
-			Watches: []controller.Watch{{Resource: pods, Others: true, Index: byNodeOfPod{}, Value: k.node},
+			Watches: append([]controller.Watch{{Resource: pods, Others: true, Index: byNodeOfPod{}, Value: k.node},
 				{Resource: nodes, Others: true, Index: byName{}, Value: k.node, Keys: itself},
 				{Resource: configMaps, Index: byNeed{n}, Value: k.node, Keys: k.awaited}, {Resource: secrets, Index: byNeed{n}, Value: k.node, Keys: k.awaited},
-				{Resource: claims, Index: byNeed{n}, Value: k.node, Keys: k.awaited}}})
+				{Resource: claims, Index: byNeed{n}, Value: k.node, Keys: k.awaited}}, append(k.deviceWatches(), k.attachWatches()...)...)})
 	}
 	return all
 }

@@ -15,8 +15,10 @@ import (
 type pod struct {
 	UID        string
 	Address    int             `json:",omitempty"` // number of its address in the node's range, or 0 if none is allocated yet
-	Mounted    bool            `json:",omitempty"` // its volumes are mounted
-	Missing    string          `json:",omitempty"` // reason why its volumes are not mounted
+	Mounted    bool            `json:",omitempty"` // its volumes are mounted, and its devices prepared
+	Missing    string          `json:",omitempty"` // reason why its volumes are not mounted, or its devices not prepared
+	Prepares   time.Time       `json:",omitzero"`  // time at which its devices are prepared
+	Volumes    []string        `json:",omitempty"` // attachable volumes that it uses, by their names in the status of the node
 	Containers map[string]*run `json:",omitempty"`
 	Ending     time.Time       `json:",omitzero"`  // time at which its termination began, or zero
 	Until      time.Time       `json:",omitzero"`  // time at which its containers are killed
@@ -88,6 +90,7 @@ func (w *worker) at(t time.Time) {
 func (k *Kubelet) syncPod(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
 	it := api.Item(pods, key.Namespace, key.Name)
 	if it == nil {
+		k.unmount(api, k.memory.Pods[key.String()])
 		delete(k.memory.Pods, key.String())
 		k.noteWaiting(key)
 		k.changed(key.String())
@@ -102,6 +105,7 @@ func (k *Kubelet) syncPod(api *controller.Client, key controller.Key) (time.Dura
 	phase := w.pod.String("status", "phase")
 	finished := phase == "Succeeded" || phase == "Failed"
 	if finished && !w.active() {
+		k.unmount(api, w.rec)
 		if w.pod.DeletionTimestamp() == "" {
 			return 0, nil
 		}
@@ -116,6 +120,7 @@ func (k *Kubelet) syncPod(api *controller.Client, key controller.Key) (time.Dura
 		return 0, s
 	}
 	if w.pod.DeletionTimestamp() != "" && !w.active() {
+		k.unmount(api, w.rec)
 		return 0, w.remove()
 	}
 	if w.again.IsZero() {
@@ -184,7 +189,7 @@ func (w *worker) run() {
 	}
 	w.resize()
 	if !w.rec.Mounted {
-		if !w.mount() {
+		if !w.mount() || !w.prepareDevices() {
 			return
 		}
 		w.rec.Mounted = true

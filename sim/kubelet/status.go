@@ -134,6 +134,7 @@ func (w *worker) containerStatus(c *container, over bool) object.Object {
 	if mounts := c.spec.Objects("volumeMounts"); len(mounts) > 0 {
 		s["volumeMounts"] = mounted(mounts)
 	}
+	w.setDevices(c, s)
 	return s
 }
 

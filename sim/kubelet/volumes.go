@@ -45,7 +45,7 @@ func (r resolver) values(s source, namespace, name string) (map[string]string, b
 	return all, true
 }
 
-// mount reports whether the volumes of the pod can be mounted. If not, it records which object is missing.
+// mount reports whether the volumes of the pod exist and are attached, so that they can be mounted. If not, it records which object is missing.
 func (w *worker) mount() bool {
 	for _, v := range w.pod.Objects("spec", "volumes") {
 		if missing := w.missing(v); missing != "" {
@@ -62,6 +62,10 @@ func (w *worker) mount() bool {
 		}
 	}
 	w.rec.Missing = ""
+	if !w.attach() {
+		w.rec.Missing = "its volumes are not attached"
+		return false
+	}
 	return true
 }
 

@@ -20,6 +20,7 @@ type cycle struct {
 	spread  spreading
 	terms   termCounts
 	volumes volumeState
+	claims  claimState
 	skipped [maxPlugins]bool // plugins that accept the pod on every node
 }
 
@@ -41,10 +42,11 @@ func (c *cycle) prepare() (v verdict, only []string, some bool) {
 			return v, nil, false
 		}
 	}
-	if c.pod.claims {
-		v = final("kubesim does not allocate dynamic resources")
-		v.plugin = dynamicResources
-		return v, nil, false
+	if len(c.pod.claims) > 0 {
+		if v = c.prepareClaims(); !v.fits() {
+			v.plugin = dynamicResources
+			return v, nil, false
+		}
 	}
 	c.countSpread()
 	c.countTerms()
@@ -85,13 +87,17 @@ func (c *cycle) find() (fit []*node, d *diagnosis) {
 	fit = make([]*node, 0, min(enough, len(nodes)))
 	for i := range nodes {
 		n := nodes[(first+i)%len(nodes)]
-		if v := c.fits(n); v.fits() {
-			fit = append(fit, n)
-			if len(fit) == enough {
-				break
-			}
-		} else {
+		v := c.fits(n)
+		if v.failed {
+			d.all = v
+			return nil, d
+		}
+		if !v.fits() {
 			d.each[n] = v
+			continue
+		}
+		if fit = append(fit, n); len(fit) == enough {
+			break
 		}
 	}
 	c.s.memory.Next = (c.s.memory.Next + len(fit) + len(d.each)) % d.nodes

@@ -14,6 +14,7 @@ type verdict struct {
 	plugin  string
 	reasons []string
 	final   bool // removing pods from the node does not help (UnschedulableAndUnresolvable)
+	failed  bool // the plugin failed, which ends the search; the reason is the error
 }
 
 func (v verdict) fits() bool { return len(v.reasons) == 0 }
@@ -57,6 +58,7 @@ var plugins = []plugin{
 	{interPodAffinity, filterTerms, termsHint, func(c *cycle) bool {
 		return len(c.pod.with)+len(c.pod.apart)+len(c.terms.against) == 0
 	}},
+	{dynamicResources, filterClaims, claimsHint, func(c *cycle) bool { return len(c.pod.claims) == 0 }},
 }
 
 func hasNoVolumes(c *cycle) bool { return len(c.pod.volumes) == 0 }

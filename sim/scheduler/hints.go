@@ -28,6 +28,9 @@ const (
 	classCame
 	storageSeen // a CSINode or CSIStorageCapacity was created or changed
 	attachmentGone
+	devicesSeen    // a DeviceClass, ResourceSlice or DeviceTaintRule was created or changed
+	devicesClaimed // a ResourceClaim was created or changed
+	ownClaims      // a resource claim was generated for the waiting pod
 )
 
 // event is a cluster event after which a rejected pod may fit.
@@ -37,6 +40,7 @@ type event struct {
 	pod         *pod
 	claim       controller.Key
 	item        *resource.Item
+	old, new    object.Object // the ResourceClaim of devicesClaimed
 }
 
 // asked returns the names of the plugins whose rejections the event may affect.
@@ -56,6 +60,8 @@ func (e *event) asked() []string {
 		return []string{volumeLimits, volumeBinding}
 	case attachmentGone:
 		return []string{volumeLimits}
+	case devicesSeen, devicesClaimed:
+		return []string{dynamicResources}
 	}
 	return everyPlugin
 }

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -30,6 +31,8 @@ func (s *Scheduler) place(api *controller.Client, x *queued) {
 	c := &cycle{s: s, api: api, cluster: s.memory.cluster, pod: p}
 	fit, d := c.find()
 	switch {
+	case d.all.failed:
+		s.reject(api, x, "SchedulerError", fmt.Sprintf("running %q filter plugin: %s", d.all.plugin, d.all.reasons[0]), "", nil)
 	case len(fit) > 0:
 		s.take(c, x, c.best(fit))
 	case d.nodes == 0:
@@ -116,14 +119,16 @@ func (s *Scheduler) take(c *cycle, x *queued, n *node) {
 	}
 	m.Queue.nominate(x, "")
 	m.cluster.setPod(c.pod.on(n.name))
-	if len(plan.bind)+len(plan.provision) == 0 {
+	if len(plan.bind)+len(plan.provision)+len(c.pod.claims) == 0 {
 		s.bind(c.api, x, n.name)
 		return
 	}
 	m.Queue.bind(x, n.name, c.api.Now())
 	s.write(c.api, x.Key, func(live object.Object) { s.nominate(live, n.name) })
 	if failed := prepare(c.api, plan, n.name); failed != nil {
-		s.giveUp(c.api, x, failed.Message)
+		s.giveUp(c.api, x, volumeBinding, failed.Message)
+	} else if why := c.bindClaims(n); why != "" {
+		s.giveUp(c.api, x, dynamicResources, why)
 	}
 }
 
@@ -146,8 +151,8 @@ func prepare(api *controller.Client, p plan, node string) (failed *status.Status
 	return nil
 }
 
-// finish binds a pod whose volumes are all bound (volumeBinder.checkBindings). If binding a volume has failed, finish releases the
-// node. If a volume is not bound yet, it does nothing.
+// finish binds a pod whose volumes are all bound (volumeBinder.checkBindings) and whose devices are ready. If binding a volume has
+// failed, finish releases the node. If a volume is not bound yet, it does nothing.
 func (s *Scheduler) finish(api *controller.Client, x *queued) {
 	x.Changed = false
 	p := s.memory.pending[x.Key]
@@ -155,6 +160,22 @@ func (s *Scheduler) finish(api *controller.Client, x *queued) {
 		s.memory.Queue.remove(x.Key)
 		return
 	}
+	plugin := volumeBinding
+	done, why := s.volumesBound(api, x, p)
+	if done {
+		plugin = dynamicResources
+		done, why = s.devicesReady(api, p)
+	}
+	switch {
+	case why != "":
+		s.giveUp(api, x, plugin, why)
+	case done:
+		s.bind(api, x, x.Node)
+	}
+}
+
+// volumesBound reports whether all volumes of a pod are bound for its node. If that has failed, why is the reason.
+func (s *Scheduler) volumesBound(api *controller.Client, x *queued, p *pod) (done bool, why string) {
 	n := s.memory.cluster.nodes[x.Node]
 	for _, v := range p.volumes {
 		name, _ := claims.Of(p.Name, v)
@@ -165,24 +186,20 @@ func (s *Scheduler) finish(api *controller.Client, x *queued) {
 		volume := api.Get(claims.Volumes, "", claim.String("spec", "volumeName"))
 		switch selected := claim.Annotations()[claims.SelectedNode]; {
 		case claim == nil:
-			s.giveUp(api, x, fmt.Sprintf("binding volumes: failed to check binding: could not find object \"%s/%s\"", p.Namespace, name))
-			return
+			return false, fmt.Sprintf("binding volumes: failed to check binding: could not find object \"%s/%s\"", p.Namespace, name)
 		case n == nil || !n.exists:
-			s.giveUp(api, x, fmt.Sprintf("binding volumes: failed to get node %q: node %q not found", x.Node, x.Node))
-			return
+			return false, fmt.Sprintf("binding volumes: failed to get node %q: node %q not found", x.Node, x.Node)
 		case volume != nil && !claims.Reaches(volume, n.labels):
-			s.giveUp(api, x, fmt.Sprintf("binding volumes: pv %q node affinity doesn't match node %q: no matching NodeSelectorTerms",
-				volume.Name(), n.name))
-			return
+			return false, fmt.Sprintf("binding volumes: pv %q node affinity doesn't match node %q: no matching NodeSelectorTerms",
+				volume.Name(), n.name)
 		case claims.Bound(claim):
 		case selected != "" && selected != x.Node || selected == "" && !s.hasReservedVolume(api, claim):
-			s.giveUp(api, x, fmt.Sprintf("binding volumes: provisioning failed for PVC %q", name))
-			return
+			return false, fmt.Sprintf("binding volumes: provisioning failed for PVC %q", name)
 		default:
-			return
+			return false, ""
 		}
 	}
-	s.bind(api, x, x.Node)
+	return true, ""
 }
 
 // hasReservedVolume reports whether a volume exists that is reserved for the claim.
@@ -202,9 +219,20 @@ func (s *Scheduler) bind(api *controller.Client, x *queued, node string) {
 	s.recordEvent(api, p, nil, "Normal", "Scheduled", "Binding", fmt.Sprintf("Successfully assigned %s to %s", p.Key, node))
 }
 
-// giveUp releases the node of a pod whose volumes could not be bound there. why is the reason for the event.
-func (s *Scheduler) giveUp(api *controller.Client, x *queued, why string) {
-	s.lose(api, x, fmt.Sprintf("running PreBind plugin %q: %s", volumeBinding, why))
+// giveUp releases the node of a pod that a plugin could not prepare for it. why is the reason for the event.
+func (s *Scheduler) giveUp(api *controller.Client, x *queued, plugin, why string) {
+	s.lose(api, x, fmt.Sprintf("running PreBind plugin %q: %s", plugin, why))
+}
+
+// giveUpLate releases the node of a pod whose volumes or devices were not ready in time.
+func (s *Scheduler) giveUpLate(api *controller.Client, x *queued) {
+	if p := s.memory.pending[x.Key]; p != nil {
+		if ready, why := s.devicesReady(api, p); !ready {
+			s.giveUp(api, x, dynamicResources, cmp.Or(why, "device binding timeout: context deadline exceeded"))
+			return
+		}
+	}
+	s.giveUp(api, x, volumeBinding, "binding volumes: context deadline exceeded")
 }
 
 // lose releases the node of a pod that could not be bound to it. The pod is tried again after a pause.
@@ -213,6 +241,7 @@ func (s *Scheduler) lose(api *controller.Client, x *queued, message string) {
 		return // the pod was deleted, or another client has bound it
 	}
 	gone := s.memory.cluster.removePod(x.Key)
+	s.unreserve(api, s.memory.pending[x.Key])
 	x.Node = ""
 	s.reject(api, x, "SchedulerError", message, "", nil)
 	if gone != nil {

@@ -22,7 +22,8 @@ type pod struct {
 	owner           workload.SharedRef // reference to its controller
 	node, nominated string
 	deleting        bool
-	preempted       bool // the pod was preempted and is being deleted
+	preempted       bool              // the pod was preempted and is being deleted
+	generated       map[string]string // names of the resource claims that were generated for it; "" if a claim is not needed
 	created         time.Time
 	*template
 }
@@ -45,6 +46,12 @@ func (t *templates) podOf(it *resource.Item) *pod {
 		generation: obj.Generation(), node: object.Keep(obj.String("spec", "nodeName")),
 		nominated: object.Keep(obj.String("status", "nominatedNodeName")), deleting: obj.DeletionTimestamp() != "",
 		created: workload.TimeOf(obj.String("metadata", "creationTimestamp")), owner: workload.RefOf(obj), template: t.of(it, obj)}
+	if len(p.claims) > 0 {
+		p.generated = map[string]string{}
+		for _, s := range obj.Objects("status", "resourceClaimStatuses") {
+			p.generated[s.String("name")] = s.String("resourceClaimName")
+		}
+	}
 	if c := obj.Condition(disruptionTarget); p.deleting && c.String("status") == "True" {
 		p.preempted = c.String("reason") == byScheduler
 	}

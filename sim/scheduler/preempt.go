@@ -18,7 +18,7 @@ const (
 	byScheduler      = "PreemptionByScheduler"
 )
 
-// noClaims is the part of the preemption message from the plugin that could deallocate dynamic resources.
+// noClaims is the part of the preemption message from the plugin that could deallocate dynamic resources, for a pod without claims.
 const noClaims = "no new claims to deallocate, "
 
 // candidate is a node on which the pod fits once victims are evicted.
@@ -31,23 +31,27 @@ type candidate struct {
 // preempt returns the best node on which evicting pods of lower priority makes room, or nil (DefaultPreemption). keep reports that
 // the existing nomination of the pod must not be cleared.
 func (c *cycle) preempt(d *diagnosis) (best *candidate, keep bool) {
-	if d.before {
-		d.preempt = "not found" // the message for dynamic resources, which are not simulated
+	if d.before && d.all.plugin != dynamicResources {
+		d.preempt = "not found" // the message of plugin DynamicResources, which has not seen the pod
 		return nil, true
 	}
+	claims := noClaims
+	if len(c.pod.claims) > 0 && !d.before {
+		claims = c.deallocate() + ", "
+	}
 	if c.pod.neverPreempts {
-		d.preempt = noClaims + "preemption: not eligible due to preemptionPolicy=Never."
+		d.preempt = claims + "preemption: not eligible due to preemptionPolicy=Never."
 		return nil, true
 	}
 	if n := c.cluster.nodes[c.pod.nominated]; n != nil && !d.of(n).final && slices.ContainsFunc(n.pods, func(p *pod) bool {
 		return p.priority < c.pod.priority && p.preempted
 	}) {
-		d.preempt = noClaims + "preemption: not eligible due to a terminating pod on the nominated node."
+		d.preempt = claims + "preemption: not eligible due to a terminating pod on the nominated node."
 		return nil, true
 	}
 	candidates, why := c.candidates(d)
 	if len(candidates) == 0 {
-		d.preempt = noClaims + "preemption: " + why.text()
+		d.preempt = claims + "preemption: " + why.text()
 		return nil, false
 	}
 	best = c.choose(candidates)

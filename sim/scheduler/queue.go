@@ -18,7 +18,7 @@ const (
 	backoff place = "back-off" // rejected a short while ago: tried when no pod is active, or after a pause
 	failed  place = "failed"   // an error occurred: tried again after a pause
 	waiting place = "waiting"  // rejected, and no event since then could help
-	gated   place = "gated"    // it has scheduling gates
+	gated   place = "gated"    // it has scheduling gates, or lacks a resource claim
 	binding place = "binding"  // has a node, and waits for its volumes
 )
 
@@ -185,7 +185,7 @@ func (q *queue) move(x *queued, to place) {
 // foundUnder returns the keys under which the index of rejected pods contains the pod.
 func (x *queued) foundUnder() []string {
 	switch x.Place {
-	case waiting:
+	case waiting, gated:
 		return x.By
 	case binding:
 		return []string{string(binding)}

@@ -8,8 +8,8 @@
 //
 // It simulates the plugins of a default profile with their weights, and one profile, default-scheduler. It is a controller of
 // the simulated cluster; each reconcile places up to a hundred pods. Rules: Kubernetes documentation, "Scheduling Framework",
-// "Assigning Pods to Nodes", "Pod Priority and Preemption". Not simulated: dynamic resources (pods that claim them wait), pod
-// groups, extenders, and opportunistic batching, which reuses the scores of a pod for half a second of real time. If there are
+// "Assigning Pods to Nodes", "Pod Priority and Preemption", "Dynamic Resource Allocation" (dynamicresources.go, which the web
+// page omits). Not simulated: pod groups, extenders, and opportunistic batching, which reuses the scores of a pod for half a second of real time. If there are
 // no nodes, pods wait; the real scheduler tries again every ten seconds.
 //
 // Each commit updates the cluster, including the indexes by label and affinity term (census, terms), so that the cost of
@@ -46,6 +46,8 @@ type memory struct {
 	selectors selectors
 	templates templates
 	scores    []int64 // see cycle.room
+
+	deviceMemory
 }
 
 // New returns the scheduler as a controller.
@@ -88,7 +90,11 @@ func (s *Scheduler) controller() controller.Controller {
 					s.retryFor(api, &event{kind: attachmentGone})
 				}
 			}),
+<<<<<<< HEAD
 		}, s.groupWatches(watch)...)}
+=======
+		}, s.deviceWatches(watch)...)}
+>>>>>>> main
 }
 
 // Memory implements controller.Rememberer.
@@ -119,6 +125,7 @@ func (s *Scheduler) begin(api *controller.Client) {
 		m.cluster.setNode(it.Shared(), api.CreatedAt("nodes", "", it.Name))
 		return true
 	})
+	s.learnDevices(api)
 	var new []*pod
 	api.Items(workload.Pods, "", func(it *resource.Item) bool {
 		switch p := m.templates.podOf(it); {
@@ -148,9 +155,27 @@ func (s *Scheduler) queue(api *controller.Client, p *pod) {
 	x := s.memory.Queue.add(p, api.Now())
 	s.memory.Queue.nominate(x, p.nominated)
 	s.memory.pending[p.Key] = p
+<<<<<<< HEAD
 	if p.group != "" {
 		s.releaseGroup(api, controller.Key{Namespace: p.Namespace, Name: p.group})
 	}
+=======
+	if x.Place != gated {
+		s.enter(api, x)
+	}
+}
+
+// enter lets a pod be tried, at once or after its pause. If its resource claims do not exist, it waits for them.
+func (s *Scheduler) enter(api *controller.Client, x *queued) {
+	q := &s.memory.Queue
+	if p := s.memory.pending[x.Key]; len(p.claims) > 0 && s.lacksClaims(p) {
+		q.move(x, "")
+		x.By = []string{dynamicResources}
+		q.move(x, gated)
+		return
+	}
+	q.retry(x, api.Now())
+>>>>>>> main
 }
 
 // ended reports whether a pod has succeeded or failed, so that it no longer uses resources.
@@ -176,7 +201,7 @@ func (s *Scheduler) Reconcile(api *controller.Client, _ controller.Key) (time.Du
 	q, now := &s.memory.Queue, api.Now()
 	for x := q.overdue(now); x != nil; x = q.overdue(now) {
 		if x.Place == binding {
-			s.giveUp(api, x, "binding volumes: context deadline exceeded")
+			s.giveUpLate(api, x)
 		} else {
 			q.retry(x, now)
 		}
@@ -223,7 +248,7 @@ func (s *Scheduler) nodeSeen(api *controller.Client, c *commit.Commit) {
 // retryFor retries the rejected pods that may fit after an event.
 func (s *Scheduler) retryFor(api *controller.Client, e *event) {
 	q := &s.memory.Queue
-	if e.kind == claimSeen || e.kind == volumeSeen || e.kind == classCame {
+	if e.kind == claimSeen || e.kind == volumeSeen || e.kind == classCame || e.kind == devicesClaimed {
 		for _, x := range q.waitingFor(string(binding)) {
 			x.Changed = true
 		}
@@ -231,7 +256,7 @@ func (s *Scheduler) retryFor(api *controller.Client, e *event) {
 	for _, x := range q.waitingFor(e.asked()...) {
 		c := &cycle{s: s, api: api, cluster: s.memory.cluster, pod: s.memory.pending[x.Key]}
 		if c.pod != nil && slices.ContainsFunc(x.By, func(name string) bool { return hint(name, c, e) }) {
-			q.retry(x, api.Now())
+			s.enter(api, x)
 		}
 	}
 }
@@ -305,7 +330,7 @@ func (s *Scheduler) podPends(api *controller.Client, p *pod) {
 	if x.Place == gated {
 		if len(p.gates) == 0 {
 			x.Since = api.Now()
-			m.Queue.move(x, active)
+			s.enter(api, x)
 		}
 		return
 	}
@@ -321,9 +346,10 @@ func (s *Scheduler) podPends(api *controller.Client, p *pod) {
 func (s *Scheduler) reconsider(api *controller.Client, x *queued, before, p *pod) {
 	c := &cycle{s: s, api: api, cluster: s.memory.cluster, pod: p}
 	for kind, changed := range map[kind]bool{ownLabels: !maps.Equal(before.labels, p.labels), // order does not matter
-		tolerates: !slices.Equal(before.tolerations, p.tolerations), podShrunk: p.requests.LessThan(before.requests)} {
+		tolerates: !slices.Equal(before.tolerations, p.tolerations), podShrunk: p.requests.LessThan(before.requests),
+		ownClaims: !maps.Equal(before.generated, p.generated)} {
 		if changed && x.Place == waiting && slices.ContainsFunc(x.By, func(name string) bool { return hint(name, c, &event{kind: kind, pod: p}) }) {
-			s.memory.Queue.retry(x, api.Now())
+			s.enter(api, x)
 		}
 	}
 }

@@ -21,6 +21,7 @@ var scorers = []struct {
 	{1, scoreRoom},
 	{2, scoreSpread},
 	{2, scoreTerms},
+	{2, scoreClaims},
 	{1, scoreBalance},
 	{1, scoreImages},
 }

@@ -33,8 +33,8 @@ type template struct {
 	ports            []workload.HostPort
 	volumes          []object.Object // volumes that affect scheduling
 	images           []string
-	containers       int64 // number of containers, including init containers
-	claims           bool  // the pod requests dynamic resources
+	containers       int64           // number of containers, including init containers
+	claims           []object.Object // spec.resourceClaims: the dynamic resources that the pod requests
 }
 
 // templatesMax is the maximum number of cached templates. When it is reached, the cache is emptied; pods keep their templates.
@@ -91,8 +91,12 @@ func readTemplate(namespace, labels string, obj object.Object) *template {
 	p := &template{labels: object.KeptStrings(obj.Labels()), labelText: labels, priority: spec.Int64("priority"),
 		neverPreempts: spec.String("preemptionPolicy") == "Never", scheduler: spec.String("schedulerName"), requests: workload.Requests(obj),
 		affinity: workload.NodeAffinityOf(spec), tolerations: workload.TolerationsOf(spec), ports: workload.HostPortsOf(spec),
+<<<<<<< HEAD
 		claims: len(spec.List("resourceClaims")) > 0}
 	p.group = spec.String("schedulingGroup", "podGroupName")
+=======
+		claims: spec.Objects("resourceClaims")}
+>>>>>>> main
 	p.weight = weight(obj, p.requests)
 	p.adds = p.weight
 	if spec.Has("resources") || obj.Has("status", "containerStatuses") {

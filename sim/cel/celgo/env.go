@@ -107,15 +107,15 @@ func jsonPatchFunctions() []cel.EnvOption {
 		unary(func(s string) ref.Val { return types.String(strings.NewReplacer("~", "~0", "/", "~1").Replace(s)) }), cel.StringType))}
 }
 
-// plan creates the program of a checked expression.
-func plan(env *cel.Env, ast *cel.Ast, c *costs) (cel.Program, error) {
-	return env.Program(ast,
+// plan creates the program of a checked expression. The options in more override the others.
+func plan(env *cel.Env, ast *cel.Ast, c *costs, more ...cel.ProgramOption) (cel.Program, error) {
+	return env.Program(ast, append([]cel.ProgramOption{
 		cel.EvalOptions(cel.OptOptimize, cel.OptTrackCost),
 		cel.CostLimit(callLimit),
 		cel.CostTracking(c),
 		cel.CostTrackerOptions(cost.TrackerPresenceTestHasCost(false)),
 		cel.OptimizeRegex(findRegex, findAllRegex),
-		cel.CustomDecoratorV2(inOrder))
+		cel.CustomDecoratorV2(inOrder)}, more...)...)
 }
 
 // inOrder makes map literals in expressions iterate in key order. cel-go uses Go maps, whose random order would change the

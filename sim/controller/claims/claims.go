@@ -176,3 +176,25 @@ func Of(pod string, volume object.Object) (name string, ephemeral bool) {
 func OwnedBy(it *resource.Item, uid string) bool {
 	return workload.ControllerOf(it.Object()).String("uid") == uid
 }
+
+// These are names that the controller that attaches volumes shares with kubelets.
+const (
+	AttachDetach = "persistentvolume-attach-detach-controller"
+	Managed      = "volumes.kubernetes.io/controller-managed-attach-detach" // the annotation of a node whose volumes the controller attaches
+)
+
+// UniqueName returns the name of a CSI volume in the status of nodes.
+func UniqueName(volume object.Object) string {
+	return "kubernetes.io/csi/" + volume.String("spec", "csi", "driver") + "^" + volume.String("spec", "csi", "volumeHandle")
+}
+
+// Attachable reports whether a volume has to be attached to the nodes that use it: it is a CSI volume, and its driver does not say that
+// it attaches nothing.
+func Attachable(api *controller.Client, volume object.Object) bool {
+	driver := volume.String("spec", "csi", "driver")
+	if driver == "" {
+		return false
+	}
+	required, said := api.GetShared("csidrivers.storage.k8s.io", "", driver).Bool("spec", "attachRequired")
+	return required || !said
+}

@@ -92,6 +92,7 @@ var byName = []string{network.LoadBalancers, network.Ingresses, "bootstrap-signe
 // aliases maps the names of controllers before Kubernetes 1.28, which kube-controller-manager accepts, to their present names.
 var aliases = map[string]string{
 	"bootstrapsigner": "bootstrap-signer-controller", "tokencleaner": "token-cleaner-controller",
+	"attachdetach": "persistentvolume-attach-detach-controller", "resource-claim-controller": "resourceclaim-controller",
 	"clusterrole-aggregation": "clusterrole-aggregation-controller", "cronjob": "cronjob-controller", "csrapproving": "certificatesigningrequest-approving-controller",
 	"csrcleaner": "certificatesigningrequest-cleaner-controller", "csrsigning": "certificatesigningrequest-signing-controller",
 	"daemonset": "daemonset-controller", "deployment": "deployment-controller", "disruption": "disruption-controller", "endpoint": "endpoints-controller",

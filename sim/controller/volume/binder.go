@@ -5,6 +5,8 @@
 //	          ├──────▶ waits for a node ─ scheduler ─▶ selected-node ─┐
 //	          └──────▶ storage-provisioner ◀─────────────────────────┘─▶ Provisioner ─▶ new volume
 //
+//	pod on a node ─ AttachDetach ─▶ VolumeAttachment ─ Attacher ─▶ attached ─▶ status.volumesAttached of the node
+//
 //	claim deleted ─▶ volume Released ─▶ retained or deleted
 package volume
 

@@ -45,6 +45,31 @@ func (s *server) startControllers(program string) error {
 	return s.controllers.Start()
 }
 
+// schedulerEnv names the kube-scheduler to start beside the server; without it none runs.
+const schedulerEnv = "KUBESIM_REAL_SCHEDULER"
+
+// startScheduler starts kube-scheduler, which examines one node after the other.
+func (s *server) startScheduler(program string) error {
+	config := filepath.Join(s.dir, "kube-scheduler.yaml")
+	if err := s.writeConfig("kube-scheduler.kubeconfig", "schedulertoken"); err != nil {
+		return err
+	}
+	text := "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nparallelism: 1\n" +
+		"leaderElection: {leaderElect: false}\nclientConnection: {kubeconfig: " + filepath.Join(s.dir, "kube-scheduler.kubeconfig") + "}\n"
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		return err
+	}
+	s.scheduler = exec.Command(program, "--config="+config, "--secure-port=0")
+	log, err := os.Create(filepath.Join(s.dir, "kube-scheduler.log"))
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	s.scheduler.Stdout, s.scheduler.Stderr = log, log
+	fmt.Printf("kube-scheduler logs to %s\n", log.Name())
+	return s.scheduler.Start()
+}
+
 // prepareControllers writes the files that kube-controller-manager reads.
 func (s *server) prepareControllers() error {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -63,10 +88,15 @@ func (s *server) prepareControllers() error {
 			return err
 		}
 	}
+	return s.writeConfig("kube-controller-manager.kubeconfig", "managertoken")
+}
+
+// writeConfig writes a kubeconfig with a token.
+func (s *server) writeConfig(name, token string) error {
 	config := api.NewConfig()
 	config.Clusters["real"] = &api.Cluster{Server: "https://" + s.address, InsecureSkipTLSVerify: true}
-	config.AuthInfos["real"] = &api.AuthInfo{Token: "managertoken"}
+	config.AuthInfos["real"] = &api.AuthInfo{Token: token}
 	config.Contexts["real"] = &api.Context{Cluster: "real", AuthInfo: "real"}
 	config.CurrentContext = "real"
-	return clientcmd.WriteToFile(*config, filepath.Join(s.dir, "kube-controller-manager.kubeconfig"))
+	return clientcmd.WriteToFile(*config, filepath.Join(s.dir, name))
 }

@@ -65,6 +65,7 @@ type server struct {
 	proxy   *httputil.ReverseProxy
 
 	controllers *exec.Cmd // kube-controller-manager, or nil
+	scheduler   *exec.Cmd // kube-scheduler, or nil
 }
 
 func run(flags []string) error {
@@ -87,6 +88,12 @@ func run(flags []string) error {
 			return err
 		}
 		defer func() { s.controllers.Process.Kill() }()
+	}
+	if program := os.Getenv(schedulerEnv); program != "" {
+		if err := s.startScheduler(program); err != nil {
+			return err
+		}
+		defer func() { s.scheduler.Process.Kill() }()
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- http.ListenAndServe(listen, s) }()
@@ -149,7 +156,7 @@ func (s *server) prepare() error {
 		return err
 	}
 	tokens := "admintoken,admin,admin-uid,system:masters\nalicetoken,alice,alice-uid,dev\n" +
-		"managertoken,system:kube-controller-manager,manager-uid\n"
+		"managertoken,system:kube-controller-manager,manager-uid\nschedulertoken,system:kube-scheduler,scheduler-uid\n"
 	if err := os.WriteFile(filepath.Join(s.dir, "tokens.csv"), []byte(tokens), 0o600); err != nil {
 		return err
 	}
