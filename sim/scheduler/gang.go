@@ -129,7 +129,7 @@ func (s *Scheduler) releaseGroup(api *controller.Client, group controller.Key) {
 		p = p.withGates(slices.DeleteFunc(slices.Clone(p.gates), func(gate string) bool { return gate == groupGate }))
 		if m.pending[x.Key] = p; len(p.gates) == 0 {
 			x.Since = api.Now()
-			m.Queue.move(x, active)
+			s.enter(api, x)
 		}
 	}
 }

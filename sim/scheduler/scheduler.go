@@ -53,7 +53,7 @@ type memory struct {
 // New returns the scheduler as a controller.
 func New() controller.Controller { return new(Scheduler).controller() }
 
-// watcher returns the watch of a resource whose commits go to a function.
+// watcher returns a Watch of a resource that also begins the scheduler's memory.
 type watcher func(resource string, seen func(*controller.Client, *commit.Commit)) controller.Watch
 
 func (s *Scheduler) controller() controller.Controller {
@@ -90,11 +90,7 @@ func (s *Scheduler) controller() controller.Controller {
 					s.retryFor(api, &event{kind: attachmentGone})
 				}
 			}),
-<<<<<<< HEAD
-		}, s.groupWatches(watch)...)}
-=======
-		}, s.deviceWatches(watch)...)}
->>>>>>> main
+		}, slices.Concat(s.deviceWatches(watch), s.groupWatches(watch))...)}
 }
 
 // Memory implements controller.Rememberer.
@@ -155,13 +151,11 @@ func (s *Scheduler) queue(api *controller.Client, p *pod) {
 	x := s.memory.Queue.add(p, api.Now())
 	s.memory.Queue.nominate(x, p.nominated)
 	s.memory.pending[p.Key] = p
-<<<<<<< HEAD
-	if p.group != "" {
-		s.releaseGroup(api, controller.Key{Namespace: p.Namespace, Name: p.group})
-	}
-=======
 	if x.Place != gated {
 		s.enter(api, x)
+	}
+	if p.group != "" {
+		s.releaseGroup(api, controller.Key{Namespace: p.Namespace, Name: p.group})
 	}
 }
 
@@ -175,7 +169,6 @@ func (s *Scheduler) enter(api *controller.Client, x *queued) {
 		return
 	}
 	q.retry(x, api.Now())
->>>>>>> main
 }
 
 // ended reports whether a pod has succeeded or failed, so that it no longer uses resources.

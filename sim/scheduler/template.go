@@ -91,12 +91,8 @@ func readTemplate(namespace, labels string, obj object.Object) *template {
 	p := &template{labels: object.KeptStrings(obj.Labels()), labelText: labels, priority: spec.Int64("priority"),
 		neverPreempts: spec.String("preemptionPolicy") == "Never", scheduler: spec.String("schedulerName"), requests: workload.Requests(obj),
 		affinity: workload.NodeAffinityOf(spec), tolerations: workload.TolerationsOf(spec), ports: workload.HostPortsOf(spec),
-<<<<<<< HEAD
-		claims: len(spec.List("resourceClaims")) > 0}
-	p.group = spec.String("schedulingGroup", "podGroupName")
-=======
 		claims: spec.Objects("resourceClaims")}
->>>>>>> main
+	p.group = spec.String("schedulingGroup", "podGroupName")
 	p.weight = weight(obj, p.requests)
 	p.adds = p.weight
 	if spec.Has("resources") || obj.Has("status", "containerStatuses") {
