@@ -92,21 +92,6 @@ func (c Case) Minor() string {
 // kinds that kubesim has: ClusterTrustBundle, PodCertificateRequest, StorageVersionMigrator.
 const AllVersions = "all-versions"
 
-// Workloads begins the names of the areas of cases that need a server with --runtime-config=api/all=true and the feature gates of
-// WorkloadGates, so that it serves scheduling.k8s.io with Workload and PodGroup.
-const Workloads = "workloads"
-
-// WorkloadGates returns the feature gates of the areas that begin with Workloads, by the minor version of the area ("" is 1.36).
-func WorkloadGates(minor string) map[string]bool {
-	gates := map[string]bool{"GenericWorkload": true, "TopologyAwareWorkloadScheduling": true, "DRAWorkloadResourceClaims": true, "WorkloadWithJob": true}
-	if minor == "" {
-		gates["GangScheduling"], gates["WorkloadAwarePreemption"] = true, true
-	} else {
-		gates["CompositePodGroup"], gates["PodGroupPreemptionPolicy"] = true, true
-	}
-	return gates
-}
-
 // DualStack is the area of cases that need a server with --service-cluster-ip-range=10.0.0.0/24,fd00::/112.
 const DualStack = "dual-stack"
 
