@@ -80,7 +80,7 @@ func (c *Cluster) bootLocked() error {
 		return err
 	}
 	o := boot.Options{Minor: c.servers.First().Minor(), At: c.clock.Now(), Port: cmp.Or(c.options.Port, boot.Port), Aggregate: !c.options.NoControllers,
-		Authentication: published, ServiceCIDRs: c.options.ServicePrefixes(), Served: c.servers.GroupVersions(), Last: bootRevision}
+		Authentication: published, ServiceCIDRs: c.options.ServicePrefixes(), Served: c.servers.GroupVersions(), Gates: c.servers.First().RoleGates(), Last: bootRevision}
 	for i := range c.servers.Len() {
 		address := boot.Address(o.ServiceCIDRs, i)
 		if i == 0 {

@@ -16,7 +16,7 @@ import (
 func putBackPolicies(server *replica.Server) *status.Status {
 	api := server.API().Registry.WithoutAdmission()
 	for _, step := range []func(*registry.Registry, *resource.Definition, object.Object) *status.Status{createFromLegacy, putBack} {
-		for _, expected := range boot.Policies(server.Minor()) {
+		for _, expected := range boot.Policies(server.Minor(), server.RoleGates()) {
 			if s := step(api, server.Definition(expected.Storage), expected.Object); s != nil {
 				return s
 			}

@@ -2,6 +2,7 @@ package conformance_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -96,6 +97,9 @@ func replicasFor(c conformance.Case) []fake.ReplicaOptions {
 	case conformance.AllVersions:
 		return []fake.ReplicaOptions{{Serve: map[string]bool{"api/all": true}, FeatureGates: map[string]bool{
 			"ClusterTrustBundle": true, "PodCertificateRequest": true, "StorageVersionMigrator": true}}}
+	}
+	if strings.HasPrefix(c.Area, conformance.Workloads) {
+		return []fake.ReplicaOptions{{Version: c.Minor(), Serve: map[string]bool{"api/all": true}, FeatureGates: conformance.WorkloadGates(c.Minor())}}
 	}
 	if minor := c.Minor(); minor != "" {
 		return []fake.ReplicaOptions{{Version: minor}}

@@ -259,8 +259,11 @@ var movedOn = regexp.MustCompile(`want "<(list)?rv:\d+>", got "<(list)?rv:\d+>"$
 // revisions after a case has waited, because the real server renews its leases in the meantime.
 func simulated(t *testing.T, minor string, seed uint64, c conformance.Case) (step int, difference string) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Auth: auth.RBAC, NoControllers: true,
-			Replicas: []fake.ReplicaOptions{{Version: minor}}})
+		replicas := []fake.ReplicaOptions{{Version: minor}}
+		if strings.HasPrefix(c.Area, conformance.Workloads) {
+			replicas = replicasFor(c)
+		}
+		srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Auth: auth.RBAC, NoControllers: true, Replicas: replicas})
 		target := conformance.Target{URL: srv.URL(), Transport: srv.Transport(), Token: adminToken, Seed: seed}
 		waits := false
 		for i, r := range conformance.Run(t.Context(), target, c) {

@@ -104,7 +104,11 @@ func TestRuntimeConfig(t *testing.T) {
 		_, err := read([]string{"--etcd-servers=a", "--runtime-config=" + given})
 		is.Equal(cmp.Or(err, errors.New("")).Error(), want)
 	}
-	_, err := read([]string{"--etcd-servers=a", "--runtime-config=scheduling.k8s.io/v1alpha2=true", "--feature-gates=GenericWorkload=true"})
+	groups := []string{"--etcd-servers=a", "--runtime-config=scheduling.k8s.io/v1alpha2=true", "--feature-gates=GenericWorkload=true"}
+	grouped, err := read(groups)
+	is.NoErr(err)
+	is.Equal(grouped.options.Replicas[0].Serve, map[string]bool{"scheduling.k8s.io/v1alpha2": true})
+	_, err = read(append(groups, "--emulated-version=1.35")) // for which kubesim has no data about the version
 	is.Equal(err.Error(), "kubesim does not serve scheduling.k8s.io/v1alpha2 (--runtime-config): leave it out")
 	gated, err := read([]string{"--etcd-servers=a", "--runtime-config=certificates.k8s.io/v1alpha1=true", "--feature-gates=ClusterTrustBundle=true"})
 	is.NoErr(err)

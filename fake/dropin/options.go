@@ -209,9 +209,8 @@ func (s *servers) readPlugins() {
 	}
 }
 
-// inert are the plugins of kube-apiserver that never reject or change anything here, either by nature or because kubesim does not
-// have the kinds to which they apply.
-var inert = []string{"AlwaysAdmit", "ClusterTrustBundleAttest", "PodGroupProtection", "PodGroupWorkloadExists"}
+// inert are the plugins of kube-apiserver that never reject or change anything here, by nature.
+var inert = []string{"AlwaysAdmit"}
 
 // added returns the optional plugins that run. ServiceAccount is enabled by default, as in kube-apiserver.
 func added(optional, on, off []string) (run []string) {

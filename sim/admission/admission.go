@@ -94,13 +94,17 @@ func plugins(h *Server) Chain {
 		{Name: "DefaultTolerationSeconds", Mutate: on(pods, tolerateUnusableNodes, Create, Update)},
 		{Name: "DefaultStorageClass", Mutate: on(claims, setStorageClass, Create)},
 		{Name: "StorageObjectInUseProtection", Mutate: protectStorage},
+		{Name: "PodGroupProtection", Mutate: on(podGroups, protectGroup, Create)},
 		{Name: "PersistentVolumeClaimResize", Validate: on(claims, checkGrowth, Update)},
 		{Name: "RuntimeClass", Mutate: on(pods, applyRuntimeClass, Create), Validate: on(pods, checkOverhead, Create)},
 		{Name: "CertificateApproval", Validate: certificateApproval(h.authorize)},
 		{Name: "CertificateSigning", Validate: certificateSigning(h.authorize)},
+		{Name: "ClusterTrustBundleAttest", Validate: on(trustBundles, attestBundle(h.authorize), Create, Update)},
 		{Name: "CertificateSubjectRestriction", Validate: on(signingRequests, restrictSubject, Create)},
 		{Name: "DefaultIngressClass", Mutate: on(ingresses, setIngressClass, Create)},
+		{Name: "PodGroupWorkloadExists", Validate: on(podGroups, checkGroupWorkload, Create)},
 		{Name: "NodeDeclaredFeatureValidator", Validate: checkDeclaredFeatures},
+		{Name: "JobValidation", Validate: on(jobs, checkGangParallelism, Update)},
 		{Name: "PodResizeValidator", Validate: checkResize},
 		{Name: "MutatingAdmissionPolicy", Connects: true, Mutate: newPolicies(h, mutatingPolicies, mutatingBindings).mutate},
 		{Name: "MutatingAdmissionWebhook", Connects: true, Mutate: newWebhooks(h, "MutatingAdmissionWebhook", mutatingConfigurations).mutate},
@@ -174,6 +178,12 @@ const (
 	storageClasses  = "storageclasses.storage.k8s.io"
 	attributesClass = "volumeattributesclasses.storage.k8s.io"
 	signingRequests = "certificatesigningrequests.certificates.k8s.io"
+	trustBundles    = "clustertrustbundles.certificates.k8s.io"
+	jobs            = "jobs.batch"
+
+	workloads          = "workloads.scheduling.k8s.io"
+	podGroups          = "podgroups.scheduling.k8s.io"
+	compositePodGroups = "compositepodgroups.scheduling.k8s.io"
 )
 
 // about reports whether the write is one of the given operations on the resource itself, not on a subresource.

@@ -54,6 +54,34 @@ func maySigner(a *Attributes, may Authorize, verb, signer string) bool {
 		may(a.By, a.User, verb, "certificates.k8s.io", "signers", domain+"/*", a.Objects)
 }
 
+// attestBundle requires the permission to attest for the signer of a ClusterTrustBundle (the plugin ClusterTrustBundleAttest). Updates for
+// the garbage collector, which change only owners and finalizers, do not need it.
+func attestBundle(may Authorize) Step {
+	return func(a *Attributes) *status.Status {
+		signer := a.Object.String("spec", "signerName")
+		if signer == "" || !a.Enabled("ClusterTrustBundle") || a.Operation == Update && changesOnlyOwners(a.Object, a.Old) {
+			return nil
+		}
+		if !maySigner(a, may, "attest", signer) {
+			return a.refuse("user not permitted to attest for signerName %q", signer)
+		}
+		return nil
+	}
+}
+
+// changesOnlyOwners reports whether an update changes nothing but owners, finalizers and managed fields (IsOnlyMutatingGCFields).
+func changesOnlyOwners(obj, old object.Object) bool {
+	obj = obj.Copy()
+	for _, name := range []string{"ownerReferences", "finalizers", "managedFields"} {
+		if v, ok := old.Get("metadata", name); ok {
+			obj.Set(v, "metadata", name)
+		} else {
+			obj.Remove("metadata", name)
+		}
+	}
+	return object.SemanticEqual(map[string]any(obj), map[string]any(old))
+}
+
 // restrictSubject rejects requests for client certificates of the group system:masters.
 func restrictSubject(a *Attributes) *status.Status {
 	if a.Object.String("spec", "signerName") != clientSigner {

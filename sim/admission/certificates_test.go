@@ -46,6 +46,37 @@ func TestSigners(t *testing.T) {
 	}
 }
 
+// TestAttest checks that a write of a ClusterTrustBundle with a signer needs the right to attest for it, unless it changes only owners
+// or finalizers.
+func TestAttest(t *testing.T) {
+	t.Parallel()
+	bundle := func(signer, meta, text string) string {
+		return `{"metadata":{"name":"b"` + meta + `},"spec":{"signerName":"` + signer + `","trustBundle":"` + text + `"}}`
+	}
+	const refused = `clustertrustbundles.certificates.k8s.io "b" is forbidden: user not permitted to attest for signerName "a.com/x"`
+	for _, tc := range []struct {
+		name, old, obj, want string
+		may, off             bool
+	}{
+		{name: "allowed", obj: bundle("a.com/x", "", ""), may: true},
+		{name: "refused", obj: bundle("a.com/x", "", ""), want: refused},
+		{name: "no signer", obj: bundle("", "", "")},
+		{name: "gate off", obj: bundle("a.com/x", "", ""), off: true},
+		{name: "changed", old: bundle("a.com/x", "", "1"), obj: bundle("a.com/x", "", "2"), want: refused},
+		{name: "finalizers", old: bundle("a.com/x", "", "1"), obj: bundle("a.com/x", `,"finalizers":["a.b/c"]`, "1")},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			is := is.New(t)
+			a := write(trustBundles, parse(t, tc.obj), parse(t, tc.old), nil)
+			a.Server.Gates = resource.Gates{"ClusterTrustBundle": !tc.off}
+			step := attestBundle(func(_ resource.Author, _ resource.User, verb, group, resourceName, name string, _ resource.Reader) bool {
+				return tc.may && verb == "attest" && group == "certificates.k8s.io" && resourceName == "signers" && name == "a.com/x"
+			})
+			is.Equal(message(step(a)), tc.want)
+		})
+	}
+}
+
 func TestMastersGetNoCertificate(t *testing.T) {
 	t.Parallel()
 	const refused = `certificatesigningrequests.certificates.k8s.io "r" is forbidden: `

@@ -9,11 +9,15 @@ import (
 // preemptLower is the default of preemptionPolicy.
 const preemptLower = "PreemptLowerPriority"
 
-// setPriority sets the priority of pods according to their class (Kubernetes documentation, "Pod Priority and Preemption").
+// setPriority sets the priority of pods and of their groups according to their class (Kubernetes documentation, "Pod Priority and Preemption").
 func setPriority(a *Attributes) *status.Status {
 	switch {
 	case a.about(pods, Create):
 		return resolvePriority(a)
+	case a.about(podGroups, Create):
+		return setGroupPriority(a, "WorkloadAwarePreemption", "pod group")
+	case a.about(compositePodGroups, Create):
+		return setGroupPriority(a, "CompositePodGroup", "composite pod group")
 	case a.about(pods, Update): // keep the fields that the create set
 		for _, name := range []string{"priority", "preemptionPolicy"} {
 			if v, _ := a.Old.Get("spec", name); v != nil {

@@ -45,6 +45,8 @@ type Options struct {
 	Authentication map[string]string
 	// Served lists the group versions that the servers serve, if these are not those of a default server. Each has an APIService.
 	Served []schema.GVK
+	// Gates are the enabled feature gates that add rules to the default roles (ChangesRoles).
+	Gates []string
 	// Last is the revision of the last object. The other objects have the revisions before it.
 	Last uint64
 }
@@ -86,7 +88,7 @@ const madeMax = 4
 func Store(o Options) (*mvcc.Store, error) {
 	made.Lock()
 	defer made.Unlock()
-	key := fmt.Sprintf("%s %v %d %q %v %q %v %d", o.Minor, o.Aggregate, o.Port, o.Servers, o.ServiceCIDRs, o.Authentication, o.Served, o.Last)
+	key := fmt.Sprintf("%s %v %d %q %v %q %v %q %d", o.Minor, o.Aggregate, o.Port, o.Servers, o.ServiceCIDRs, o.Authentication, o.Served, o.Gates, o.Last)
 	store := made.stores.get(fmt.Sprint(o.At.Unix(), " ", key), func() *mvcc.Store {
 		return made.templates.get(key, func() *template { return newTemplate(o) }).store(o.At)
 	})

@@ -79,16 +79,22 @@ type Policy struct {
 var policies = []struct{ kind, storage string }{{"ClusterRole", "clusterroles"}, {"ClusterRoleBinding", "clusterrolebindings"},
 	{"Role", "roles"}, {"RoleBinding", "rolebindings"}}
 
-// Policies returns the roles and bindings that servers of a minor version create, without timestamps, uids, revisions and
-// managedFields.
-func Policies(minor string) (all []Policy) {
-	lines := recorded(minor)
+// Policies returns the roles and bindings that servers of a minor version with the given gates create, without timestamps, uids,
+// revisions and managedFields.
+func Policies(minor string, gates []string) (all []Policy) {
+	var lines []own
+	for _, line := range recorded(minor) {
+		if strings.Contains(line[:min(len(line), 80)], "rbac.authorization.k8s.io/v1") {
+			lines = append(lines, own{obj: must(object.Parse([]byte(line)))})
+		}
+	}
+	lines = Options{Minor: minor, Gates: gates}.gated(lines)
 	for _, p := range policies {
 		for _, line := range lines {
-			if !strings.HasPrefix(line, `{"kind":"`+p.kind+`",`) {
+			if line.obj.Kind() != p.kind {
 				continue
 			}
-			obj := must(object.Parse([]byte(line)))
+			obj := line.obj
 			for _, name := range []string{"uid", "resourceVersion", "creationTimestamp", "managedFields"} {
 				obj.Remove("metadata", name)
 			}
@@ -112,6 +118,7 @@ func newTemplate(o Options) *template {
 	if o.Served != nil {
 		all = o.services(all)
 	}
+	all = o.gated(all)
 	if o.Aggregate {
 		aggregate(all)
 	}

@@ -20,7 +20,7 @@ func TestSubresources(t *testing.T) {
 	for _, minor := range schema.Minors() {
 		set, err := schema.LoadAll(minor)
 		is.NoErr(err)
-		all = append(all, Definitions(set)...)
+		all = append(all, withAllGates(t, set)...)
 	}
 	for _, d := range all {
 		defs[d.Storage] = d

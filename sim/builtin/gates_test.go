@@ -7,6 +7,7 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/kubesim/kubesim/sim/builtin/kind"
+	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
@@ -26,6 +27,19 @@ func typeAt(t *schema.Type, path string) *schema.Type {
 	return t
 }
 
+// withAllGates returns the definitions of a server with all feature gates enabled.
+func withAllGates(t *testing.T, set *schema.Set) []*resource.Definition {
+	t.Helper()
+	server, err := kind.Server(set.Minor(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range server.Gates { // order does not matter
+		server.Gates[name] = true
+	}
+	return DefinitionsFor(set, server)
+}
+
 // TestGatePaths checks that every path of a gate is a field of the kind in some minor.
 func TestGatePaths(t *testing.T) {
 	is := is.New(t)
@@ -33,7 +47,7 @@ func TestGatePaths(t *testing.T) {
 	for _, minor := range schema.Minors() {
 		set, err := schema.LoadAll(minor)
 		is.NoErr(err)
-		for _, d := range Definitions(set) {
+		for _, d := range withAllGates(t, set) {
 			if d.Hub == d {
 				types[d.Storage] = append(types[d.Storage], d.Type())
 			}

@@ -19,7 +19,7 @@ func TestColumns(t *testing.T) {
 	for _, minor := range schema.Minors() {
 		set, err := schema.LoadAll(minor)
 		is.NoErr(err)
-		for _, d := range Definitions(set) {
+		for _, d := range withAllGates(t, set) {
 			sets[d.Storage] = set
 		}
 	}

@@ -71,6 +71,8 @@ func (t Target) ready(c Case) error {
 		return errors.New("needs a server of Kubernetes " + c.Minor())
 	case c.Area == AllVersions && t.DefaultAPI:
 		return errors.New("needs a server with --runtime-config=api/all=true")
+	case strings.HasPrefix(c.Area, Workloads) && t.NoWorkloads:
+		return errors.New("needs a server with the feature gates of WorkloadGates")
 	case c.Area == DualStack && t.SingleStack:
 		return errors.New("needs a server with --service-cluster-ip-range=10.0.0.0/24,fd00::/112")
 	case c.Scheduled != t.Scheduled:

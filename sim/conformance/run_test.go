@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -299,6 +300,9 @@ func TestTarget(t *testing.T) {
 	}
 	if beta, err := (request{method: "GET", target: "/apis/certificates.k8s.io/v1beta1"}).send(context.Background(), target); err == nil {
 		target.DefaultAPI = beta.status != http.StatusOK
+	}
+	if groups, err := (request{method: "GET", target: "/apis/scheduling.k8s.io"}).send(context.Background(), target); err == nil {
+		target.NoWorkloads = !regexp.MustCompile(`/v1(alpha|beta)\d`).Match(groups.body)
 	}
 	if ranges, err := (request{method: "GET", target: "/apis/networking.k8s.io/v1/servicecidrs/kubernetes"}).send(context.Background(), target); err == nil {
 		target.SingleStack = !strings.Contains(string(ranges.body), "fd00::/112")

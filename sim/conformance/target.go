@@ -22,6 +22,8 @@ type Target struct {
 	Minor string
 	// DefaultAPI reports that the server does not serve the API versions that are off by default. The cases of AllVersions do not run.
 	DefaultAPI bool
+	// NoWorkloads reports that the server does not serve Workload and PodGroup. The cases of Workloads do not run.
+	NoWorkloads bool
 	// SingleStack reports that services have addresses of one IP family. The cases of DualStack do not run.
 	SingleStack bool
 

@@ -67,7 +67,11 @@ func (d *differ) appendNew(b, text []byte, s *shape, zero, v any, hidden []strin
 	case s.kind == set || s.kind == listMap:
 		b = d.appendItems(b, s, v.([]any))
 	default:
+		absent := zero == nil // a nil pointer to a struct has no zero values below it
 		d.eachField(s, v.(map[string]any), func(name string, text []byte, s *shape, zero, v any) {
+			if absent {
+				zero = noZero
+			}
 			if !slices.Contains(hidden, name) {
 				b = d.appendNew(b, text, s, zero, v, nil)
 			}

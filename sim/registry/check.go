@@ -92,14 +92,14 @@ func asSent(ctx *resource.Context, err *field.Error) *field.Error {
 	return &shown
 }
 
-// foundAt returns the path of the field whose rule found the error. A duplicate element is found by the rule of its list, and an
-// error that depends on another field by the rule of the struct that contains both.
+// foundAt returns the path of the field whose rule found the error. A duplicate or added element is found by the rule of its list, and
+// an error that depends on another field by the rule of the struct that contains both.
 func foundAt(err *field.Error) string {
 	path := err.Field.String()
 	switch {
 	case err.Around:
 		path = path[:max(0, strings.LastIndex(path, "."))]
-	case err.Type == field.TypeDuplicate && strings.HasSuffix(path, "]"):
+	case (err.Type == field.TypeDuplicate || err.Type == field.TypeForbidden) && strings.HasSuffix(path, "]"):
 		path = path[:strings.LastIndex(path, "[")]
 	}
 	return path

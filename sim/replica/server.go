@@ -113,6 +113,9 @@ func (r *Server) Release() string { return r.profile.release }
 // Minor returns the minor version of the server, such as 1.36.
 func (r *Server) Minor() string { return r.profile.set.Minor() }
 
+// RoleGates returns the enabled feature gates that add rules to the default roles.
+func (r *Server) RoleGates() []string { return boot.ChangesRoles(r.Minor(), r.profile.server.Gates) }
+
 // Since reports whether the server has a minor version, such as 37, or a later one.
 func (r *Server) Since(minor int) bool { return r.profile.server.Since(minor) }
 

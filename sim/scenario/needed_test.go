@@ -18,8 +18,10 @@ import (
 // searches for these stories again.
 const needed = "testdata/needed.txt"
 
-// served lists the controllers that act only in a server with TLS, which a story does not have. fake tests them.
-var served = []string{"kube-apiserver-serving-clustertrustbundle-publisher-controller"}
+// served lists the controllers that act only in a server with TLS, or with versions of the API that are off by default, which a story
+// does not have. Tests of fake and fake/conformance cover them.
+var served = []string{"kube-apiserver-serving-clustertrustbundle-publisher-controller",
+	"podgroup-protection-controller", "storageversion-garbage-collector-controller"}
 
 // TestEveryControllerHasAStory checks that every controller has a story that fails without it.
 func TestEveryControllerHasAStory(t *testing.T) {

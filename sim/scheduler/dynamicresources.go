@@ -37,9 +37,6 @@ type podClaims struct {
 	unavailable map[int]bool               // indices of allocated claims that are not available on some node
 }
 
-// watcher returns a Watch of a resource that also begins the scheduler's memory.
-type watcher func(resource string, keys func(*controller.Client, *commit.Commit)) controller.Watch
-
 // deviceWatches returns the watches of plugin DynamicResources.
 func (s *Scheduler) deviceWatches(watch watcher) []controller.Watch {
 	catalog := func() *devices.Catalog { return s.memory.allocator.Catalog }

@@ -3,7 +3,6 @@
 package scheduler
 
 import (
-	"github.com/kubesim/kubesim/sim/commit"
 	"github.com/kubesim/kubesim/sim/controller"
 )
 
@@ -13,8 +12,6 @@ type (
 	deviceMemory struct{}
 	claimState   struct{}
 )
-
-type watcher func(resource string, keys func(*controller.Client, *commit.Commit)) controller.Watch
 
 func (s *Scheduler) deviceWatches(watcher) []controller.Watch { return nil }
 

@@ -25,6 +25,9 @@ func (s *Scheduler) place(api *controller.Client, x *queued) {
 		s.recordEvent(api, p, nil, "Warning", "FailedScheduling", "Scheduling", "skip schedule deleting pod: "+p.Key.String())
 		return
 	}
+	if s.placeGroup(api, x, p) {
+		return
+	}
 	c := &cycle{s: s, api: api, cluster: s.memory.cluster, pod: p}
 	fit, d := c.find()
 	switch {

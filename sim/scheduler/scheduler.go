@@ -53,8 +53,11 @@ type memory struct {
 // New returns the scheduler as a controller.
 func New() controller.Controller { return new(Scheduler).controller() }
 
+// watcher returns a Watch of a resource that also begins the scheduler's memory.
+type watcher func(resource string, seen func(*controller.Client, *commit.Commit)) controller.Watch
+
 func (s *Scheduler) controller() controller.Controller {
-	watch := func(resource string, keys func(*controller.Client, *commit.Commit)) controller.Watch {
+	var watch watcher = func(resource string, keys func(*controller.Client, *commit.Commit)) controller.Watch {
 		return controller.Watch{Resource: resource, Keys: func(api *controller.Client, c *commit.Commit) []controller.Key {
 			s.begin(api)
 			keys(api, c)
@@ -87,7 +90,7 @@ func (s *Scheduler) controller() controller.Controller {
 					s.retryFor(api, &event{kind: attachmentGone})
 				}
 			}),
-		}, s.deviceWatches(watch)...)}
+		}, slices.Concat(s.deviceWatches(watch), s.groupWatches(watch))...)}
 }
 
 // Memory implements controller.Rememberer.
@@ -126,6 +129,7 @@ func (s *Scheduler) begin(api *controller.Client) {
 		case p.node != "":
 			m.cluster.setPod(p)
 		case p.scheduler == profile:
+			p = s.awaitGroup(api, p)
 			m.pending[p.Key] = p
 			if x := m.Queue.get(p.Key); x == nil {
 				new = append(new, p)
@@ -143,11 +147,15 @@ func (s *Scheduler) begin(api *controller.Client) {
 
 // queue adds a pod without a node to the queue.
 func (s *Scheduler) queue(api *controller.Client, p *pod) {
+	p = s.awaitGroup(api, p)
 	x := s.memory.Queue.add(p, api.Now())
 	s.memory.Queue.nominate(x, p.nominated)
 	s.memory.pending[p.Key] = p
 	if x.Place != gated {
 		s.enter(api, x)
+	}
+	if p.group != "" {
+		s.releaseGroup(api, controller.Key{Namespace: p.Namespace, Name: p.group})
 	}
 }
 
@@ -300,6 +308,7 @@ func (s *Scheduler) podRuns(api *controller.Client, key controller.Key, it *reso
 // podPends applies a commit of a pod that has no node.
 func (s *Scheduler) podPends(api *controller.Client, p *pod) {
 	m := &s.memory
+	p = s.awaitGroup(api, p)
 	x, before := m.Queue.get(p.Key), m.pending[p.Key]
 	if x != nil && x.UID != p.uid {
 		s.podGone(api, p.Key)

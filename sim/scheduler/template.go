@@ -17,6 +17,7 @@ type template struct {
 	neverPreempts bool
 	scheduler     string
 	gates         []string
+	group         string // the name of its PodGroup
 
 	requests         workload.Amounts
 	weight           workload.Amounts // the cpu and memory that scoring counts for it on its node
@@ -91,6 +92,7 @@ func readTemplate(namespace, labels string, obj object.Object) *template {
 		neverPreempts: spec.String("preemptionPolicy") == "Never", scheduler: spec.String("schedulerName"), requests: workload.Requests(obj),
 		affinity: workload.NodeAffinityOf(spec), tolerations: workload.TolerationsOf(spec), ports: workload.HostPortsOf(spec),
 		claims: spec.Objects("resourceClaims")}
+	p.group = spec.String("schedulingGroup", "podGroupName")
 	p.weight = weight(obj, p.requests)
 	p.adds = p.weight
 	if spec.Has("resources") || obj.Has("status", "containerStatuses") {

@@ -2,7 +2,6 @@ package batch
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/field"
@@ -33,7 +32,7 @@ func validateScheduling(ctx *resource.Context, spec field.Cursor) {
 		switch {
 		case !ctx.Enabled("WorkloadWithJob"): // the stored value is kept
 			return c.ForbidIf(c.Has() && !object.Equal(c.Value(), map[string]any(c.Old())), "")
-		case pinned(c):
+		case kind.Pinned(c):
 			checkPolicy(policy)
 			checkGroup(c, mode)
 		}
@@ -51,7 +50,7 @@ func validatePolicyKept(policy field.Cursor) {
 
 func checkPolicy(at field.Cursor) {
 	least := at.Child("gang", "minCount")
-	if pinned(at) && (differs(at, "basic", "gang") || least.Changed()) {
+	if kind.Pinned(at) && (kind.Differs(at, "basic", "gang") || least.Changed()) {
 		kind.CheckUnion(at, "basic", "gang")
 		least.Min(1, "must be greater than or equal to 1")
 	}
@@ -62,9 +61,9 @@ func checkGroup(at, mode field.Cursor) {
 	constraints, claims := at.Child("schedulingConstraints"), at.Child("resourceClaims")
 	topology := constraints.Child("topology")
 	if at.Updates() {
-		frozen(constraints, differs(constraints) || topology.Changed())
-		frozen(mode, differs(mode, "single", "all"))
-		frozen(claims, claims.Changed())
+		kind.Frozen(constraints, kind.Differs(constraints) || topology.Changed())
+		kind.Frozen(mode, kind.Differs(mode, "single", "all"))
+		kind.Frozen(claims, claims.Changed())
 		return
 	}
 	for c := range topology.MaxItems(maxGroupTopologies).Each() {
@@ -81,31 +80,4 @@ func checkGroup(at, mode field.Cursor) {
 		c.Child("resourceClaimName").Check(field.DNS1123Subdomain)
 		c.Child("resourceClaimTemplateName").Check(field.DNS1123Subdomain)
 	}
-}
-
-// pinned checks that an update neither sets nor clears a struct (validate.NoSet, validate.NoUnset). It returns false if the struct
-// is not set or the update sets it, so that its members need not be checked.
-func pinned(at field.Cursor) bool {
-	is, was := at.Has(), at.Old() != nil
-	switch {
-	case !at.Updates() || is == was:
-		return is
-	case was:
-		at.Invalid(nil, "field cannot be cleared once set")
-	default:
-		at.Invalid(nil, "field cannot be set once created")
-	}
-	return false
-}
-
-func frozen(at field.Cursor, changed bool) {
-	if changed {
-		at.Invalid(nil, field.TextImmutable)
-	}
-}
-
-// differs reports whether an update sets or clears a struct or one of its members.
-func differs(at field.Cursor, members ...string) bool {
-	old := at.Old()
-	return at.Has() != (old != nil) || slices.ContainsFunc(members, func(name string) bool { return at.Has(name) != old.Has(name) })
 }

@@ -20,6 +20,7 @@ func podKind() kind.Kind {
 		Storage: "pods",
 		Gates: append(podspec.Gates("spec."), []kind.Gate{
 			{Name: "CSIVolumeHealth", Fields: []string{"status.volumeHealth"}},
+			{Name: "DynamicResourceAllocation", Fields: []string{"status.resourceClaimStatuses"}},
 			{Name: "DRAExtendedResource", Fields: []string{"status.extendedResourceClaimStatus"}},
 			{Name: "DRANodeAllocatableResources", Fields: []string{"status.nodeAllocatableResourceClaimStatuses"}},
 			{Name: "ImageVolumeWithDigest", Fields: inStatuses("volumeMounts.*.volumeStatus")},

@@ -45,10 +45,15 @@ func On(minor string, gates map[string]bool, kinds func() []kind.Kind) Rules {
 			panic(err)
 		}
 		all := kinds()
-		kind.Define(set, server, all)
+		defined := map[string]bool{}
+		for _, d := range kind.Define(set, server, all) {
+			defined[d.Storage] = true
+		}
 		byName := map[string]*kind.Kind{}
 		for i := range all {
-			byName[all[i].Storage] = &all[i]
+			if len(all[i].Gates) == 0 || defined[all[i].Storage] { // the fields of a gate need the type of a defined kind
+				byName[all[i].Storage] = &all[i]
+			}
 		}
 		return byName
 	})}

@@ -124,6 +124,9 @@ func (r *Rules) All() {
 	}
 	r.Overhead(at.Child("overhead"))
 	r.operatingSystem()
+	if group := at.Child("schedulingGroup"); group.Has() {
+		r.schedulingGroup(group.Child("podGroupName"))
+	}
 	r.fileKeyVolumes()
 	r.evictionResponders()
 }
@@ -199,6 +202,7 @@ func Gates(path string) []kind.Gate {
 		{Name: "ContainerRestartRules", Fields: []string{"containers.*.restartPolicyRules",
 			"initContainers.*.restartPolicyRules", "containers.*.restartPolicy"}},
 		{Name: "ContainerStopSignals", Fields: inContainers("lifecycle.stopSignal?")},
+		{Name: "DynamicResourceAllocation", Fields: append(inContainers("resources.claims"), "resourceClaims")},
 		{Name: "EmptyDirVolumeMode", Fields: []string{"volumes.*.emptyDir.mode"}},
 		{Name: "EnvFiles", Fields: inContainers("env.*.valueFrom.fileKeyRef")},
 		{Name: "EvictionRequestAPI", Fields: []string{"evictionResponders"}},

@@ -60,6 +60,15 @@ func (r *Rules) tolerationValue(operator, value field.Cursor) {
 	}
 }
 
+// schedulingGroup checks the name of the PodGroup in which a pod is scheduled (validateSchedulingGroup).
+func (r *Rules) schedulingGroup(name field.Cursor) {
+	if !name.Has() {
+		name.Invalid(nil, "must specify one of: `podGroupName`")
+		return
+	}
+	name.Check(field.DNS1123Subdomain)
+}
+
 // topologySpread checks the topology spread constraints (KEP-895).
 func (r *Rules) topologySpread() {
 	later := r.Spec.Objects("topologySpreadConstraints")

@@ -18,16 +18,29 @@ func requestGates(prefix string) []kind.Gate {
 		return []string{prefix + "devices.requests.*.exactly." + field, prefix + "devices.requests.*.firstAvailable.*." + field}
 	}
 	return []kind.Gate{
+		{Name: "DRAAdminAccess", Fields: []string{prefix + "devices.requests.*.exactly.adminAccess"}},
 		{Name: "DRAConsumableCapacity", Fields: append(inRequests("capacity"), prefix+"devices.constraints.*.distinctAttribute")},
 		{Name: "DRADerivedAttributes", Fields: inRequests("derivedAttributes")},
 		{Name: "DRADeviceTaints", Fields: inRequests("tolerations")},
+		{Name: "DRAPrioritizedList", Fields: []string{prefix + "devices.requests.*.firstAvailable"}},
+	}
+}
+
+// statusGates returns the feature gates of the fields in a claim's status.
+func statusGates() []kind.Gate {
+	const result = "status.allocation.devices.results.*."
+	return []kind.Gate{
+		{Name: "DRAAdminAccess", Fields: []string{result + "adminAccess"}},
+		{Name: "DRAConsumableCapacity", Fields: []string{result + "shareID", result + "consumedCapacity", "status.devices.*.shareID"}},
+		{Name: "DRADeviceBindingConditions", Fields: []string{result + "bindingConditions", result + "bindingFailureConditions"}},
+		{Name: "DRAResourceClaimDeviceStatus", Fields: []string{"status.devices"}},
 	}
 }
 
 func resourceClaimKind() kind.Kind {
 	return kind.Kind{
 		Storage:     "resourceclaims.resource.k8s.io",
-		Gates:       requestGates("spec."),
+		Gates:       append(requestGates("spec."), statusGates()...),
 		PlainStatus: true,
 		Strategy: resource.Strategy{
 			Quota:     claimQuota,

@@ -19,6 +19,7 @@ const (
 	maxDeviceTaints      = 16
 	maxDeviceAttributes  = 32
 	maxAttributeValue    = 64
+	maxAttributeValues   = 48 // of a device, with the items of lists
 	maxAttributeKeyShown = podspec.DriverNameMax + 1 + maxAttributeName
 	maxBindings          = 4
 )
@@ -30,6 +31,9 @@ func validateDevice(ctx *resource.Context, at field.Cursor, old object.Object, o
 	attributes, capacity := at.Child("attributes"), at.Child("capacity")
 	if n := attributes.Len() + capacity.Len(); n > maxDeviceAttributes {
 		at.Invalid(n, fmt.Sprintf("the total number of attributes and capacities must not exceed %d", maxDeviceAttributes))
+	}
+	if n := attributeValues(attributes.Object()); n > maxAttributeValues {
+		at.Invalid(n, fmt.Sprintf("the total number of attribute values must not exceed %d", maxAttributeValues))
 	}
 	for name, a := range attributes.EachKey() {
 		validateAttributeName(attributes.With(name), byDriver)
@@ -78,17 +82,40 @@ func shortened(key string) string {
 	return key[:(rest+1)/2] + dots + key[len(key)-rest/2:]
 }
 
-// validateAttribute checks that an attribute has exactly one value.
+// attributeTypes are the fields of an attribute, exactly one of which is set. The lists are behind the gate DRAListTypeAttributes.
+var attributeTypes = []string{"int", "bool", "string", "version", "ints", "bools", "strings", "versions"}
+
+// attributeValues returns the number of values of attributes. Each item of a list counts.
+func attributeValues(attributes object.Object) (total int) {
+	for name := range attributes { // order does not matter
+		n := 0
+		for _, list := range []string{"bools", "ints", "strings", "versions"} {
+			n += len(attributes.List(name, list))
+		}
+		total += max(n, 1)
+	}
+	return total
+}
+
+// validateAttribute checks that an attribute has exactly one value or list of values.
 func validateAttribute(ctx *resource.Context, at field.Cursor) {
 	n := 0
 	for _, name := range []string{"bool", "int", "string", "version"} {
-		value := at.Child(name)
-		if !value.Has() {
+		if value := at.Child(name); value.Has() {
+			n++
+			validateAttributeValue(value, name)
+		}
+	}
+	for _, name := range []string{"bools", "ints", "strings", "versions"} {
+		list := at.Child(name)
+		if !list.Has() {
 			continue
 		}
 		n++
-		value.InvalidIf(name == "version" && !kind.IsSemver(value.String()), "must be a string compatible with semver.org spec 2.0.0")
-		value.MaxBytes(maxAttributeValue)
+		list.InvalidIf(list.Len() == 0, "must not be empty if specified")
+		for item := range list.Each() {
+			validateAttributeValue(item, strings.TrimSuffix(name, "s"))
+		}
 	}
 	switch {
 	case n == 1:
@@ -101,10 +128,15 @@ func validateAttribute(ctx *resource.Context, at field.Cursor) {
 	}
 }
 
+func validateAttributeValue(at field.Cursor, typ string) {
+	at.InvalidIf(typ == "version" && !kind.IsSemver(at.String()), "must be a string compatible with semver.org spec 2.0.0")
+	at.MaxBytes(maxAttributeValue)
+}
+
 // oneValue reports that an attribute has no value or several values. The error has the wording of declarative validation.
 func oneValue(at field.Cursor) field.Cursor {
-	const members = "`int`, `bool`, `string`, `version`, `ints`, `bools`, `strings`, `versions`"
-	set := slices.DeleteFunc([]string{"int", "bool", "string", "version"}, func(kind string) bool { return !at.Has(kind) })
+	members := "`" + strings.Join(attributeTypes, "`, `") + "`"
+	set := slices.DeleteFunc(slices.Clone(attributeTypes), func(kind string) bool { return !at.Has(kind) })
 	if len(set) == 0 {
 		return at.Invalid("", "must specify one of: "+members)
 	}

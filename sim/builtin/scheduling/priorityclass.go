@@ -1,4 +1,6 @@
-// Package scheduling defines the PriorityClass.
+// Package scheduling defines the kinds of scheduling.k8s.io: priority classes, and the groups in which pods are scheduled together.
+//
+//	Workload ── templates ──▶ CompositePodGroup (1.37) ◀── parent ── PodGroup ◀── spec.schedulingGroup ── Pod
 package scheduling
 
 import (
@@ -24,7 +26,11 @@ var systemPriorities = map[string]int64{"system-node-critical": 2_000_001_000, "
 
 // Kinds returns the kinds of scheduling.k8s.io.
 func Kinds() []kind.Kind {
-	return []kind.Kind{{
+	return append([]kind.Kind{priorityClassKind()}, groupKinds()...)
+}
+
+func priorityClassKind() kind.Kind {
+	return kind.Kind{
 		Storage: "priorityclasses.scheduling.k8s.io",
 		Strategy: resource.Strategy{
 			SpecChanged: func(_, _ object.Object) bool { return false }, // the generation is always 1
@@ -37,7 +43,7 @@ func Kinds() []kind.Kind {
 			table.Doc("Global-Default", docScheduling+"PriorityClass", "globalDefault").Bool("globalDefault"), table.Age(),
 			table.Doc("PreemptionPolicy", docScheduling+"PriorityClass", "preemptionPolicy").At("preemptionPolicy"),
 		},
-	}}
+	}
 }
 
 // undeletablePriorityClass returns the reason why a PriorityClass cannot be deleted, or "" if it can be. The classes that

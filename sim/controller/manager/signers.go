@@ -19,6 +19,8 @@ func (f Flags) signers() []func() controller.Controller {
 		resource.ResourceClaims,
 		resource.DeviceTaintEviction,
 		certificates.Approving,
+		PodGroupProtection,
+		StorageVersionGC,
 		func() controller.Controller { return nodes.IPAM(f.Families) },
 		account.Signer,
 		account.Cleaner,

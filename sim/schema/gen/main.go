@@ -16,7 +16,8 @@
 //
 //	go run -modfile go-1.37.mod -tags since37 . -out ../data
 //
-// Only packages of stable versions are used, except for the files with all versions. Packages that older minors lack are imported in kinds_sinceNN.go. make
+// Only packages of stable versions are used, except for the files with all versions. Packages that older minors lack are imported in
+// kinds_sinceNN.go, and those of one minor in kinds_NN.go. make
 // generate builds each minor with the corresponding tags. The output contains no timestamps and is sorted, so it is
 // reproducible. schema.Set describes the format.
 package main
