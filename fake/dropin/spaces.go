@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httputil"
@@ -12,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/kubesim/kubesim/clock"
 	v3 "github.com/kubesim/kubesim/fake/etcd"
@@ -36,7 +38,14 @@ type spaces struct {
 type space struct {
 	prefix string
 	dir    string
-	keys   *url.URL // where the API server serves its keys; nil if none runs
+	server *server // nil if no API server runs
+}
+
+// server is an API server that has the data of a space.
+type server struct {
+	prefix string        // of the space
+	keys   *url.URL      // where it serves the keys
+	gone   chan struct{} // is closed when it has ended
 }
 
 // newSpaces returns the spaces in a folder.
@@ -82,9 +91,9 @@ func (s *spaces) lend(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	x := s.space(cmp.Or(r.URL.Query().Get("prefix"), v3.DefaultPrefix))
-	free := x.keys == nil
+	free := x.server == nil
 	if free {
-		x.keys = keys
+		x.server = &server{x.prefix, keys, make(chan struct{})}
 	}
 	s.mu.Unlock()
 	if !free {
@@ -93,7 +102,8 @@ func (s *spaces) lend(w http.ResponseWriter, r *http.Request) {
 	}
 	defer func() {
 		s.mu.Lock()
-		x.keys = nil
+		close(x.server.gone)
+		x.server = nil
 		s.mu.Unlock()
 	}()
 	given := loan{x.dir, s.rest.Take(x.prefix + "/")}
@@ -125,13 +135,13 @@ func (s *spaces) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case to == nil:
 		s.service.ServeHTTP(w, r)
 	default:
-		forward(to).ServeHTTP(w, r)
+		to.ServeHTTP(w, r)
 	}
 }
 
-// route returns the URL of the API server that has keys, or nil if none has. keys.Key is "" for a call that concerns no keys. route
+// route returns the API server that has keys, or nil if none has. keys.Key is "" for a call that concerns no keys. route
 // returns an error if the keys belong to several API servers, or to one that does not run.
-func (s *spaces) route(method string, keys v3.Range) (to *url.URL, err error) {
+func (s *spaces) route(method string, keys v3.Range) (to *server, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	removes, writes := strings.HasSuffix(method, "/DeleteRange"), strings.HasSuffix(method, "/Put")
@@ -140,8 +150,8 @@ func (s *spaces) route(method string, keys v3.Range) (to *url.URL, err error) {
 	for _, x := range s.byPrefix { // order does not matter: several running ones are an error
 		switch {
 		case keys.Key != "" && !keys.Overlaps(x.prefix+"/"):
-		case x.keys != nil:
-			to = x.keys
+		case x.server != nil:
+			to = x.server
 			running++
 		case removes && keys.Covers(x.prefix+"/"):
 			if err := x.clear(); err != nil {
@@ -157,7 +167,7 @@ func (s *spaces) route(method string, keys v3.Range) (to *url.URL, err error) {
 	case keys.Key == "" && (running != 1 || !s.rest.Empty()):
 		return nil, nil
 	case running == 0 && idle != nil && keys.Key != "" && !writes:
-		return nil, grpc.Unavailable("kubesim's etcd: no API server runs over the keys below " + idle.prefix)
+		return nil, notRunning(idle.prefix)
 	}
 	return to, nil
 }
@@ -176,16 +186,30 @@ func (x *space) clear() error {
 	return err
 }
 
-// forward returns a handler that forwards calls of gRPC.
-func forward(to *url.URL) http.Handler {
+func notRunning(prefix string) error {
+	return grpc.Unavailable("kubesim's etcd: no API server runs over the keys below " + prefix)
+}
+
+// ServeHTTP forwards a call of gRPC to the API server. An API server listens before it takes its data, so one that refuses a connection
+// is about to end: the answer is the one after its end.
+func (x *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	transport := &http.Transport{Protocols: new(http.Protocols)}
 	transport.Protocols.SetUnencryptedHTTP2(true)
-	return &httputil.ReverseProxy{
-		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(to) },
+	proxy := &httputil.ReverseProxy{
+		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(x.keys) },
 		Transport:     transport,
 		FlushInterval: -1,
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
-			grpc.NewCall(w, r).End(grpc.Unavailable(err.Error()))
+			result := grpc.Unavailable(err.Error())
+			if errors.Is(err, syscall.ECONNREFUSED) {
+				select {
+				case <-x.gone:
+					result = notRunning(x.prefix)
+				case <-r.Context().Done():
+				}
+			}
+			grpc.NewCall(w, r).End(result)
 		},
 	}
+	proxy.ServeHTTP(w, r)
 }

@@ -1,12 +1,15 @@
 package dropin
 
 import (
+	"context"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 
@@ -87,6 +90,33 @@ func TestEtcdClients(t *testing.T) {
 	is.Equal(code, 404)
 	again.stop()
 	first.stop()
+}
+
+// TestEtcdClientsOfEndingServer checks that a call which comes after an API server has closed its listener, and before etcd knows that
+// it has ended, gets the answer of etcd without the API server.
+func TestEtcdClientsOfEndingServer(t *testing.T) {
+	is := is.New(t)
+	etcd, _ := pair(t)
+	get(t, etcd.url()+"/health")
+	closed := httptest.NewServer(nil)
+	closed.Close()
+	ctx, end := context.WithCancel(t.Context())
+	query := url.Values{"prefix": {"abc"}, "keys": {closed.URL}}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, etcd.url()+dataPath+"?"+query.Encode(), nil)
+	is.NoErr(err)
+	res, err := (&http.Client{Transport: &http.Transport{}}).Do(r)
+	is.NoErr(err)
+	defer res.Body.Close()
+	answer := make(chan string)
+	c := newEtcdctl(t, etcd.url())
+	go func() { answer <- c.call("Range", "/abc/", "/abc0") }()
+	select {
+	case text := <-answer:
+		t.Fatalf("%q before the API server has ended", text)
+	case <-time.After(50 * time.Millisecond):
+	}
+	end()
+	is.Equal(<-answer, "14 kubesim's etcd: no API server runs over the keys below /abc")
 }
 
 // TestNoWatchCache checks that the limit of a list counts for any revision without watch caches.
