@@ -190,7 +190,7 @@ func TestLoadFolder(t *testing.T) {
 
 	_, srv, c = watched(t)
 	is.NoErr(srv.LoadData([]byte(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"site-system"}}`)))
-	is.NoErr(srv.Load("kustomize/testdata/configured"))
+	is.NoErr(srv.Load("../sim/kubectl/kustomize/testdata/configured"))
 	code, text := c.do("GET", "/api/v1/namespaces/site-system/services/site-web", "")
 	is.Equal(code, 200)
 	is.True(strings.Contains(text, `"kubesim-load"`))
