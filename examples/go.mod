@@ -41,6 +41,7 @@ require (
 	github.com/fsnotify/fsnotify v1.9.0 // indirect
 	github.com/fxamacker/cbor/v2 v2.9.1 // indirect
 	github.com/go-errors/errors v1.4.2 // indirect
+	github.com/go-jose/go-jose/v4 v4.1.3 // indirect
 	github.com/go-openapi/jsonpointer v0.21.0 // indirect
 	github.com/go-openapi/jsonreference v0.20.2 // indirect
 	github.com/go-openapi/swag v0.23.0 // indirect
@@ -118,3 +119,5 @@ replace (
 	github.com/kubesim/kubesim => ..
 	github.com/kubesim/kubesim/fake/ctrl => ../fake/ctrl
 )
+
+tool github.com/kubesim/kubesim/fake/cmd/kubesim

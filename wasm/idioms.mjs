@@ -4,7 +4,7 @@ import { hole } from './unpack.mjs'
 const most = 256 // symbols, so that one fits into a byte
 const between = 0xffff // the symbol that separates functions
 const seldom = 64 // a pair becomes an idiom only if it is more frequent than this
-const constants = 48 // the most symbols for instructions with a frequent number
+const constants = 24 // the most symbols for instructions with a frequent number
 
 /** Text is a sequence of functions in symbols, with the operands of all their holes. Initially a symbol is the number of a shape. */
 export class Text {
