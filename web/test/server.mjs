@@ -49,6 +49,7 @@ export async function serve({ line, change } = {}) {
     if (refused) return request.socket.destroy()
     const path = normalize(decodeURIComponent(new URL(request.url, 'http://host').pathname))
     if (path === '/watch.js') return response.writeHead(200, { 'content-type': types['.js'] }).end(`${watch}\nwatch()`)
+    if (path === '/favicon.ico') return response.writeHead(204).end() // browsers request it beside a document without an icon, as in hosted.mjs
     const file = join(root, path.endsWith('/') ? `${path}index.html` : path)
     if (!file.startsWith(root) || !existsSync(file) || !statSync(file).isFile()) return response.writeHead(404).end()
     const headers = { 'content-type': types[extname(file)] ?? 'application/octet-stream', 'cache-control': 'no-cache' }
