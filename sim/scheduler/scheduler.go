@@ -8,9 +8,10 @@
 //
 // It simulates the plugins of a default profile with their weights, and one profile, default-scheduler. It is a controller of
 // the simulated cluster; each reconcile places up to a hundred pods. Rules: Kubernetes documentation, "Scheduling Framework",
-// "Assigning Pods to Nodes", "Pod Priority and Preemption", "Dynamic Resource Allocation" (dynamicresources.go, which the web
-// page omits). Not simulated: pod groups, extenders, and opportunistic batching, which reuses the scores of a pod for half a second of real time. If there are
-// no nodes, pods wait; the real scheduler tries again every ten seconds.
+// "Assigning Pods to Nodes", "Pod Priority and Preemption", "Dynamic Resource Allocation" (dynamicresources.go), and the pods of a
+// PodGroup (gang.go, KEP-4671); the web page omits the last two. Not simulated: placement of a PodGroup by topology, preemption by a
+// PodGroup as a whole, extenders, and opportunistic batching, which reuses the scores of a pod for half a second of real time. If
+// there are no nodes, pods wait; the real scheduler tries again every ten seconds.
 //
 // Each commit updates the cluster, including the indexes by label and affinity term (census, terms), so that the cost of
 // placing a pod does not depend on the size of the cluster. In a large cluster only a sample of the fitting nodes is scored,
