@@ -77,6 +77,10 @@ run: ## build and start kubesim serve with the page; it prints its URL and the k
 # TALLY prints what go test prints, with the number of tests that ran.
 TALLY = | $(GO) run $(CURDIR)/.ci/tally.go $(filter -v,$(TESTFLAGS))
 
+# Compilers, linters and tests spend a fifth of their time on garbage that most machines have room for.
+test full rest: export GOGC ?= 400
+test full rest: export GOMEMLIMIT ?= 6GiB
+
 # A package that needs more than 10 s of CPU fails.
 test: ## the tests of the root module with -short: at most 3 minutes on two cores, 1 when everything is built (TESTFLAGS)
 	$(GO) test -json -short -vet=all -timeout 3m -exec '"$(CURDIR)/.ci/cpu" 10' $(TESTFLAGS) ./... $(TALLY)
