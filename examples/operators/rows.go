@@ -111,7 +111,7 @@ var rows = []row{
 	{
 		name: "zookeeper-finalizer", operator: "zookeeper", module: "github.com/pravega/zookeeper-operator", bad: "v0.2.15",
 		issue: "not reported", kind: "lost answer",
-		known: zookeeperMetadata + "\n" + zookeeperOrphan,
+		known: zookeeperMetadata + "\n" + zookeeperOrphan + "\n" + zookeeperSize,
 		bug:   "if the deletion of a claim fails, the error is only logged and the finalizer is removed: the claim of a deleted ZookeeperCluster remains",
 	},
 	{
@@ -123,7 +123,7 @@ var rows = []row{
 	{
 		name: "zookeeper-orphan", operator: "zookeeper", module: "github.com/pravega/zookeeper-operator", bad: "v0.2.15",
 		issue: "pravega/zookeeper-operator#314, found by Sieve; the fix is only of the StatefulSet", kind: "stale cache",
-		known: zookeeperFinalizer + "\n" + zookeeperMetadata,
+		known: zookeeperFinalizer + "\n" + zookeeperMetadata + "\n" + zookeeperSize,
 		bug:   "a stale ZookeeperCluster with fewer replicas makes the operator delete claims that pods use",
 	},
 	{
