@@ -241,7 +241,7 @@ func TestRotation(t *testing.T) {
 	is.Equal(whoami(t, srv, token), "401") // the old key is gone
 }
 
-// TestUnknownAuthority checks that an issuer whose certificate is not trusted authenticates no one.
+// TestUnknownAuthority checks that tokens of an issuer with an untrusted certificate are rejected.
 func TestUnknownAuthority(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)

@@ -25,7 +25,7 @@ type deviceMemory struct {
 	allocator *devices.Allocator
 }
 
-// claimState is what plugin DynamicResources knows about the claims of the pod to place. If the pod has no claims, it is empty.
+// claimState has the claims of the pod that is being placed, for the plugin DynamicResources. It is empty if the pod has no claims.
 type claimState struct{ *podClaims }
 
 // podClaims holds the claims of a pod, in the order of its spec.

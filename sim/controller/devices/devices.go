@@ -94,7 +94,7 @@ type device struct {
 	multiple bool // several claims can share its capacity
 }
 
-// consumption is what a device consumes of a counter set of its pool.
+// consumption is the amount that a device uses of each counter in a counter set of its pool.
 type consumption struct {
 	set      string
 	counters map[string]quantity.Quantity

@@ -25,7 +25,7 @@ type request struct {
 	chosen       int // index of the alternative that was allocated
 }
 
-// alternative is what a request or one entry of its prioritised list asks for.
+// alternative has the requirements of a request, or of one entry in its prioritised list.
 type alternative struct {
 	request, sub string
 	spec, class  object.Object
