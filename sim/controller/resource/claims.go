@@ -65,7 +65,7 @@ func claimKey(namespace, name string) controller.Key {
 
 // hasClaims reports whether a pod uses resource claims, without decoding it.
 func hasClaims(it *resource.Item) bool {
-	return bytes.Contains(it.Bytes(), []byte(`"resourceClaims":`))
+	return bytes.Contains(it.Bytes(), []byte(`"resourceClaims":`)) || bytes.Contains(it.Bytes(), []byte(`"extendedResourceClaimStatus":`))
 }
 
 // podsWith returns the keys of the pods in a namespace that use resource claims and match a condition.
@@ -94,12 +94,15 @@ func claimName(pod, entry object.Object) (name string, generated, found bool) {
 	return "", true, false
 }
 
-// claimNames returns the names of the existing claims of a pod.
+// claimNames returns the names of the existing claims of a pod, and of the one for its extended resources (resourceclaim.PodClaims).
 func claimNames(pod object.Object) (names []string) {
 	for _, entry := range pod.Objects("spec", "resourceClaims") {
 		if name, _, found := claimName(pod, entry); found {
 			names = append(names, name)
 		}
+	}
+	if name := pod.String("status", "extendedResourceClaimStatus", "resourceClaimName"); name != "" {
+		names = append(names, name)
 	}
 	return names
 }

@@ -135,5 +135,9 @@ func devicesOf(api *controller.Client, pod object.Object) (results []object.Obje
 			results = append(results, devices.Results(claim)...)
 		}
 	}
+	extended := api.GetShared(devices.Claims, pod.Namespace(), pod.String("status", "extendedResourceClaimStatus", "resourceClaimName"))
+	if extended != nil && isReserved(extended, pod.UID()) {
+		results = append(results, devices.Results(extended)...)
+	}
 	return results
 }
