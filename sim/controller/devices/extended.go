@@ -73,7 +73,7 @@ func (u user) request(count int64) deviceRequest {
 
 // ExtendedRequests returns the device requests of a claim for extended resources of a pod, and which of them each container uses,
 // as in status.extendedResourceClaimStatus.requestMappings. classes has the device class of each resource
-// (dynamicresources.createRequestsAndMappings). An init container that ends before the others start uses the devices of those that
+// (dynamicresources.createRequestsAndMappings). An init container that ends before the others start uses the devices of containers that
 // start later. If it needs more, one additional request is for all such init containers.
 func ExtendedRequests(pod object.Object, classes map[string]string) (requests, mappings []any) {
 	var all []deviceRequest
@@ -108,7 +108,7 @@ func longRequests(pod object.Object, resource string) (requests []deviceRequest,
 	return requests, mappings
 }
 
-// shortRequest returns the request for the devices that init containers need in addition to those of containers that start later. Its
+// shortRequest returns the request for the devices that init containers need beside the devices of containers that start later. Its
 // count is 0 if they need none.
 func shortRequest(pod object.Object, resource string, long []deviceRequest) (extra deviceRequest, mappings []any) {
 	var needy []user
