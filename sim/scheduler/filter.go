@@ -40,6 +40,7 @@ const (
 	topologySpread    = "PodTopologySpread"
 	interPodAffinity  = "InterPodAffinity"
 	dynamicResources  = "DynamicResources"
+	declaredFeatures  = "NodeDeclaredFeatures"
 )
 
 // plugins lists the filter plugins of a default profile in order. The first plugin that rejects a node provides the reason
@@ -59,6 +60,7 @@ var plugins = []plugin{
 		return len(c.pod.with)+len(c.pod.apart)+len(c.terms.against) == 0
 	}},
 	{dynamicResources, filterClaims, claimsHint, func(c *cycle) bool { return !c.s.usesDevices(c.api, c.pod) }},
+	{declaredFeatures, filterFeatures, featuresHint, needsNoFeatures},
 }
 
 func hasNoVolumes(c *cycle) bool { return len(c.pod.volumes) == 0 }

@@ -74,7 +74,7 @@ func (e *event) asked() []string {
 const noNode = "NoNode"
 
 var everyPlugin = []string{noNode, nodeUnschedulable, taintToleration, nodeAffinity, nodePorts, nodeResources, volumeRestrictions, volumeLimits,
-	volumeBinding, volumeZone, topologySpread, interPodAffinity, dynamicResources}
+	volumeBinding, volumeZone, topologySpread, interPodAffinity, dynamicResources, declaredFeatures}
 
 // hint reports whether an event may make the named plugin accept a pod that it rejected (its EventsToRegister and their
 // QueueingHintFn).

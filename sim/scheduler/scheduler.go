@@ -236,7 +236,7 @@ func (s *Scheduler) nodeSeen(api *controller.Client, c *commit.Commit) {
 	switch {
 	case before == nil:
 		s.retryFor(api, &event{kind: nodeCame, now: now})
-	case !sameNode(before, now):
+	case !sameNode(before, now) || !slices.Equal(before.features, now.features):
 		s.retryFor(api, &event{kind: nodeChanged, before: before, now: now})
 	}
 }

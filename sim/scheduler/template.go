@@ -33,6 +33,7 @@ type template struct {
 	ports            []workload.HostPort
 	volumes          []object.Object // volumes that affect scheduling
 	images           []string
+	features         []string        // features that its node must declare
 	containers       int64           // number of containers, including init containers
 	claims           []object.Object // spec.resourceClaims: the dynamic resources that the pod requests
 }
@@ -110,5 +111,6 @@ func readTemplate(namespace, labels string, obj object.Object) *template {
 		p.spread = append(p.spread, spreadConstraintOf(c, namespace, p.labels))
 	}
 	p.readVolumes(spec)
+	p.features = requiredFeatures(spec)
 	return p
 }
