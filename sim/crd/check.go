@@ -1,7 +1,9 @@
 package crd
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/cel"
@@ -265,19 +267,27 @@ func unsupported(node field.Cursor, at place) field.ErrorList {
 	return node.Errors()
 }
 
-// unknownFormats returns those formats in the schemas of a definition that are not validated, in order of occurrence.
-func (s *spec) unknownFormats() (out []string) {
+// warnings returns the warnings about the schemas of a definition: the formats that are not validated, in order of occurrence, and
+// since 1.37 the sets whose items are objects or arrays.
+func (s *spec) warnings(minor int) (out []string) {
 	schemas := s.schemas()
 	if s.top.schema != nil {
 		schemas = schemas[:1] // all versions have the same schema
 	}
+	var sets []string
 	for _, schema := range schemas {
 		walk(schema, func(node object.Object) bool {
 			if format := node.String("format"); format != "" && !structural.KnownFormat(node.String("type"), format) {
-				out = append(out, format)
+				out = append(out, "unrecognized format "+strconv.Quote(format))
+			}
+			items := node.String("items", "type")
+			if minor >= 37 && node.String("x-kubernetes-list-type") == "set" && (items == "object" || items == "array") {
+				sets = append(sets, fmt.Sprintf("x-kubernetes-list-type: set for items of type %q is not supported by server-side apply or CEL validation rules",
+					items))
 			}
 			return true
 		})
 	}
-	return out
+	slices.Sort(sets)
+	return append(out, slices.Compact(sets)...)
 }
