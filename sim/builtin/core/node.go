@@ -23,6 +23,7 @@ func nodeKind() kind.Kind {
 		Storage: "nodes",
 		Streams: map[string]*resource.Stream{"proxy": proxy()},
 		Gates: []kind.Gate{
+			{Name: "InPlacePodVerticalScalingSchedulerPreemption", Fields: []string{"spec.podPreemptionPolicy"}},
 			{Name: "NodeDeclaredFeatures", Fields: []string{"status.declaredFeatures"}},
 		},
 		KeyPrefix: "minions",
