@@ -56,7 +56,7 @@ func AttachDetach() controller.Controller {
 	a := &attachDetach{}
 	c := controller.Account(claims.AttachDetach, "attachdetach-controller", a,
 		controller.Watch{Resource: workload.Pods, Keys: func(_ *controller.Client, c *commit.Commit) []controller.Key {
-			if it := c.Item(); it != nil && usesClaims(it) && it.Field("spec.nodeName") != "" {
+			if it := c.Item(); it != nil && workload.PodOf(it).UsesVolumeClaims && it.Field("spec.nodeName") != "" {
 				return []controller.Key{{Name: it.Field("spec.nodeName")}}
 			}
 			return nil
@@ -126,7 +126,7 @@ func nodesOfClaim(api *controller.Client, c *commit.Commit) (keys []controller.K
 // attachNode returns the key of a node if something has changed that the controller uses.
 func attachNode(_ *controller.Client, c *commit.Commit) []controller.Key {
 	if !c.Created() && !c.Deleted() {
-		before, now := c.OldObject(), c.Object()
+		before, now := c.Before().Shared(), c.Item().Shared()
 		same := before.Annotations()[claims.Managed] == now.Annotations()[claims.Managed] && object.Equal(before.List("spec", "taints"), now.List("spec", "taints"))
 		for _, field := range []string{"volumesInUse", "volumesAttached"} {
 			same = same && object.Equal(before.List("status", field), now.List("status", field))
