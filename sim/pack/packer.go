@@ -20,6 +20,11 @@ const (
 	key, step = 8, 4
 	// bitsOfHash is the number of bits of a hash. There is one hash value for every two indexed positions.
 	bitsOfHash = 13
+	// A text also becomes part of the dictionary if recurring or more of its literal bytes are in literals of at least key bytes
+	// that earlier texts had, too: later texts will probably have them.
+	recurring = 100
+	// bitsOfLiteral is the number of bits of the index of a literal in Packer.literals.
+	bitsOfLiteral = 12
 )
 
 // dictionary holds the bytes that packed texts copy.
@@ -27,10 +32,12 @@ type dictionary [room]byte
 
 // Packer packs texts. The zero Packer is ready for use. It is not safe for concurrent use.
 type Packer struct {
-	of     *dictionary
-	used   int                      // number of bytes in the dictionary
-	places *[1 << bitsOfHash]uint16 // by hash of key bytes: their last position in the dictionary divided by step, plus one; 0 if there is none
-	buffer []byte
+	of       *dictionary
+	used     int                         // number of bytes in the dictionary
+	places   *[1 << bitsOfHash]uint16    // by hash of key bytes: their last position in the dictionary divided by step, plus one; 0 if there is none
+	literals *[1 << bitsOfLiteral]uint32 // hashes of the literals of earlier texts
+	repeated int                         // number of bytes of the last text that are in literals of earlier texts
+	buffer   []byte
 }
 
 // Pack packs a text. It does nothing if the text is already packed or would not become shorter.
@@ -42,7 +49,7 @@ func (p *Packer) Pack(t *Text) {
 	if f.of != nil || len(f.bytes) < textMin || len(f.bytes) > textMax {
 		return
 	}
-	if p.of == nil || !p.try(f.bytes) {
+	if p.of == nil || !p.try(f.bytes) || p.repeated >= recurring {
 		p.add(f.bytes)
 		p.try(f.bytes)
 	}
@@ -52,7 +59,10 @@ func (p *Packer) Pack(t *Text) {
 // add appends a text to the dictionary and indexes it. If there is no room, it begins a new dictionary.
 func (p *Packer) add(text []byte) {
 	if p.of == nil || p.used+len(text) > room {
-		*p = Packer{of: new(dictionary), places: new([1 << bitsOfHash]uint16), buffer: p.buffer}
+		*p = Packer{of: new(dictionary), places: new([1 << bitsOfHash]uint16), literals: p.literals, buffer: p.buffer}
+		if p.literals == nil {
+			p.literals = new([1 << bitsOfLiteral]uint32)
+		}
 	}
 	from := (p.used + step - 1) / step * step
 	p.used += copy(p.of[p.used:], text)
@@ -69,6 +79,7 @@ func hash(b []byte) uint64 {
 // try writes the packed form of a text to the buffer. It reports whether the form is sufficiently small.
 func (p *Packer) try(text []byte) bool {
 	out := binary.AppendUvarint(p.buffer[:0], uint64(len(text)))
+	p.repeated = 0
 	copied, shift := 0, 0 // text[:copied] is encoded in out; shift is the offset of the last copy in the dictionary minus that in the text
 	for at := 0; at+key <= len(text); {
 		from, n := p.find(text[at:], at+shift)
@@ -79,6 +90,7 @@ func (p *Packer) try(text []byte) bool {
 		for at > copied && from > 0 && text[at-1] == p.of[from-1] {
 			at, from, n = at-1, from-1, n+1
 		}
+		p.record(text[copied:at])
 		out = append(binary.AppendUvarint(out, uint64(at-copied)), text[copied:at]...)
 		out = binary.LittleEndian.AppendUint16(binary.AppendUvarint(out, uint64(n)), uint16(from))
 		copied, shift = at+n, from-at
@@ -86,6 +98,22 @@ func (p *Packer) try(text []byte) bool {
 	}
 	p.buffer = append(binary.AppendUvarint(out, uint64(len(text)-copied)), text[copied:]...)
 	return len(p.buffer)*good <= len(text)
+}
+
+// record remembers a literal, and counts its bytes if an earlier text had it. Two literals with the same hash count as equal.
+func (p *Packer) record(literal []byte) {
+	if len(literal) < key {
+		return
+	}
+	h := uint64(0xcbf29ce484222325) // FNV-1a
+	for _, c := range literal {
+		h = (h ^ uint64(c)) * 0x100000001b3
+	}
+	if known := &p.literals[h>>(64-bitsOfLiteral)]; *known == uint32(h) {
+		p.repeated += len(literal)
+	} else {
+		*known = uint32(h)
+	}
 }
 
 // find returns the position of a string in the dictionary that matches the beginning of text, and the length of the match. It
