@@ -68,6 +68,45 @@ type head struct {
 	mu   sync.Mutex // guards the following fields, because readers of a view do not hold the store's lock
 	view *View
 	index
+	recent [recentKeys]found
+	probe  KV // the argument of a search
+}
+
+// recentKeys is the number of keys that a head remembers. It is a power of two.
+const recentKeys = 256
+
+// found is the result of a search for a key. A search takes some ten comparisons of keys, each of which reads memory that is in no
+// cache of the processor if the store is large, and a write searches for its key up to four times.
+type found struct {
+	key string
+	kv  *KV // nil if the key does not exist
+}
+
+// slot returns where the head remembers a key. Keys differ mostly at their ends.
+func (h *head) slot(key string) *found {
+	n := uint32(len(key))
+	for i := max(0, len(key)-16); i < len(key); i++ {
+		n = (n ^ uint32(key[i])) * 0x01000193 // FNV-1a
+	}
+	return &h.recent[n%recentKeys]
+}
+
+// search returns the KV of a key, or nil if the key does not exist. The caller must hold h.mu.
+func (h *head) search(key string) *KV {
+	at := h.slot(key)
+	if at.key != key || key == "" {
+		h.probe.Key = key
+		kv, _ := h.keys.Get(&h.probe)
+		*at = found{key, kv}
+	}
+	return at.kv
+}
+
+// get returns the current KV of a key, or nil if the key does not exist.
+func (h *head) get(key string) *KV {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.search(key)
 }
 
 // show stores the index in v if v is still the newest view and does not have it yet.
@@ -88,7 +127,7 @@ func (h *head) getAt(v *View, key string) (kv *KV, ok bool) {
 	if v != h.view {
 		return nil, false
 	}
-	return h.get(key), true
+	return h.search(key), true
 }
 
 // commit applies the event of a new view. It returns the KV that the event replaced.
@@ -99,6 +138,7 @@ func (h *head) commit(v *View) (prev *KV) {
 		h.index = h.index.edit()
 	}
 	prev = h.apply(&v.event)
+	*h.slot(v.event.Key) = found{v.event.Key, v.event.KV}
 	if v.Rev()%keepEvery == 0 {
 		x := h.index
 		v.made.Store(&x)
