@@ -21,8 +21,9 @@ const (
 	// bitsOfHash is the number of bits of a hash. There is one hash value for every two indexed positions.
 	bitsOfHash = 13
 	// A text also becomes part of the dictionary if recurring or more of its literal bytes are in literals of at least key bytes
-	// that earlier texts had, too: later texts will probably have them.
-	recurring = 100
+	// that at least often earlier texts had, too: later texts will probably have them. With a smaller number, each object that is
+	// written a few times would fill the dictionary with its own names.
+	recurring, often = 40, 8
 	// bitsOfLiteral is the number of bits of the index of a literal in Packer.literals.
 	bitsOfLiteral = 12
 )
@@ -33,12 +34,16 @@ type dictionary [room]byte
 // Packer packs texts. The zero Packer is ready for use. It is not safe for concurrent use.
 type Packer struct {
 	of       *dictionary
-	used     int                         // number of bytes in the dictionary
-	places   *[1 << bitsOfHash]uint16    // by hash of key bytes: their last position in the dictionary divided by step, plus one; 0 if there is none
-	literals *[1 << bitsOfLiteral]uint32 // hashes of the literals of earlier texts
-	repeated int                         // number of bytes of the last text that are in literals of earlier texts
+	used     int                          // number of bytes in the dictionary
+	places   *[1 << bitsOfHash]uint16     // by hash of key bytes: their last position in the dictionary divided by step, plus one; 0 if there is none
+	literals *[1 << bitsOfLiteral]literal // literals of earlier texts
+	texts    uint32                       // number of texts so far
+	repeated int                          // number of bytes of the last text that are in recurring literals
 	buffer   []byte
 }
+
+// literal counts the texts that have a literal.
+type literal struct{ hash, times, last uint32 } // last is the number of the last such text
 
 // Pack packs a text. It does nothing if the text is already packed or would not become shorter.
 func (p *Packer) Pack(t *Text) {
@@ -49,6 +54,7 @@ func (p *Packer) Pack(t *Text) {
 	if f.of != nil || len(f.bytes) < textMin || len(f.bytes) > textMax {
 		return
 	}
+	p.texts++
 	if p.of == nil || !p.try(f.bytes) || p.repeated >= recurring {
 		p.add(f.bytes)
 		p.try(f.bytes)
@@ -59,9 +65,9 @@ func (p *Packer) Pack(t *Text) {
 // add appends a text to the dictionary and indexes it. If there is no room, it begins a new dictionary.
 func (p *Packer) add(text []byte) {
 	if p.of == nil || p.used+len(text) > room {
-		*p = Packer{of: new(dictionary), places: new([1 << bitsOfHash]uint16), literals: p.literals, buffer: p.buffer}
+		*p = Packer{of: new(dictionary), places: new([1 << bitsOfHash]uint16), literals: p.literals, texts: p.texts, buffer: p.buffer}
 		if p.literals == nil {
-			p.literals = new([1 << bitsOfLiteral]uint32)
+			p.literals = new([1 << bitsOfLiteral]literal)
 		}
 	}
 	from := (p.used + step - 1) / step * step
@@ -100,19 +106,25 @@ func (p *Packer) try(text []byte) bool {
 	return len(p.buffer)*good <= len(text)
 }
 
-// record remembers a literal, and counts its bytes if an earlier text had it. Two literals with the same hash count as equal.
-func (p *Packer) record(literal []byte) {
-	if len(literal) < key {
+// record counts a literal of the current text, once for each text, and adds its bytes to p.repeated if it recurs. Two literals with the
+// same hash count as equal, and the newer of two with the same place replaces the other.
+func (p *Packer) record(text []byte) {
+	if len(text) < key {
 		return
 	}
 	h := uint64(0xcbf29ce484222325) // FNV-1a
-	for _, c := range literal {
+	for _, c := range text {
 		h = (h ^ uint64(c)) * 0x100000001b3
 	}
-	if known := &p.literals[h>>(64-bitsOfLiteral)]; *known == uint32(h) {
-		p.repeated += len(literal)
-	} else {
-		*known = uint32(h)
+	known := &p.literals[h>>(64-bitsOfLiteral)]
+	if known.hash != uint32(h) {
+		*known = literal{hash: uint32(h)}
+	}
+	if known.last != p.texts {
+		known.last = p.texts
+		if known.times++; known.times > often {
+			p.repeated += len(text)
+		}
 	}
 }
 
