@@ -130,6 +130,27 @@ func (h *head) getAt(v *View, key string) (kv *KV, ok bool) {
 	return h.search(key), true
 }
 
+// fewMax is the largest number of keys that a range may have to be read without keeping the index.
+const fewMax = 16
+
+// few returns the KVs of a range of a view if there are at most fewMax. It returns false if there are more, or if the view is no longer
+// the newest one. Unlike show, it does not keep a reference to the index: most ranges that controllers read for each commit, such as
+// all DaemonSets, have hardly any keys.
+func (h *head) few(v *View, prefix, from string) (all []*KV, ok bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if v != h.view || v.made.Load() != nil {
+		return nil, false
+	}
+	ok = true
+	h.ranged(prefix, from, func(kv *KV) bool {
+		ok = len(all) < fewMax
+		all = append(all, kv)
+		return ok
+	})
+	return all, ok
+}
+
 // commit applies the event of a new view. It returns the KV that the event replaced.
 func (h *head) commit(v *View) (prev *KV) {
 	h.mu.Lock()
@@ -171,6 +192,16 @@ func (v *View) Get(key string) *KV {
 // Range yields the keys that begin with prefix and are not less than from, in ascending byte order, until yield returns false.
 // An empty prefix or from does not restrict the keys.
 func (v *View) Range(prefix, from string, yield func(*KV) bool) {
+	if h := v.head.Load(); h != nil {
+		if all, ok := h.few(v, prefix, from); ok {
+			for _, kv := range all {
+				if !yield(kv) {
+					return
+				}
+			}
+			return
+		}
+	}
 	v.index().ranged(prefix, from, yield)
 }
 
