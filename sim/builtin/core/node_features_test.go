@@ -7,7 +7,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// The names of declared features are those that a regular expression matches (KEP-5328).
+// A name of a declared feature matches a regular expression (KEP-5328).
 func TestFeatureNames(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
