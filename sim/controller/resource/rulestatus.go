@@ -94,7 +94,7 @@ func (e *eviction) pending(api *controller.Client, rule object.Object) (pods, na
 	taint["effect"] = "NoExecute"
 	seen := map[string]bool{}
 	api.Items(workload.Pods, "", func(it *resource.Item) bool {
-		if !hasClaims(it) || it.Field("spec.nodeName") == "" || it.Shared().DeletionTimestamp() != "" {
+		if !workload.PodOf(it).UsesResourceClaims || it.Field("spec.nodeName") == "" || it.Shared().DeletionTimestamp() != "" {
 			return true
 		}
 		if slices.ContainsFunc(devicesOf(api, it.Shared()), func(r object.Object) bool {
