@@ -19,7 +19,8 @@ import (
 //	proxy         501, as for all streams if no kubelet runs
 func (e *Exchange) stream(stream *resource.Stream) {
 	r := e.route
-	q := &resource.StreamRequest{Definition: r.def, Namespace: r.namespace, Name: r.name, Query: e.Query, Objects: e.s.Registry.Reader()}
+	q := &resource.StreamRequest{Definition: r.def, Namespace: r.namespace, Name: r.name, Query: e.Query, Objects: e.s.Registry.Reader(),
+		Server: e.s.Registry.Server}
 	if s := codec.CheckAccept(e.accept(), codec.Options{Text: true}); stream.Text && s != nil {
 		e.fail(s)
 		return

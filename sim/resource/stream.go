@@ -35,6 +35,7 @@ type StreamRequest struct {
 	Namespace, Name string
 	Query           url.Values
 	Objects         Reader
+	Server          Server // the API server that handles the request
 }
 
 // Options creates an object of d's kind, such as PodExecOptions, whose fields are the parameters of a query. It ignores unknown

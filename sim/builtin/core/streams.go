@@ -78,6 +78,9 @@ func refuseService(r *resource.StreamRequest, name string, service object.Object
 		}
 		port = ports[i].String("name")
 	}
+	if r.Server.Since(37) {
+		return refuseSlices(r, name, port)
+	}
 	endpoints := r.Objects.Get("endpoints", r.Namespace, name)
 	if endpoints == nil {
 		return status.NotFound(r.Definition.GroupResource(), name)
@@ -88,21 +91,46 @@ func refuseService(r *resource.StreamRequest, name string, service object.Object
 	}
 	for _, subset := range subsets {
 		named := slices.ContainsFunc(subset.Objects("ports"), func(p object.Object) bool { return p.String("name") == port })
-		if named && slices.ContainsFunc(subset.Objects("addresses"), func(a object.Object) bool { return isPod(r, a) }) {
+		if named && slices.ContainsFunc(subset.Objects("addresses"), func(a object.Object) bool {
+			ref := a.At("targetRef")
+			return ref.String("kind") == "Pod" && isPod(r, ref, a.String("ip"))
+		}) {
 			return nil
 		}
 	}
 	return status.Unavailable(fmt.Sprintf("no endpoints available for service %q", r.Name))
 }
 
-// isPod reports whether an address in an Endpoints object is that of the pod to which it refers.
-func isPod(r *resource.StreamRequest, address object.Object) bool {
-	ref := address.At("targetRef")
-	if ref.String("kind") != "Pod" || ref.String("namespace") != r.Namespace {
+// refuseSlices checks that a service has a ready endpoint of a port, as servers since 1.37 do: by EndpointSlices, without the Service
+// (k8s.io/apiserver/pkg/util/proxy.RandomEndpoint).
+func refuseSlices(r *resource.StreamRequest, service, port string) *status.Status {
+	found := false
+	r.Objects.Items("endpointslices.discovery.k8s.io", r.Namespace, func(it *resource.Item) bool {
+		slice := it.Shared()
+		if slice.Labels()["kubernetes.io/service-name"] != service {
+			return true
+		}
+		named := slices.ContainsFunc(slice.Objects("ports"), func(p object.Object) bool { return p.String("name") == port && p.Has("port") })
+		found = named && slices.ContainsFunc(slice.Objects("endpoints"), func(e object.Object) bool {
+			ready, known := e.Bool("conditions", "ready")
+			addresses := e.Strings("addresses") // only the first is used
+			return (ready || !known) && len(addresses) > 0 && isPod(r, e.At("targetRef"), addresses[0])
+		})
+		return !found
+	})
+	if !found {
+		return status.Unavailable(fmt.Sprintf("no endpoints available for service %q", service))
+	}
+	return nil
+}
+
+// isPod reports whether the address of an endpoint is that of the pod to which it refers.
+func isPod(r *resource.StreamRequest, ref object.Object, address string) bool {
+	if ref == nil || ref.String("namespace") != r.Namespace {
 		return false
 	}
 	pod := r.Objects.Get("pods", r.Namespace, ref.String("name"))
-	return slices.ContainsFunc(pod.Objects("status", "podIPs"), func(ip object.Object) bool { return ip.String("ip") == address.String("ip") })
+	return slices.ContainsFunc(pod.Objects("status", "podIPs"), func(ip object.Object) bool { return ip.String("ip") == address })
 }
 
 // addressTypes are the types of node addresses at which the API server contacts a kubelet, most preferred first
