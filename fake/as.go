@@ -110,7 +110,7 @@ func (s *Server) client(r *http.Request) *auth.Client {
 		issuers.Prepare(auth.Bearer(r.Header.Get("Authorization")))
 	}
 	s.options.admission.Manifests.Reload(s.cluster)
-	s.options.authorization.Reload(s.cluster)
+	s.options.authorization.Reload(s.cluster, s.log)
 	if user, ok := r.Context().Value(identity{}).(*auth.User); ok {
 		return &auth.Client{User: user}
 	}

@@ -34,15 +34,17 @@ type Cluster struct {
 	Seed uint64
 	// Auth selects the authorization mode. The zero value allows every request, with the rights of cluster-admin.
 	Auth auth.Mode
-	// Authorizers are consulted in this order, like those of kube-apiserver's --authorization-mode: AlwaysAllow, AlwaysDeny, Node and
-	// RBAC. Node gives kubelets rights to the objects of their node and of its pods; the plugin NodeRestriction limits their writes.
-	// In the web page, Node gives no rights. If Authorizers are set, requests are authenticated, regardless of Auth. If nil, Auth
-	// decides.
+	// Authorizers are consulted in this order, like those of kube-apiserver's --authorization-mode: AlwaysAllow, AlwaysDeny, Node,
+	// RBAC, and the types ABAC and Webhook, which Authorization configures. Node gives kubelets rights to the objects of their node
+	// and of its pods; the plugin NodeRestriction limits their writes. In the web page, Node gives no rights. If Authorizers are set,
+	// requests are authenticated, regardless of Auth. If nil, Auth decides.
 	Authorizers []string `json:",omitempty"`
 
 	// AuthorizationConfig is the file of kube-apiserver's --authorization-config, which names the authorizers. It replaces Authorizers
-	// when the server starts and whenever the file changes. Authorizers of the type Webhook are not supported.
+	// when the server starts and whenever the file changes.
 	AuthorizationConfig string `json:"-"`
+	// Authorization configures the authorizers ABAC and Webhook.
+	Authorization Authorization `json:"-"`
 
 	// If requests are authenticated, the user comes from the first of these sources that identifies the sender:
 	// Server.Authenticate, a proxy (RequestHeader), a certificate (ClientCA, Server.IssueCertificate), or a bearer token (Tokens,
@@ -184,6 +186,21 @@ type Cluster struct {
 	MaxWritesPerInstant int `json:"-"`
 	// FailOnWarning fails a test if a response contains a warning, for example about an unknown field that was dropped.
 	FailOnWarning bool `json:"-"`
+}
+
+// Authorization configures the authorizers ABAC and Webhook (Kubernetes documentation, "ABAC Authorization" and "Webhook Mode"). Its
+// fields except Chain are kube-apiserver's flags. Function Configure of package fake/authorization reads them and sets Chain.
+type Authorization struct {
+	// PolicyFile has a policy of ABAC in each line (--authorization-policy-file).
+	PolicyFile string
+	// WebhookConfigFile is the kubeconfig of the webhook (--authorization-webhook-config-file). WebhookVersion is the version of the
+	// SubjectAccessReviews, v1beta1 by default (--authorization-webhook-version).
+	WebhookConfigFile, WebhookVersion string
+	// Decisions are cached for these durations of the cluster's clock, or not at all if one is 0. The default is 5 minutes for requests
+	// that the webhook allows, and 30 seconds for others.
+	WebhookCacheAuthorizedTTL, WebhookCacheUnauthorizedTTL *time.Duration
+	// Chain are the authorizers in their order. If it is nil, Authorizers of Cluster determines them.
+	Chain []auth.Link
 }
 
 // Authentication configures the tokens of issuers outside the cluster (Kubernetes documentation, "OpenID Connect Tokens"). The fields

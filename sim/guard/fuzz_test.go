@@ -39,6 +39,7 @@ var parsers = map[string]parsing{
 	"fake/flags":                  {reads: "its table, and values of flags", targets: []string{"FuzzSet"}},
 	"fake/configfile":             {reads: "configuration files", targets: []string{"FuzzDecode"}},
 	"fake/authorization":          {reads: "configurations of authorizers", why: "FuzzDecode of fake/configfile"},
+	"fake/kubeconfig":             {reads: "kubeconfigs", why: "FuzzAdmissionConfig of fake/outbound"},
 	"fake/grpc":                   {reads: "messages of protobuf", targets: []string{"FuzzParse"}},
 	"fake/oidc":                   {reads: "configurations of issuers, and tokens", targets: []string{"FuzzAuthenticate"}},
 	"fake/kubectl":                {reads: "kubeconfigs, and frames of WebSocket", targets: []string{"FuzzFrames", "FuzzKubeconfig"}},

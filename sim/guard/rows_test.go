@@ -51,7 +51,7 @@ var rows = [][]string{
 	{"sim"},
 	{"sim/scenario", "sim/archive"},
 	{"sim/lesson", "sim/soak"},
-	{"fake/configfile", "fake/grpc", "fake/stored"},
+	{"fake/configfile", "fake/grpc", "fake/kubeconfig", "fake/stored"},
 	{"fake/dump", "fake/etcd"},
 	{"wasm/engine", "fake/answer", "fake/audit", "fake/authorization", "fake/chance", "fake/control", "fake/explore/campaign", "fake/meter", "fake/oidc", "fake/oracle", "fake/record", "fake/signer"},
 	{"fake/listen", "fake/outbound"},
