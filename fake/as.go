@@ -111,6 +111,9 @@ func (s *Server) client(r *http.Request) *auth.Client {
 	}
 	s.options.admission.Manifests.Reload(s.cluster)
 	s.options.authorization.Reload(s.cluster, s.log)
+	if values := s.options.Encryption.Values; values != nil {
+		values.Arrived(r.URL.Path, s.log)
+	}
 	if user, ok := r.Context().Value(identity{}).(*auth.User); ok {
 		return &auth.Client{User: user}
 	}

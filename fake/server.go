@@ -211,7 +211,7 @@ func (o *setup) readFiles() (err error) {
 
 // meterSources returns the parts of the server that have metrics.
 func (o *setup) meterSources() (all []meter.Source) {
-	for _, part := range []any{o.Authentication.Issuers, o.ServiceAccounts.External} {
+	for _, part := range []any{o.Authentication.Issuers, o.ServiceAccounts.External, o.Encryption.Values} {
 		if s, ok := part.(meter.Source); ok {
 			all = append(all, s)
 		}

@@ -76,6 +76,8 @@ type Cluster struct {
 	AnonymousPaths []string `json:",omitempty"`
 	// Authentication configures the tokens of issuers outside the cluster, such as OpenID providers.
 	Authentication Authentication `json:"-"`
+	// Encryption configures the encryption of stored values.
+	Encryption Encryption `json:"-"`
 	// Plugins are the names of admission plugins that run in addition to the default ones (admission.Optional lists the names). One
 	// of them is ServiceAccount, which requires a service account "default" in the namespace of every pod; a controller creates it.
 	Plugins []string `json:",omitempty"`
@@ -212,6 +214,37 @@ type Authentication struct {
 	OIDC OIDC
 	// Issuers checks the tokens. If it is nil, there are no issuers.
 	Issuers auth.TokenIssuers
+}
+
+// Encryption configures the encryption of stored values (Kubernetes documentation, "Encrypting Confidential Data at Rest"). The fields
+// except Values are kube-apiserver's flags. Function Configure of package fake/encryption reads the file and sets Values.
+type Encryption struct {
+	// ConfigFile is an EncryptionConfiguration (--encryption-provider-config). If AutomaticReload is set, it is read again when it
+	// changes (--encryption-provider-config-automatic-reload).
+	ConfigFile      string
+	AutomaticReload bool
+	// Values encrypts the values. If it is nil, values are stored as they are.
+	Values StorageEncryption
+}
+
+// StorageEncryption encrypts stored values. The store itself has plain objects: clients see the encryption in the API of etcd, in the
+// errors for values that cannot be decrypted, and in health checks. Resources are named like deployments.apps. Methods are called with the
+// Cluster's lock held, unless stated otherwise.
+type StorageEncryption interface {
+	// Arrived is called before each request with its path, and without the lock. logf logs errors.
+	Arrived(path string, logf func(format string, args ...any))
+	// Prepare is called before a write. It returns the error with which the new value cannot be encrypted. It waits in unlocked, which
+	// calls a function without the lock.
+	Prepare(resource string, unlocked func(func())) error
+	// Unreadable returns the error with which the value of a key at a revision cannot be read, or nil. It is a resource.TransformError if
+	// the value cannot be decrypted.
+	Unreadable(resource, key string, rev uint64) error
+	// Stale reports whether the value of a key at a revision would be encrypted with another key now, so that an update without changes
+	// stores it again.
+	Stale(resource, key string, rev uint64) bool
+	// Checks returns the names of the health checks, and Check the error of one of them.
+	Checks() []string
+	Check(name string) error
 }
 
 // OIDC contains the values of the flags --oidc-*.

@@ -187,7 +187,19 @@ type discoveryHost struct{ r *Server }
 
 func (h discoveryHost) Now() time.Time { return h.r.set.Schedule.Now() }
 
-func (h discoveryHost) Check(string) error { return nil }
+func (h discoveryHost) Checks() []string {
+	if values := h.r.set.Config.Encryption.Values; values != nil {
+		return values.Checks()
+	}
+	return nil
+}
+
+func (h discoveryHost) Check(name string) error {
+	if values := h.r.set.Config.Encryption.Values; values != nil {
+		return values.Check(name)
+	}
+	return nil
+}
 
 func (h discoveryHost) Remotes() []discovery.Remote { return h.r.set.Aggregator().Remotes() }
 
