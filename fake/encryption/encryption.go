@@ -18,9 +18,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -31,22 +29,8 @@ import (
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/boot"
 	"github.com/kubesim/kubesim/sim/config"
-	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/resource"
 )
-
-// generation is a configuration that applies to writes from a revision on.
-type generation struct {
-	from       uint64
-	byResource map[string]*prefixed // by the names in the file
-	v1         map[string][]*kmsV1  // the first provider of a resource, by the same names
-	v2         map[string][]*kmsV2
-	probes     []prober // in the order of the file
-	onlyV2     bool     // there are key management services, and all of them are v2
-}
-
-// prober is a key management service with a health check.
-type prober interface{ probe(now time.Time) error }
 
 // Values encrypts the values of a server. It implements config.StorageEncryption and etcd.Values.
 type Values struct {
@@ -117,130 +101,6 @@ func (v *Values) nextRev() (rev uint64) {
 	}
 	return rev
 }
-
-// load reads the file.
-func (v *Values) load() (*generation, error) {
-	data, err := os.ReadFile(v.file.Name)
-	if err != nil {
-		return nil, fmt.Errorf("error while parsing file: error while loading file: error reading encryption provider configuration file %q: %w", v.file.Name, err)
-	}
-	c, err := parse(data, v.file.Name, v.reload)
-	if err != nil {
-		return nil, fmt.Errorf("error while parsing file: %w", err)
-	}
-	g, err := v.build(c)
-	if err != nil {
-		return nil, fmt.Errorf("error while building transformers: %w", err)
-	}
-	v.data = string(data)
-	return g, nil
-}
-
-// build returns the generation of a configuration.
-func (v *Values) build(c *Configuration) (*generation, error) {
-	g := &generation{byResource: map[string]*prefixed{}, v1: map[string][]*kmsV1{}, v2: map[string][]*kmsV2{}, onlyV2: true}
-	for _, r := range c.Resources {
-		list, err := v.providers(g, r.Providers)
-		if err != nil {
-			return nil, err
-		}
-		for _, name := range r.Resources {
-			_, group := groupOf(name)
-			for _, wider := range []string{"*." + group, "*.*"} {
-				if g.byResource[wider] != nil {
-					return nil, fmt.Errorf("resource %q is masked by earlier rule %q", name, wider)
-				}
-			}
-			p := g.byResource[name]
-			if p == nil {
-				p = &prefixed{none: "no matching prefix found"}
-				g.byResource[name] = p
-			}
-			p.list = append(p.list, list...)
-			switch first := p.list[0].transformer.(type) {
-			case *kmsV1:
-				g.v1[name] = []*kmsV1{first}
-			case *kmsV2:
-				g.v2[name] = []*kmsV2{first}
-			}
-		}
-	}
-	g.onlyV2 = g.onlyV2 && len(g.probes) > 0
-	return g, nil
-}
-
-// providers returns the transformers of a list of providers.
-func (v *Values) providers(g *generation, list []ProviderConfiguration) (all []prefix, err error) {
-	for _, p := range list {
-		x := prefix{transformer: identity{}}
-		switch {
-		case p.AESGCM != nil:
-			x.text = "k8s:enc:aesgcm:v1:"
-			x.transformer, err = withKeys(p.AESGCM, "AES", newGCM)
-		case p.AESCBC != nil:
-			x.text = "k8s:enc:aescbc:v1:"
-			x.transformer, err = withKeys(p.AESCBC, "AES", newCBC)
-		case p.Secretbox != nil:
-			x.text = "k8s:enc:secretbox:v1:"
-			x.transformer, err = withKeys(p.Secretbox, "Secretbox", newBox)
-		case p.KMS != nil:
-			x, err = v.kms(g, p.KMS)
-		}
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, x)
-	}
-	return all, nil
-}
-
-// kms returns the transformer of a key management service.
-func (v *Values) kms(g *generation, c *KMSConfiguration) (prefix, error) {
-	if c.APIVersion == "v2" {
-		k, err := newKMSv2(c)
-		if err != nil {
-			return prefix{}, err
-		}
-		k.rev = v.nextRev
-		g.probes = append(g.probes, k)
-		return prefix{"k8s:enc:kms:v2:" + c.Name + ":", k}, nil
-	}
-	if !v.gateV1 {
-		return prefix{}, errors.New("KMSv1 is deprecated and will only receive security updates going forward. Use KMSv2 instead.  Set --feature-gates=KMSv1=true to use the deprecated KMSv1 feature.") //nolint:staticcheck // kube-apiserver's text
-	}
-	k, err := newKMSv1(c)
-	if err != nil {
-		return prefix{}, err
-	}
-	g.onlyV2 = false
-	g.probes = append(g.probes, k)
-	return prefix{"k8s:enc:kms:v1:" + c.Name + ":", k}, nil
-}
-
-// name returns the name in the file that applies to a resource, such as deployments.apps or secrets, or "" if there is none
-// (StaticTransformers.TransformerForResource).
-func (g *generation) name(resource string) string {
-	_, group := groupOf(resource)
-	if unserved := []string{"apiserveripinfo", "serviceipallocations", "servicenodeportallocations"}; slices.Contains(unserved, resource) {
-		return ""
-	}
-	for _, name := range []string{resource, "*." + group, "*.*"} {
-		if g.byResource[name] != nil {
-			return name
-		}
-	}
-	return ""
-}
-
-// of returns the transformer of a resource, which stores values as they are if the file has none.
-func (g *generation) of(resource string) *prefixed {
-	if name := g.name(resource); name != "" {
-		return g.byResource[name]
-	}
-	return plain
-}
-
-var plain = &prefixed{list: []prefix{{"", identity{}}}, none: "identity transformer tried to read encrypted data"}
 
 // now returns the current generation, and at the one that a revision was written with.
 func (v *Values) now() *generation {
@@ -382,102 +242,4 @@ func (v *Values) committed(c sim.Commit) {
 	for _, k := range g.v1[g.name(c.Resource)] {
 		k.committed(c.Rev)
 	}
-}
-
-// Arrived implements config.StorageEncryption. It reads the file if it has changed and, for a request for the server's health, asks the
-// key management services.
-func (v *Values) Arrived(path string, logf func(format string, args ...any)) {
-	if v.reload {
-		v.reread(logf)
-	}
-	if strings.HasPrefix(path, "/healthz") || strings.HasPrefix(path, "/readyz") {
-		v.check()
-	}
-}
-
-// reread reads the file if it has changed. If it is invalid, or a service does not respond, the previous configuration stays
-// (k8s.io/apiserver/pkg/server/options/encryptionconfig/controller).
-func (v *Values) reread(logf func(format string, args ...any)) {
-	if !v.loading.TryLock() { // another request reads it
-		return
-	}
-	defer v.loading.Unlock()
-	if !v.file.Changed() {
-		return
-	}
-	before := v.data
-	g, err := v.load()
-	if err == nil && v.data == before {
-		return
-	}
-	if err == nil {
-		_, err = g.check(true)
-	}
-	from := uint64(0)
-	if err == nil {
-		from = v.nextRev()
-	} else {
-		logf("%q err=%q", "failed to process encryption config", err)
-	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if err != nil {
-		v.reloads.failed, v.reloads.failureAt = v.reloads.failed+1, time.Now()
-		return
-	}
-	g.from = from
-	v.generations = append(v.generations, g)
-	v.reloads.succeeded, v.reloads.successAt, v.reloads.hash = v.reloads.succeeded+1, time.Now(), hash(v.data)
-}
-
-// allServices is the name of the health check of all key management services.
-const allServices = "kms-providers"
-
-// Checks implements config.StorageEncryption. There is one check for all services if they are v2, or if the file may change.
-func (v *Values) Checks() (names []string) {
-	g := v.now()
-	if v.reload || g.onlyV2 {
-		return []string{allServices}
-	}
-	for i := range g.probes {
-		names = append(names, fmt.Sprintf("kms-provider-%d", i))
-	}
-	return names
-}
-
-// check asks the services.
-func (v *Values) check() {
-	g := v.now()
-	results, _ := g.check(v.reload || g.onlyV2)
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.healthy = results
-}
-
-// check asks the services, and returns the results by the name of the health check. err is that of all services.
-func (g *generation) check(together bool) (results map[string]error, err error) {
-	results = map[string]error{}
-	var errs []string
-	for i, p := range g.probes {
-		name := fmt.Sprintf("kms-provider-%d", i)
-		err := p.probe(time.Now())
-		if err != nil {
-			errs = append(errs, name+": "+err.Error())
-		}
-		results[name] = err
-	}
-	if len(errs) > 0 {
-		err = errors.New(field.Aggregate(errs))
-	}
-	if together {
-		results = map[string]error{allServices: err}
-	}
-	return results, err
-}
-
-// Check implements config.StorageEncryption.
-func (v *Values) Check(name string) error {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.healthy[name]
 }

@@ -106,7 +106,7 @@ func (d *Documents) allChecks(e *endpoint, r *Request) *Answer {
 		}
 	}
 	if unknown != nil {
-		lines += fmt.Sprintf("warn: some health checks cannot be excluded: no matches for %s\n", strings.Join(unknown, ", "))
+		lines += fmt.Sprintf("warn: some health checks cannot be excluded: no matches for %s\n", strings.Join(unknown, ","))
 	}
 	switch {
 	case bad:

@@ -41,6 +41,7 @@ var parsers = map[string]parsing{
 	"fake/authorization":          {reads: "configurations of authorizers", why: "FuzzDecode of fake/configfile"},
 	"fake/kubeconfig":             {reads: "kubeconfigs", why: "FuzzAdmissionConfig of fake/outbound"},
 	"fake/grpc":                   {reads: "messages of protobuf", targets: []string{"FuzzParse"}},
+	"fake/encryption":             {reads: "configurations of encryption, and values of etcd", targets: []string{"FuzzDecrypt"}},
 	"fake/oidc":                   {reads: "configurations of issuers, and tokens", targets: []string{"FuzzAuthenticate"}},
 	"fake/kubectl":                {reads: "kubeconfigs, and frames of WebSocket", targets: []string{"FuzzFrames", "FuzzKubeconfig"}},
 	"fake/listen":                 {reads: "origins", targets: []string{"FuzzOrigins"}},
