@@ -80,7 +80,10 @@ const allServices = "kms-providers"
 // Checks implements config.StorageEncryption. There is one check for all services if they are v2, or if the file may change.
 func (v *Values) Checks() (names []string) {
 	g := v.now()
-	if v.reload || g.onlyV2 {
+	switch {
+	case v.reload:
+		return []string{"poststarthook/start-encryption-provider-config-automatic-reload", allServices}
+	case g.onlyV2:
 		return []string{allServices}
 	}
 	for i := range g.probes {
