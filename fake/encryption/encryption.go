@@ -198,6 +198,10 @@ func (v *Values) Stale(resource, key string, rev uint64) bool {
 	if ok {
 		return f.stale
 	}
+	g := v.now()
+	if k := g.v2[g.name(resource)]; len(k) > 0 && v.at(rev) == g {
+		return k[0].isStale(rev)
+	}
 	stale, err := v.reopen(resource, key, rev)
 	return stale && err == nil
 }
@@ -225,10 +229,7 @@ func (v *Values) Prepare(resource string, unlocked func(func())) (err error) {
 		unlocked(func() { err = k.prepare() })
 	}
 	for _, k := range g.v2[name] {
-		if err = k.writable(time.Now()); err != nil { // it may be healthy again
-			unlocked(func() { _ = k.probe(time.Now()) })
-			err = k.writable(time.Now())
-		}
+		err = k.prepare(time.Now(), unlocked)
 	}
 	return err
 }

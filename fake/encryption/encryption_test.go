@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -222,6 +223,9 @@ func TestCorrupt(t *testing.T) {
 
 // kms is a key management service of both versions that encrypts with base64 and a prefix.
 type kms struct {
+	url string
+
+	mu       sync.Mutex // guards the fields below
 	id       string
 	encrypts int
 	failing  bool
@@ -239,6 +243,8 @@ func (k *kms) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		call.End(grpc.NewError(grpc.FailedPrecondition, "failed precondition - key disabled"))
 		return
 	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	b := &grpc.Builder{}
 	switch r.URL.Path {
 	case "/v2.KeyManagementService/Status":
@@ -269,7 +275,8 @@ func (k *kms) start(t *testing.T) string {
 	server.Protocols.SetUnencryptedHTTP2(true)
 	go func() { _ = server.Serve(l) }()
 	t.Cleanup(func() { _ = server.Close() })
-	return "unix://" + socket
+	k.url = "unix://" + socket
+	return k.url
 }
 
 // TestKMS checks both versions of key management services.
@@ -295,6 +302,32 @@ func TestKMS(t *testing.T) {
 		code, _ = s.send("GET", "/livez/kms-providers", "")
 		is.Equal(code, http.StatusNotFound)
 	}
+}
+
+// TestKMSRotation checks that values get a seed of the new key after the service has another one, and that an update without changes
+// stores an object again for it.
+func TestKMSRotation(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	service := &kms{id: "1"}
+	s := newServer(t, nil, rule("secrets", fmt.Sprintf("{kms: {apiVersion: v2, name: mine, endpoint: '%s'}}", service.start(t))))
+	s.send("POST", secrets, secret)
+	old := s.raw(key)
+	_, object := s.send("GET", secrets+"/a", "")
+	_, same := s.send("PUT", secrets+"/a", object)
+	is.Equal(same, object)
+	service.mu.Lock()
+	service.id = "2"
+	service.mu.Unlock()
+	s.write(rule("secrets", fmt.Sprintf("{kms: {apiVersion: v2, name: mine, timeout: 4s, endpoint: '%s'}}", service.url)))
+	_, changed := s.send("PUT", secrets+"/a", object) // the changed file asks for the status again
+	is.True(changed != object)
+	is.True(!bytes.Equal(s.raw(key), old))
+	is.Equal(service.encrypts, 2)
+	s.put("/registry/secrets/default/a", old) // is still decrypted
+	_, again := s.send("GET", secrets+"/a", "")
+	_, more := s.send("PUT", secrets+"/a", again)
+	is.True(again != more)
 }
 
 // TestKMSUnavailable checks a service that does not work when the server starts: writes fail, and so does the health check.

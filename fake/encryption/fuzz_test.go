@@ -46,3 +46,14 @@ func FuzzDecrypt(f *testing.F) {
 		}
 	})
 }
+
+// TestStaleSeeds checks which writes have used an earlier seed than the current one.
+func TestStaleSeeds(t *testing.T) {
+	t.Parallel()
+	k := &kmsV2{revs: []uint64{0, 10}}
+	for rev, want := range map[uint64]bool{5: true, 9: true, 10: false, 11: false} {
+		if got := k.isStale(rev); got != want {
+			t.Errorf("revision %d: %v", rev, got)
+		}
+	}
+}

@@ -66,7 +66,15 @@ type dataKey struct {
 type health struct {
 	mu    sync.Mutex
 	err   error
+	asked time.Time
 	until time.Time // when the service is asked again
+}
+
+// isOlder reports whether the last check was longer ago than a duration.
+func (h *health) isOlder(now time.Time, d time.Duration) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return now.Sub(h.asked) > d
 }
 
 // The times for which the result of a health check is kept.
@@ -84,6 +92,7 @@ func (h *health) check(now time.Time, ask func() (bare, err error)) error {
 		return h.err
 	}
 	bare, err := ask()
+	h.asked = now
 	if h.err, h.until = bare, now.Add(goodFor); err != nil {
 		h.until = now.Add(badFor)
 	}

@@ -120,6 +120,25 @@ func (k *kmsV2) writable(now time.Time) error {
 	return nil
 }
 
+// statusEvery is the time after which a write asks for the status of the service again. The real server asks in the background
+// (kmsv2PluginHealthzPositiveInterval).
+const statusEvery = time.Minute
+
+// prepare asks for the status of the service if the last one is too old or the seed has expired. It returns the error of a write.
+func (k *kmsV2) prepare(now time.Time, unlocked func(func())) error {
+	if k.health.isOlder(now, statusEvery) || k.writable(now) != nil {
+		unlocked(func() { _ = k.probe(now) })
+	}
+	return k.writable(now)
+}
+
+// isStale reports whether a write at a revision has used another key of the service than a write now.
+func (k *kmsV2) isStale(rev uint64) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return len(k.revs) > 0 && rev < k.revs[len(k.revs)-1]
+}
+
 func (k *kmsV2) seal(data, key []byte, rev uint64, random io.Reader) ([]byte, error) {
 	k.mu.Lock()
 	i, exact := slices.BinarySearch(k.revs, rev)
