@@ -287,7 +287,7 @@ func TestMatchConditions(t *testing.T) {
 	is.True(strings.Contains(metrics, `apiserver_authorization_match_condition_evaluation_errors_total{name="one",type="Webhook"} 1`+"\n"))
 }
 
-// TestOneChain checks that the webhook decides wherever a permission is asked for: in a review, for impersonation, against escalation, and
+// TestOneChain checks that the webhook decides about all permissions: in a review, for impersonation, against escalation, and
 // in an expression of an admission policy, where each query is decided once in a request.
 func TestOneChain(t *testing.T) {
 	t.Parallel()

@@ -320,7 +320,7 @@ func TestKMSRotation(t *testing.T) {
 	service.id = "2"
 	service.mu.Unlock()
 	s.write(rule("secrets", fmt.Sprintf("{kms: {apiVersion: v2, name: mine, timeout: 4s, endpoint: '%s'}}", service.url)))
-	_, changed := s.send("PUT", secrets+"/a", object) // the changed file asks for the status again
+	_, changed := s.send("PUT", secrets+"/a", object) // a changed file is followed by a status request
 	is.True(changed != object)
 	is.True(!bytes.Equal(s.raw(key), old))
 	is.Equal(service.encrypts, 2)

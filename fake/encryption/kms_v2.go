@@ -120,11 +120,11 @@ func (k *kmsV2) writable(now time.Time) error {
 	return nil
 }
 
-// statusEvery is the time after which a write asks for the status of the service again. The real server asks in the background
+// statusEvery is the time after which a write requests the status of the service again. The real server does so in the background
 // (kmsv2PluginHealthzPositiveInterval).
 const statusEvery = time.Minute
 
-// prepare asks for the status of the service if the last one is too old or the seed has expired. It returns the error of a write.
+// prepare requests the status of the service if the last one is too old or the seed has expired. It returns the error of a write.
 func (k *kmsV2) prepare(now time.Time, unlocked func(func())) error {
 	if k.health.isOlder(now, statusEvery) || k.writable(now) != nil {
 		unlocked(func() { _ = k.probe(now) })
@@ -218,7 +218,7 @@ func newID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
 }
 
-// probe asks for the status of the service, and for another seed if the service has another key.
+// probe requests the status of the service, and replaces the seed if the service has another key.
 func (k *kmsV2) probe(now time.Time) error {
 	return k.health.check(now, func() (bare, err error) {
 		m, err := k.call("/v2.KeyManagementService/Status", &grpc.Builder{})
