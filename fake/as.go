@@ -110,7 +110,10 @@ func (s *Server) client(r *http.Request) *auth.Client {
 		issuers.Prepare(auth.Bearer(r.Header.Get("Authorization")))
 	}
 	s.options.admission.Manifests.Reload(s.cluster)
-	s.options.authorization.Reload(s.cluster)
+	s.options.authorization.Reload(s.cluster, s.log)
+	if values := s.options.Encryption.Values; values != nil {
+		values.Arrived(r.URL.Path, s.log)
+	}
 	if user, ok := r.Context().Value(identity{}).(*auth.User); ok {
 		return &auth.Client{User: user}
 	}

@@ -57,7 +57,7 @@ type setup struct {
 	admission *outbound.AdmissionConfig // the contents of the file Options.AdmissionConfig
 	audit     *audit.Log                // nil if there is none
 
-	authorization *authorization.File // the file Options.AuthorizationConfig, or nil
+	authorization *authorization.File // the configuration of authorizers, or nil if Options.Authorizers and Auth suffice
 
 	services *outbound.Services // for a fork: those of the original server; otherwise nil
 	trial    Trial              // the run of a test that can be repeated, or nil
@@ -192,10 +192,8 @@ func (o *setup) readFiles() (err error) {
 		}
 		o.Admission = o.admission.Plugins
 	}
-	if o.AuthorizationConfig != "" {
-		if o.authorization, o.Authorizers, err = authorization.Read(o.AuthorizationConfig); err != nil {
-			return err
-		}
+	if o.authorization, err = authorization.Configure(&o.Options); err != nil {
+		return err
 	}
 	cas := o.caFiles()
 	if _, err = cas.Read(&o.ClientCA, &o.RequestHeader.ClientCA); err != nil {
@@ -213,12 +211,12 @@ func (o *setup) readFiles() (err error) {
 
 // meterSources returns the parts of the server that have metrics.
 func (o *setup) meterSources() (all []meter.Source) {
-	for _, part := range []any{o.Authentication.Issuers, o.ServiceAccounts.External} {
+	for _, part := range []any{o.Authentication.Issuers, o.ServiceAccounts.External, o.Encryption.Values} {
 		if s, ok := part.(meter.Source); ok {
 			all = append(all, s)
 		}
 	}
-	return append(all, &o.admission.Manifests)
+	return append(all, &o.admission.Manifests, o.authorization)
 }
 
 // caFiles returns the files of certificate authorities without reading them.

@@ -195,7 +195,7 @@ func TestAuthorizers(t *testing.T) {
 	}
 	is := is.New(t)
 	for list, want := range map[string]string{
-		"Webhook":   "kubesim: authorization-mode Webhook is not simulated; there are AlwaysAllow, AlwaysDeny, Node and RBAC",
+		"Webhook":   "authorization-mode Webhook's authorization config file not passed",
 		"Nope":      `kubesim: authorization-mode "Nope" is not a valid mode`,
 		"RBAC,RBAC": `kubesim: authorization-mode ["RBAC" "RBAC"] has mode specified more than once`,
 	} {

@@ -47,7 +47,7 @@ func authOptions(o *Options) []any {
 // authentication returns the options for the API servers' auth.Auth.
 func authentication(o *Options, tokens *token.Authority) auth.Options {
 	return auth.Options{Mode: o.Auth, Tokens: o.Tokens, Authorizers: o.Authorizers, NoAnonymous: o.NoAnonymous, AnonymousPaths: o.AnonymousPaths,
-		RequestHeader: o.RequestHeader, Audiences: tokens.Audiences()}
+		RequestHeader: o.RequestHeader, Audiences: tokens.Audiences(), Chain: o.Authorization.Chain}
 }
 
 // ReplicaState is the state of a replica and its current disturbances.

@@ -1,12 +1,17 @@
 package sim
 
-import "github.com/kubesim/kubesim/sim/replica"
+import (
+	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/replica"
+)
 
 // Manifest is a document of a file with webhook configurations or admission policies.
 type Manifest = replica.Manifest
 
-// SetAuthorizers replaces the authorizers of all API servers (Options.Authorizers). They must be valid.
-func (c *Cluster) SetAuthorizers(names []string) { c.do(func() { c.servers.SetAuthorizers(names) }) }
+// SetAuthorizers replaces the authorizers of all API servers (Options.Authorization.Chain). They must be valid.
+func (c *Cluster) SetAuthorizers(chain []auth.Link) {
+	c.do(func() { c.servers.SetAuthorizers(chain) })
+}
 
 // SetManifests replaces the webhook configurations, policies or bindings of an admission plugin that come from files
 // (staticManifestsDir, KEP-5793). They are not objects of the API. It returns an error, and changes nothing, if one is invalid.

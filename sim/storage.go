@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"strings"
+
 	"github.com/kubesim/kubesim/sim/crd"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
@@ -21,7 +23,7 @@ func (c *Cluster) Storage() Storage { return Storage{c} }
 func (s Storage) Do(f func(StorageLocked)) { s.c.do(func() { f(StorageLocked(s)) }) }
 
 // OnCommit calls f after every future commit. The Cluster's lock is held.
-func (s Storage) OnCommit(f func()) { s.c.OnCommit(func(Commit) { f() }) }
+func (s Storage) OnCommit(f func(Commit)) { s.c.OnCommit(f) }
 
 // StorageLocked is a Storage for a caller that holds the Cluster's lock.
 type StorageLocked struct{ c *Cluster }
@@ -65,6 +67,31 @@ func (s StorageLocked) Put(d *resource.Definition, key string, obj object.Object
 	}
 	s.c.log.Committed(storageClient, s.c.log.Store.Put(key, pack.New(value), nil))
 	return nil
+}
+
+// PutCorrupt stores, in one commit, a value at a key that cannot be read. Requests that read it fail with err. The store keeps the object
+// that was there before, or one with nothing but its name, so that the value is lost when the server restarts.
+func (s StorageLocked) PutCorrupt(d *resource.Definition, key string, err error) {
+	store := s.c.log.Store
+	rev := store.Rev() + 1
+	obj := object.Object{"apiVersion": d.GV(), "kind": d.Kind}
+	if before, wrong := store.Get(key, 0); wrong == nil && before != nil {
+		obj = resource.ItemOf(d, before).Object()
+	} else {
+		path := strings.TrimPrefix(key, d.Key("", ""))
+		namespace, name, ok := strings.Cut(path, "/")
+		if !ok {
+			namespace, name = "", path
+		}
+		obj.Set(name, "metadata", "name")
+		if namespace != "" {
+			obj.Set(namespace, "metadata", "namespace")
+		}
+	}
+	obj.Set(registry.FormatRev(rev), "metadata", "resourceVersion")
+	kv := s.c.servers.At(1).API().Registry.Record(d, obj, rev)
+	kv.Key = key
+	s.c.log.Committed(storageClient, store.Put(key, kv.Text, resource.ItemOf(d, kv).Failed(err)))
 }
 
 // decode returns a built-in object in its hub version, with defaults.

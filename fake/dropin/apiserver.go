@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/fake/encryption"
 	"github.com/kubesim/kubesim/fake/signer"
 )
 
@@ -52,6 +53,9 @@ func (s *servers) serve(ctx context.Context, stderr io.Writer) (err error) {
 		return err
 	}
 	defer closeSigner()
+	if err := encryption.Configure(&s.options); err != nil {
+		return err
+	}
 	data, err := borrow(ctx, s.etcd, s.prefix)
 	switch {
 	case err == nil:
@@ -72,7 +76,8 @@ func (s *servers) serve(ctx context.Context, stderr io.Writer) (err error) {
 		srv.Close()
 		<-traced
 	}()
-	data.open(srv, stderr)
+	values, _ := s.options.Encryption.Values.(*encryption.Values)
+	data.open(srv, values, stderr)
 	l, err := srv.Listen(s.listen)
 	if err != nil {
 		return err

@@ -226,7 +226,7 @@ func TestRead(t *testing.T) {
 		"--etcd-servers=a --who-knows=me":      "unknown flag: --who-knows",
 		"--etcd-servers=a --bind-address=x":    `invalid argument "x" for "--bind-address" flag: failed to parse IP: "x"`,
 		"--etcd-servers=a --etcd-compaction-interval=1m --etcd-compaction-interval=x":                            `invalid argument "x" for "--etcd-compaction-interval" flag: time: invalid duration "x"`,
-		"--etcd-servers=a --encryption-provider-config=f":                                                        "kubesim does not support --encryption-provider-config: encryption at rest is not simulated. Remove the flag",
+		"--etcd-servers=a --egress-selector-config-file=f":                                                       "kubesim does not support --egress-selector-config-file: egress selection is not simulated; the server connects directly. Remove the flag",
 		"--etcd-servers=a --authorization-config=f --authorization-mode=RBAC":                                    "--authorization-config can not be specified when --authorization-mode or --authorization-webhook-* flags are defined",
 		"--etcd-servers=a --authentication-config=/none":                                                         `failed to load authentication configuration from file "/none": open /none: no such file or directory`,
 		"--etcd-servers=a --oidc-client-id=a":                                                                    "oidc-issuer-url and oidc-client-id must be specified together when any oidc-* flags are set",

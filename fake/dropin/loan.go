@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/fake/encryption"
 	v3 "github.com/kubesim/kubesim/fake/etcd"
 	"github.com/kubesim/kubesim/sim/cbor"
 )
@@ -109,11 +110,18 @@ func borrowOnce(etcd, prefix string) (l *lent, err error) {
 }
 
 // open repeats the writes of clients of etcd from the time before the API server started, and serves the keys of the API server to etcd.
-func (l *lent) open(srv *fake.Server, stderr io.Writer) {
+// values encrypts the values; it may be nil.
+func (l *lent) open(srv *fake.Server, values *encryption.Values, stderr io.Writer) {
+	if values != nil {
+		values.Attach(srv.Storage(), l.prefix)
+	}
 	if l.keys == nil {
 		return
 	}
 	objects := v3.NewObjects(srv.Storage(), l.prefix, cbor.Codec{})
+	if values != nil {
+		objects.Encrypted(values)
+	}
 	for _, err := range objects.Replay(l.Writes) {
 		fmt.Fprintf(stderr, "kube-apiserver (kubesim): etcd: %v\n", err)
 	}

@@ -321,7 +321,10 @@ func (s *servers) readIssuers() {
 // readAuthorization reads the modes of authorization.
 func (s *servers) readAuthorization() {
 	if s.has("authorization-config") {
-		if s.has("authorization-mode") {
+		given := func(name string) bool {
+			return name == "authorization-mode" || strings.HasPrefix(name, "authorization-webhook-")
+		}
+		if slices.ContainsFunc(s.order, given) {
 			s.fails(errors.New("--authorization-config can not be specified when --authorization-mode or --authorization-webhook-* flags are defined"))
 		}
 		return

@@ -15,7 +15,7 @@ func header(tx Tx) *builder {
 func (kv *KV) encode(keysOnly bool) (*builder, error) {
 	b := new(builder).Text(1, kv.Key).Number(2, int64(kv.Create)).Number(3, int64(kv.Mod)).Number(4, int64(kv.Version))
 	if !keysOnly {
-		value, err := kv.value.bytes()
+		value, err := kv.Value()
 		if err != nil {
 			return nil, err
 		}
@@ -96,8 +96,8 @@ func (q rangeRequest) sort(found []KV) (err error) {
 		case 3:
 			c = cmp.Compare(a.Mod, b.Mod)
 		default:
-			x, err1 := a.value.bytes()
-			y, err2 := b.value.bytes()
+			x, err1 := a.Value()
+			y, err2 := b.Value()
 			err = cmp.Or(err, err1, err2)
 			c = slices.Compare(x, y)
 		}
@@ -151,7 +151,7 @@ func (s *Service) put(tx Tx, q message) (*builder, error) {
 	if len(before) > 0 {
 		before[0].Lease = s.leases.of(key)
 		if q.Is(5) {
-			if value, err = before[0].value.bytes(); err != nil {
+			if value, err = before[0].Value(); err != nil {
 				return nil, err
 			}
 		}

@@ -56,7 +56,7 @@ func (m *Memory) Take(prefix string) (writes []Write) {
 		first := max(tx.Compacted(), m.taken[prefix])
 		old, _ := tx.Range(r, first) // a revision that can be read
 		for _, kv := range old {
-			if value, err := kv.value.bytes(); err == nil {
+			if value, err := kv.Value(); err == nil {
 				writes = append(writes, Write{Key: kv.Key, Value: value})
 			}
 		}
@@ -64,7 +64,7 @@ func (m *Memory) Take(prefix string) (writes []Write) {
 		_ = tx.Events(r, first+1, func(e Event) bool {
 			w := Write{Key: e.key(), Deleted: e.Now == nil, Compacted: compacted}
 			if e.Now != nil {
-				w.Value, _ = e.Now.value.bytes() // values of a Memory have no error
+				w.Value, _ = e.Now.Value() // values of a Memory have no error
 			}
 			writes, compacted = append(writes, w), false
 			return true

@@ -13,6 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/config"
 	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
@@ -29,16 +30,29 @@ type Objects struct {
 	storage sim.Storage
 	prefix  string
 	cbor    codec.CBORCodec
+	values  Values // nil if values are not encrypted
 
 	mu      sync.Mutex
 	changed chan struct{}
+}
+
+// Values encrypts and decrypts the values of keys. resource is a storage name such as deployments.apps.
+type Values interface {
+	// Encrypt returns the value of a key at a revision. value is the encoded object.
+	Encrypt(resource, key string, rev uint64, value []byte) ([]byte, error)
+	// Decrypt returns the encoded object in a value that a client writes. stale reports whether Encrypt would use another key.
+	Decrypt(resource, key string, value []byte) (plain []byte, stale bool, err error)
+	// Stored is called before such a value is stored at a revision. err is the error of Decrypt, or that of decoding the object.
+	Stored(rev uint64, value []byte, stale bool, err error)
+	// Corrupt returns the error of requests that read a value which Decrypt or the decoder cannot read.
+	Corrupt(decrypted bool, err error) error
 }
 
 // NewObjects returns the Store of a cluster with a prefix like that of --etcd-prefix. If the cluster stores custom resources as CBOR,
 // cbor encodes them. It may be nil.
 func NewObjects(s sim.Storage, prefix string, cbor codec.CBORCodec) *Objects {
 	o := &Objects{storage: s, prefix: "/" + strings.Trim(prefix, "/"), cbor: cbor, changed: make(chan struct{})}
-	s.OnCommit(func() {
+	s.OnCommit(func(sim.Commit) {
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		close(o.changed)
@@ -46,6 +60,9 @@ func NewObjects(s sim.Storage, prefix string, cbor codec.CBORCodec) *Objects {
 	})
 	return o
 }
+
+// Encrypted makes o encrypt and decrypt values.
+func (o *Objects) Encrypted(values Values) { o.values = values }
 
 // Do implements Store.
 func (o *Objects) Do(f func(Tx) error) (err error) {
@@ -126,7 +143,7 @@ func (tx *objectsTx) kv(kv *mvcc.KV) *KV {
 		return nil
 	}
 	key, d := tx.outer(kv.Key)
-	return newKV(key, kv, objectValue{kv, tx, d})
+	return newKV(key, kv, objectValue{kv, tx, d, key})
 }
 
 // objectValue implements value.
@@ -134,6 +151,7 @@ type objectValue struct {
 	*mvcc.KV
 	tx         *objectsTx
 	definition *resource.Definition // nil if the CustomResourceDefinition was deleted
+	key        string               // in etcd
 }
 
 func (v objectValue) bytes() ([]byte, error) {
@@ -146,7 +164,12 @@ func (v objectValue) bytes() ([]byte, error) {
 	if v.tx.Gate(config.GateCBOR) {
 		binary = v.tx.cbor
 	}
-	return stored.Encode(v.Value(), d, v.tx.Minor(), binary)
+	value, err := stored.Encode(v.Value(), d, v.tx.Minor(), binary)
+	if err != nil || v.tx.values == nil {
+		return value, err
+	}
+	storage, _, _ := strings.Cut(strings.TrimPrefix(v.KV.Key, "/registry/"), "/")
+	return v.tx.values.Encrypt(storage, v.key, v.ModRev, value)
 }
 
 // Range implements Tx.
@@ -192,6 +215,10 @@ func (tx *objectsTx) Put(key string, value []byte) error {
 	if err != nil {
 		return err
 	}
+	if tx.values != nil {
+		tx.putEncrypted(d, key, inner, value)
+		return nil
+	}
 	obj, err := stored.Decode(value)
 	if err == nil {
 		err = tx.StorageLocked.Put(d, inner, obj)
@@ -200,6 +227,25 @@ func (tx *objectsTx) Put(key string, value []byte) error {
 		return grpc.NewError(invalidArgument, fmt.Sprintf("kubesim's etcd cannot store %s: %v", key, err))
 	}
 	return nil
+}
+
+// putEncrypted stores a value that a client has encrypted, or that is plain. A value that cannot be read becomes a corrupt object.
+func (tx *objectsTx) putEncrypted(d *resource.Definition, key, inner string, value []byte) {
+	rev := tx.Rev() + 1
+	plain, stale, err := tx.values.Decrypt(d.Storage, key, value)
+	decrypted := err == nil
+	if err == nil {
+		var obj object.Object
+		if obj, err = stored.Decode(plain); err == nil {
+			tx.values.Stored(rev, value, stale, nil)
+			err = tx.StorageLocked.Put(d, inner, obj)
+		}
+	}
+	if err != nil {
+		err = tx.values.Corrupt(decrypted, err)
+		tx.values.Stored(rev, value, stale, err)
+		tx.PutCorrupt(d, inner, err)
+	}
 }
 
 // Delete implements Tx.

@@ -46,6 +46,9 @@ type KV struct {
 // value is the value of a key. It is encoded when it is read.
 type value interface{ bytes() ([]byte, error) }
 
+// Value returns the value. It encodes the object of an API server.
+func (kv *KV) Value() ([]byte, error) { return kv.value.bytes() }
+
 // newKV returns the KV of a write.
 func newKV(key string, kv *mvcc.KV, v value) *KV {
 	return &KV{Key: key, Create: kv.CreateRev, Mod: kv.ModRev, Version: max(kv.Version, 1), value: v}

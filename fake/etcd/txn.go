@@ -128,7 +128,7 @@ func (s *Service) holds(tx Tx, c message) (bool, error) {
 		case 2:
 			order = cmp.Compare(int64(kv.Mod), c.Number(6))
 		case byValue:
-			value, err := kv.value.bytes()
+			value, err := kv.Value()
 			if err != nil {
 				return false, err
 			}

@@ -184,6 +184,9 @@ func (f *Flag) value(like any, values []string) (any, error) {
 			return -1 * time.Second, err // no timeout; 0 in the field would mean the default
 		}
 		return time.Duration(seconds) * time.Second, err
+	case *time.Duration:
+		d, err := time.ParseDuration(last)
+		return &d, err
 	case []byte:
 		if last == "" {
 			return []byte(nil), nil

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubesim/kubesim/fake/kubeconfig"
 	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/object"
 )
@@ -20,7 +21,7 @@ type AdmissionConfig struct {
 // ReadAdmissionConfig reads a file of --admission-control-config-file. It returns an error if the file configures an unsupported
 // plugin.
 func ReadAdmissionConfig(file string) (*AdmissionConfig, error) {
-	config, err := readObject(file)
+	config, err := kubeconfig.ReadObject(file)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +35,7 @@ func ReadAdmissionConfig(file string) (*AdmissionConfig, error) {
 	for _, plugin := range config.Objects("plugins") {
 		settings := object.Object(plugin.Map("configuration"))
 		if path := plugin.String("path"); settings == nil && path != "" {
-			if settings, err = readObject(from(filepath.Dir(file), path)); err != nil {
+			if settings, err = kubeconfig.ReadObject(kubeconfig.Path(filepath.Dir(file), path)); err != nil {
 				return nil, err
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/kubesim/kubesim/fake/kubeconfig"
 	"github.com/kubesim/kubesim/sim"
 )
 
@@ -37,7 +38,7 @@ func (n *Network) RoundTrip(q *http.Request) (*http.Response, error) {
 		return a, err
 	}
 	key := transportKey{string(call.Trusted), q.URL.Host, call.Plugin, n.places.services.signer()}
-	known := n.plugins.credentials(key.plugin, q.URL)
+	known := n.plugins.user(key.plugin, q.URL)
 	t, ok := n.trusts.Load(key)
 	if !ok {
 		made, err := n.transport(key, q.URL.Hostname(), known)
@@ -46,20 +47,20 @@ func (n *Network) RoundTrip(q *http.Request) (*http.Response, error) {
 		}
 		t, _ = n.trusts.LoadOrStore(key, made)
 	}
-	return t.(*http.Transport).RoundTrip(known.authenticate(q))
+	return t.(*http.Transport).RoundTrip(known.Authenticate(q))
 }
 
 // transport returns a transport for a host whose certificate must be signed by one of the trusted authorities or, without a
 // caBundle, by those of the system or kubesim's own. It uses HTTP/2 only for URLs of this machine, so that connections to a service
 // are not bound to one of its endpoints (k8s.io/apiserver, webhook.ClientManager).
-func (n *Network) transport(key transportKey, host string, known *credentials) (*http.Transport, error) {
+func (n *Network) transport(key transportKey, host string, known *kubeconfig.User) (*http.Transport, error) {
 	config, err := trusting([]byte(key.trusted), key.own)
 	if err != nil {
 		return nil, err
 	}
 	config.ServerName = host
-	if known != nil && known.certificate != nil {
-		config.Certificates = []tls.Certificate{*known.certificate}
+	if known != nil && known.Certificate != nil {
+		config.Certificates = []tls.Certificate{*known.Certificate}
 	}
 	t := &http.Transport{TLSClientConfig: config, DialContext: n.places.dial}
 	if ip := net.ParseIP(host); strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback() {

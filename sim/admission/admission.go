@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubesim/kubesim/sim/cel/expr"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
@@ -39,6 +40,8 @@ type Attributes struct {
 	rounds   map[string]*round // state of the plugins that may run twice, by name
 	reinvoke bool              // a policy or webhook has changed the object; see Changed
 	second   bool              // the plugins run for the second time
+
+	decisions map[expr.Access]expr.Decision // answers to the authorization queries of expressions
 }
 
 // parseFieldsV1 decodes fieldsV1 in the managedFields of the new object: policies and webhooks may read it, and decoded values can

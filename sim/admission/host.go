@@ -36,8 +36,9 @@ func (h *Server) SetManifests(storage string, objects []object.Object) {
 // Host gives plugins access to the API server and the cluster. Its methods are called with the Cluster's lock held,
 // unless stated otherwise.
 type Host interface {
-	// May implements the authorizer of CEL expressions for a user.
-	May(user resource.User, a expr.Access, objects resource.Reader) (allowed bool, reason string)
+	// May implements the authorizer of CEL expressions for a user, in the request of an author. It may release the Cluster's lock while
+	// it waits for an authorizing webhook.
+	May(by resource.Author, user resource.User, a expr.Access, objects resource.Reader) expr.Decision
 	// Authorize has the signature of the type Authorize.
 	Authorize(by resource.Author, user resource.User, verb, group, resourceName, name string, objects resource.Reader) bool
 	// Write has the signature of the type Write. Plugins use it to store the usage of quotas.

@@ -22,8 +22,7 @@ type nodeWrite struct {
 
 // may reports whether the kubelet has an additional right.
 func (r *nodeWrite) may(access expr.Access) bool {
-	allowed, _ := r.host.May(r.User, access, r.Objects)
-	return allowed
+	return r.host.May(r.By, r.User, access, r.Objects).Allowed
 }
 
 // restrictNodes returns the step that limits the writes of kubelets to objects of their own node (Kubernetes documentation,

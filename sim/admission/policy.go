@@ -306,14 +306,26 @@ func (a *Attributes) input(h *Server, kind *resource.Definition, with params) (i
 			in.NamespaceObject = map[string]any(namespace)
 		}
 	}
-	in.Authorizer = func(q expr.Access) (bool, string) {
-		user := a.User
-		if q.ServiceAccountName != "" {
-			user = serviceAccountUser(q.ServiceAccountNamespace, q.ServiceAccountName)
-		}
-		return h.May(user, q, a.Objects)
-	}
+	in.Authorizer = func(q expr.Access) expr.Decision { return a.mayCached(h, q) }
 	return in, nil
+}
+
+// mayCached answers an authorization query of an expression. Each query is decided once in a request, as policies of the real server
+// do (k8s.io/apiserver/pkg/admission/plugin/authorizer.NewCachingAuthorizer).
+func (a *Attributes) mayCached(h *Server, q expr.Access) expr.Decision {
+	if d, ok := a.decisions[q]; ok {
+		return d
+	}
+	user := a.User
+	if q.ServiceAccountName != "" {
+		user = serviceAccountUser(q.ServiceAccountNamespace, q.ServiceAccountName)
+	}
+	d := h.May(a.By, user, q, a.Objects)
+	if a.decisions == nil {
+		a.decisions = map[expr.Access]expr.Decision{}
+	}
+	a.decisions[q] = d
+	return d
 }
 
 // serviceAccountUser returns the user that authorizer.serviceAccount represents. Unlike an authenticated user, it is not in the

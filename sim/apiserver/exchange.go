@@ -1,7 +1,9 @@
 package apiserver
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/auth"
@@ -88,12 +90,9 @@ func (e *Exchange) proceed(refused *status.Status) {
 		return
 	}
 	e.classify()
-	if s := e.authorize(); s != nil {
-		e.head.Set("X-Content-Type-Options", "nosniff")
-		e.fail(s)
-		return
+	if e.authorize() {
+		e.direct()
 	}
-	e.direct()
 }
 
 func (e *Exchange) auditID() string {
@@ -151,25 +150,40 @@ func (e *Exchange) digest() flowcontrol.Digest {
 		Group: in.Group, Resource: in.Resource, Subresource: in.Subresource, Namespace: in.within}
 }
 
-// authorize returns an error if the user may not send the request. The decision is an annotation of the audit event.
-func (e *Exchange) authorize() *status.Status {
-	allowed, reason, s := e.decide(e.attributes())
-	decision := "forbid"
-	if allowed {
-		decision = "allow"
+// authorize reports whether the user may send the request. If not, it has responded with the error. The decision is an annotation of the
+// audit event (k8s.io/apiserver/pkg/endpoints/filters.WithAuthorization).
+func (e *Exchange) authorize() bool {
+	d, s := e.decide(e.attributes())
+	switch {
+	case d.Allowed:
+		e.Annotate("authorization.k8s.io/decision", "allow")
+	case d.Err != nil:
+		e.Annotate("authorization.k8s.io/reason", "internal error")
+		e.internalError(d.Err)
+		return false
+	default:
+		e.Annotate("authorization.k8s.io/decision", "forbid")
 	}
-	e.Annotate("authorization.k8s.io/decision", decision)
-	e.Annotate("authorization.k8s.io/reason", reason)
-	return s
+	e.Annotate("authorization.k8s.io/reason", d.Reason)
+	if s != nil {
+		e.head.Set("X-Content-Type-Options", "nosniff")
+		e.fail(s)
+	}
+	return s == nil
+}
+
+// internalError responds with an error that is not a Status.
+func (e *Exchange) internalError(err error) {
+	e.text(wire.StatusInternalServerError, unmarked.Replace(fmt.Sprintf("Internal Server Error: %q: %v\n", cmp.Or(e.Target, e.Path), err)))
 }
 
 // decide asks the authorizers whether they allow the request. If they do not, s is the error.
-func (e *Exchange) decide(at auth.Attributes) (allowed bool, reason string, s *status.Status) {
+func (e *Exchange) decide(at auth.Attributes) (d auth.Decision, s *status.Status) {
 	at.By = e
-	if allowed, reason = e.s.Auth.Authorize(at, e.s.Registry.Reader()); !allowed {
-		s = auth.Forbidden(at, reason)
+	if d = e.s.Auth.Authorize(at, e.s.Registry.Reader()); !d.Allowed {
+		s = auth.Forbidden(at, d.Reason)
 	}
-	return allowed, reason, s
+	return d, s
 }
 
 // attributes returns the request's attributes for authorization.
@@ -180,7 +194,7 @@ func (e *Exchange) attributes() auth.Attributes {
 		Namespace: in.within, Name: in.Name}
 	switch in.Verb {
 	case "list", "watch", "deletecollection":
-		at.FieldSelector = e.Query.Get("fieldSelector")
+		at.FieldSelector, at.LabelSelector = e.Query.Get("fieldSelector"), e.Query.Get("labelSelector")
 	}
 	return at
 }
@@ -325,6 +339,6 @@ func (e *Exchange) Warn(text string) { e.warnings = append(e.warnings, text) }
 func (e *Exchange) MayCreate() *status.Status {
 	at := e.attributes()
 	at.Verb = "create"
-	_, _, s := e.decide(at)
+	_, s := e.decide(at)
 	return s
 }

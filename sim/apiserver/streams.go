@@ -78,8 +78,8 @@ func (e *Exchange) admitConnect(stream *resource.Stream, q *resource.StreamReque
 		return nil
 	}
 	at.Verb, at.By = "create", e
-	if allowed, reason := e.s.Auth.Authorize(at, e.s.Registry.Reader()); !allowed {
-		return status.Forbidden(e.route.def.GroupResource(), e.route.name, reason)
+	if d := e.s.Auth.Authorize(at, e.s.Registry.Reader()); !d.Allowed {
+		return status.Forbidden(e.route.def.GroupResource(), e.route.name, d.Reason)
 	}
 	return nil
 }

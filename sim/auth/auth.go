@@ -12,7 +12,6 @@ package auth
 import (
 	"cmp"
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -55,9 +54,12 @@ type Options struct {
 	Mode Mode
 	// Tokens are the accepted bearer tokens, in addition to those of service accounts. The default is DefaultTokens.
 	Tokens []Token
-	// Authorizers are the authorizers in the order in which they are consulted (--authorization-mode): AlwaysAllow, AlwaysDeny,
-	// Node, RBAC. If Authorizers is not nil, requests are authenticated, whatever Mode is; if it is nil, Mode decides.
+	// Authorizers are the types of the authorizers in the order in which they are consulted (--authorization-mode): AlwaysAllow,
+	// AlwaysDeny, Node, RBAC, ABAC, Webhook. If Authorizers is not nil, requests are authenticated, whatever Mode is; if it is nil,
+	// Mode decides.
 	Authorizers []string
+	// Chain are the authorizers themselves. If it is nil, their types determine them. ABAC and Webhook need it.
+	Chain []Link
 	// NoAnonymous rejects requests without credentials with 401 (--anonymous-auth=false).
 	NoAnonymous bool
 	// AnonymousPaths are the paths of requests that may be anonymous. If it is empty, all requests may.
@@ -83,6 +85,7 @@ type Host interface {
 	// Issued returns the user of a token that an issuer outside the cluster signed (TokenIssuers), or nil if no issuer is
 	// configured that the token names. If the token is invalid, it returns an error.
 	Issued(text string) (*User, error)
+	Waiter
 	// Asked is called for each decision of Authorize.
 	Asked(at Attributes, allowed bool)
 	// Indexed calls yield with each object whose indexed field (resource.Strategy.Index) has a value, in the order of their keys,
@@ -105,39 +108,20 @@ func (o *Options) Authenticates() bool { return o.Mode != AlwaysAllow || o.Autho
 
 // Check returns an error if the options are invalid (pkg/kubeapiserver/options.BuiltInAuthorizationOptions).
 func (o *Options) Check() error {
-	if o.Authorizers != nil && len(o.Authorizers) == 0 {
-		return errors.New("at least one authorization-mode must be passed")
-	}
-	for i, name := range o.Authorizers {
-		switch name {
-		case alwaysAllow, alwaysDeny, node, rbac:
-		case "Webhook", "ABAC":
-			return fmt.Errorf("authorization-mode %s is not simulated; there are AlwaysAllow, AlwaysDeny, Node and RBAC", name)
-		default:
-			return fmt.Errorf("authorization-mode %q is not a valid mode", name)
-		}
-		if slices.Contains(o.Authorizers[:i], name) {
-			return fmt.Errorf("authorization-mode %q has mode specified more than once", o.Authorizers)
-		}
+	if err := o.checkAuthorizers(); err != nil {
+		return err
 	}
 	return o.RequestHeader.Check()
 }
 
-// Names of authorizers.
-const (
-	alwaysAllow = "AlwaysAllow"
-	alwaysDeny  = "AlwaysDeny"
-	node        = "Node"
-	rbac        = "RBAC"
-)
-
 // Auth authenticates and authorizes requests to one API server. It is not safe for concurrent use: the Cluster's lock guards it.
 type Auth struct {
-	options     Options
-	authorizers []string
-	tokens      map[string]resource.User
+	options Options
+	chain   []Link
+	tokens  map[string]resource.User
 
-	granted map[string]string // impersonation mode that each user was last granted
+	granted   map[string]string // impersonation mode that each user was last granted
+	decisions map[decided]int   // number of final decisions
 }
 
 // New returns an Auth. The options must be valid (see Options.Check).
@@ -148,10 +132,8 @@ func New(o Options) *Auth {
 	if o.Audiences == nil {
 		o.Audiences = []string{token.DefaultIssuer}
 	}
-	a := &Auth{options: o, authorizers: o.Authorizers, tokens: make(map[string]resource.User, len(o.Tokens)), granted: map[string]string{}}
-	if a.authorizers == nil {
-		a.authorizers = []string{map[Mode]string{AlwaysAllow: alwaysAllow, RBAC: rbac}[o.Mode]}
-	}
+	a := &Auth{options: o, tokens: make(map[string]resource.User, len(o.Tokens)), granted: map[string]string{}, decisions: map[decided]int{}}
+	a.SetAuthorizers(o.chain())
 	// Under AlwaysAllow, there are no anonymous requests (BuiltInAuthenticationOptions.ApplyAuthorization).
 	if slices.Contains(o.Authorizers, alwaysAllow) {
 		a.options.NoAnonymous = true
@@ -161,9 +143,6 @@ func New(o Options) *Auth {
 	}
 	return a
 }
-
-// SetAuthorizers replaces the authorizers. They must be valid (see Options.Check).
-func (a *Auth) SetAuthorizers(names []string) { a.authorizers = names }
 
 // DefaultTokens returns the tokens of an administrator (admintoken) and of a user without rights (alicetoken).
 func DefaultTokens() []Token {

@@ -111,9 +111,9 @@ func TestAuthorize(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			is := is.New(t)
-			allowed, reason := a.Authorize(c.at, s)
-			is.Equal(allowed, c.allowed)
-			is.Equal(reason, c.reason)
+			d := a.Authorize(c.at, s)
+			is.Equal(d.Allowed, c.allowed)
+			is.Equal(d.Reason, c.reason)
 		})
 	}
 }
@@ -123,13 +123,10 @@ func TestOnlyStoredRolesCount(t *testing.T) {
 	is := is.New(t)
 	discovery := Attributes{User: alice, Verb: "get", Path: "/apis"}
 	s := fresh(t)
-	allowed, _ := New(Options{Mode: RBAC}).Authorize(discovery, s)
-	is.True(allowed)
+	is.True(New(Options{Mode: RBAC}).Authorize(discovery, s).Allowed)
 	delete(s, clusterRoleBindingsKey)
-	allowed, _ = New(Options{Mode: RBAC}).Authorize(discovery, s)
-	is.True(!allowed)
-	allowed, _ = New(Options{Mode: RBAC}).Authorize(discovery, nil)
-	is.True(!allowed)
+	is.True(!New(Options{Mode: RBAC}).Authorize(discovery, s).Allowed)
+	is.True(!New(Options{Mode: RBAC}).Authorize(discovery, nil).Allowed)
 }
 
 func TestForbidden(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 // check does not apply to users with the verb escalate on the role or bind on the role that a binding refers to (RBAC, "Privilege
 // escalation prevention and bootstrapping"). If that role does not exist, Escalation returns a 404.
 func (a *Auth) Escalation(at Attributes, obj, old object.Object, objects resource.Reader) *status.Status {
-	if at.Group != rbacGroup || at.Subresource != "" || a.authorizers[0] == alwaysAllow ||
+	if at.Group != rbacGroup || at.Subresource != "" || a.chain[0].Type == alwaysAllow ||
 		slices.Contains(at.User.Groups, masters) || onlyCollectorFields(obj, old) {
 		return nil
 	}
@@ -31,7 +31,7 @@ func (a *Auth) Escalation(at Attributes, obj, old object.Object, objects resourc
 
 func (a *Auth) escalatingRole(at Attributes, obj, old object.Object, objects resource.Reader) *status.Status {
 	at.Verb, at.Version = "escalate", "*"
-	if ok, _ := a.May(at, objects); ok {
+	if a.May(at, objects).Allowed {
 		return nil
 	}
 	res := status.Resource{Group: at.Group, Resource: at.Resource}
@@ -63,7 +63,7 @@ func (a *Auth) escalatingBinding(at Attributes, obj object.Object, objects resou
 		bind.Resource = "roles"
 	}
 	if bind.Resource != "" {
-		if ok, _ := a.May(bind, objects); ok {
+		if a.May(bind, objects).Allowed {
 			return nil
 		}
 	}

@@ -11,9 +11,9 @@ func ExampleNew() {
 	a := auth.New(auth.Options{Mode: auth.RBAC})
 	user, _, _ := a.Authenticate("", wire.Header{"Authorization": {"Bearer alicetoken"}}, nil)
 	at := auth.Attributes{User: user, Verb: "list", Version: "v1", Resource: "pods", Namespace: "default", IsResource: true}
-	allowed, reason := a.Authorize(at, nil)
-	fmt.Println(allowed)
-	fmt.Println(auth.Forbidden(at, reason).Message)
+	d := a.Authorize(at, nil)
+	fmt.Println(d.Allowed)
+	fmt.Println(auth.Forbidden(at, d.Reason).Message)
 	// Output:
 	// false
 	// pods is forbidden: User "alice" cannot list resource "pods" in API group "" in the namespace "default"

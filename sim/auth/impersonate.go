@@ -219,8 +219,8 @@ func (p *impersonation) result(want *resource.User) resource.User {
 
 // check returns a 403 if the requestor is not allowed to send the request.
 func (a *Auth) check(at Attributes, objects resource.Reader) *status.Status {
-	if ok, reason := a.Authorize(at, objects); !ok {
-		return Forbidden(at, reason)
+	if d := a.Authorize(at, objects); !d.Allowed {
+		return Forbidden(at, d.Reason)
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ type Attributes struct {
 	Group, Version, Resource, Subresource, Namespace, Name string
 	IsResource                                             bool
 
-	FieldSelector string // of a list, a watch or a deletecollection
+	FieldSelector, LabelSelector string // of a list, a watch or a deletecollection
 
 	Path string // path of any other request, such as "/version"
 
@@ -35,49 +35,6 @@ const (
 	roleBindingsKey        = "rolebindings.rbac.authorization.k8s.io"
 	clusterRoleBindingsKey = "clusterrolebindings.rbac.authorization.k8s.io"
 )
-
-// Authorize reports whether the described request is allowed, and returns the reason: the binding that allows it, or the errors of
-// bindings that might allow it. Members of system:masters may do everything. For all other users the first authorizer with an
-// opinion decides (k8s.io/apiserver/pkg/authorization/union). If objects is nil, there are no roles.
-func (a *Auth) Authorize(at Attributes, objects resource.Reader) (allowed bool, reason string) {
-	allowed, reason = a.May(at, objects)
-	if host := a.options.Host; host != nil {
-		host.Asked(at, allowed)
-	}
-	return allowed, reason
-}
-
-// May is like Authorize, but for a hypothetical request: it does not call Host.Asked.
-func (a *Auth) May(at Attributes, objects resource.Reader) (allowed bool, reason string) {
-	if slices.Contains(at.User.Groups, masters) {
-		return true, ""
-	}
-	var reasons []string
-	for _, name := range a.authorizers {
-		reason := ""
-		switch name {
-		case alwaysAllow:
-			return true, ""
-		case alwaysDeny:
-			reason = "Everything is forbidden."
-		case node:
-			if allowed, reason = a.byNode(at, objects); allowed {
-				return true, reason
-			}
-		case rbac:
-			if allowed, reason = a.byRoles(at, objects); allowed {
-				return true, reason
-			}
-		}
-		if reason != "" && a.options.Named {
-			reason = strings.ToLower(name) + ": " + reason
-		}
-		if reason != "" {
-			reasons = append(reasons, reason)
-		}
-	}
-	return false, strings.Join(reasons, "\n")
-}
 
 // byRoles implements Authorize for RBAC. It evaluates roles and bindings.
 func (a *Auth) byRoles(at Attributes, objects resource.Reader) (allowed bool, reason string) {
@@ -110,34 +67,6 @@ func (a *Auth) ByRoles(at Attributes, objects resource.Reader) bool {
 func (a *Auth) Granted(user resource.User, namespace string, objects resource.Reader) []Rule {
 	rules, _ := a.rulesOf(user, namespace, objects)
 	return rules
-}
-
-// Rules returns the rules that apply to the user in the namespace. incomplete reports whether the user may have further rights.
-// problem describes the bindings that could not be resolved; it is "" if there are none.
-func (a *Auth) Rules(user resource.User, namespace string, objects resource.Reader) (rules []Rule, incomplete bool, problem string) {
-	var errs []string
-	for _, name := range a.authorizers {
-		switch name {
-		case alwaysAllow:
-			all := []string{"*"}
-			rules = append(rules, Rule{Verbs: all, APIGroups: all, Resources: all}, Rule{Verbs: all, NonResourceURLs: all})
-		case node:
-			if isNode(user) {
-				incomplete = true
-				errs = append(errs, "node authorizer does not support user rule resolution")
-			}
-		case rbac:
-			more, wrong := a.rulesOf(user, namespace, objects)
-			rules = append(rules, more...)
-			for _, none := range wrong {
-				errs = append(errs, none.decided())
-			}
-		}
-	}
-	if len(errs) > 0 {
-		problem = field.Aggregate(errs)
-	}
-	return rules, incomplete, problem
 }
 
 // rulesOf returns the rules that bindings grant the user in the namespace. It also returns the references to roles that do not

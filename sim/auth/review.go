@@ -37,17 +37,25 @@ func (a *Auth) reviewAccess(kind string, ctx *resource.Context, obj object.Objec
 		at.Verb, at.Group, at.Version = m.String("verb"), m.String("group"), m.String("version")
 		at.Resource, at.Subresource = m.String("resource"), m.String("subresource")
 		at.Namespace, at.Name = m.String("namespace"), m.String("name")
-		at.FieldSelector = fieldSelectorOf(m.At("fieldSelector"))
+		at.FieldSelector, at.LabelSelector = fieldSelectorOf(m.At("fieldSelector")), labelSelectorOf(m.At("labelSelector"))
 	} else {
 		at.Verb, at.Path = spec.String("nonResourceAttributes", "verb"), spec.String("nonResourceAttributes", "path")
 	}
-	allowed, reason := a.May(at, ctx.Objects)
-	answer := map[string]any{"allowed": allowed}
-	if reason != "" {
-		answer["reason"] = reason
+	at.By, _ = ctx.Asker.(resource.Author)
+	d := a.May(at, ctx.Objects)
+	answer := map[string]any{"allowed": d.Allowed}
+	if d.Denied {
+		answer["denied"] = true
 	}
-	if problem := selectorProblems(spec.At("resourceAttributes")); problem != "" {
-		answer["evaluationError"] = problem
+	if d.Reason != "" {
+		answer["reason"] = d.Reason
+	}
+	problems := selectorProblems(spec.At("resourceAttributes"))
+	if d.Err != nil {
+		problems = append([]string{d.Err.Error()}, problems...)
+	}
+	if len(problems) > 0 {
+		answer["evaluationError"] = strings.Join(problems, "; ")
 	}
 	obj["status"] = answer
 	return nil
@@ -68,10 +76,31 @@ func fieldSelectorOf(s object.Object) string {
 	return strings.Join(parts, ",")
 }
 
-// selectorProblems returns the evaluation error for selectors that are malformed or only partly passed to the authorizers.
+// labelSelectorOf returns the requirements of a label selector in a review that are passed to authorizers, as text.
+func labelSelectorOf(s object.Object) string {
+	if raw := s.String("rawSelector"); raw != "" {
+		return raw
+	}
+	var parts []string
+	for _, r := range s.Objects("requirements") {
+		key, values := r.String("key"), "("+strings.Join(r.Strings("values"), ",")+")"
+		switch r.String("operator") {
+		case "In":
+			parts = append(parts, key+" in "+values)
+		case "NotIn":
+			parts = append(parts, key+" notin "+values)
+		case "Exists":
+			parts = append(parts, key)
+		case "DoesNotExist":
+			parts = append(parts, "!"+key)
+		}
+	}
+	return strings.Join(parts, ",")
+}
+
+// selectorProblems returns the evaluation errors for selectors that are malformed or only partly passed to the authorizers.
 // Selectors are not evaluated here, so they do not affect the decision.
-func selectorProblems(asked object.Object) string {
-	var problems []string
+func selectorProblems(asked object.Object) (problems []string) {
 	for _, name := range []string{"fieldSelector", "labelSelector"} {
 		s := asked.At(name)
 		good, bad := 0, 0
@@ -95,7 +124,7 @@ func selectorProblems(asked object.Object) string {
 			problems = append(problems, "spec.resourceAttributes."+name+" ignored due to parse error")
 		}
 	}
-	return strings.Join(problems, "; ")
+	return problems
 }
 
 func parses(name, raw string) bool {

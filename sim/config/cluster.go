@@ -34,15 +34,17 @@ type Cluster struct {
 	Seed uint64
 	// Auth selects the authorization mode. The zero value allows every request, with the rights of cluster-admin.
 	Auth auth.Mode
-	// Authorizers are consulted in this order, like those of kube-apiserver's --authorization-mode: AlwaysAllow, AlwaysDeny, Node and
-	// RBAC. Node gives kubelets rights to the objects of their node and of its pods; the plugin NodeRestriction limits their writes.
-	// In the web page, Node gives no rights. If Authorizers are set, requests are authenticated, regardless of Auth. If nil, Auth
-	// decides.
+	// Authorizers are consulted in this order, like those of kube-apiserver's --authorization-mode: AlwaysAllow, AlwaysDeny, Node,
+	// RBAC, and the types ABAC and Webhook, which Authorization configures. Node gives kubelets rights to the objects of their node
+	// and of its pods; the plugin NodeRestriction limits their writes. In the web page, Node gives no rights. If Authorizers are set,
+	// requests are authenticated, regardless of Auth. If nil, Auth decides.
 	Authorizers []string `json:",omitempty"`
 
 	// AuthorizationConfig is the file of kube-apiserver's --authorization-config, which names the authorizers. It replaces Authorizers
-	// when the server starts and whenever the file changes. Authorizers of the type Webhook are not supported.
+	// when the server starts and whenever the file changes.
 	AuthorizationConfig string `json:"-"`
+	// Authorization configures the authorizers ABAC and Webhook.
+	Authorization Authorization `json:"-"`
 
 	// If requests are authenticated, the user comes from the first of these sources that identifies the sender:
 	// Server.Authenticate, a proxy (RequestHeader), a certificate (ClientCA, Server.IssueCertificate), or a bearer token (Tokens,
@@ -74,6 +76,8 @@ type Cluster struct {
 	AnonymousPaths []string `json:",omitempty"`
 	// Authentication configures the tokens of issuers outside the cluster, such as OpenID providers.
 	Authentication Authentication `json:"-"`
+	// Encryption configures the encryption of stored values.
+	Encryption Encryption `json:"-"`
 	// Plugins are the names of admission plugins that run in addition to the default ones (admission.Optional lists the names). One
 	// of them is ServiceAccount, which requires a service account "default" in the namespace of every pod; a controller creates it.
 	Plugins []string `json:",omitempty"`
@@ -186,6 +190,21 @@ type Cluster struct {
 	FailOnWarning bool `json:"-"`
 }
 
+// Authorization configures the authorizers ABAC and Webhook (Kubernetes documentation, "ABAC Authorization" and "Webhook Mode"). Its
+// fields except Chain are kube-apiserver's flags. Function Configure of package fake/authorization reads them and sets Chain.
+type Authorization struct {
+	// PolicyFile has a policy of ABAC in each line (--authorization-policy-file).
+	PolicyFile string
+	// WebhookConfigFile is the kubeconfig of the webhook (--authorization-webhook-config-file). WebhookVersion is the version of the
+	// SubjectAccessReviews, v1beta1 by default (--authorization-webhook-version).
+	WebhookConfigFile, WebhookVersion string
+	// Decisions are cached for these durations of the cluster's clock, or not at all if one is 0. The default is 5 minutes for requests
+	// that the webhook allows, and 30 seconds for others.
+	WebhookCacheAuthorizedTTL, WebhookCacheUnauthorizedTTL *time.Duration
+	// Chain are the authorizers in their order. If it is nil, Authorizers of Cluster determines them.
+	Chain []auth.Link
+}
+
 // Authentication configures the tokens of issuers outside the cluster (Kubernetes documentation, "OpenID Connect Tokens"). The fields
 // except Issuers are kube-apiserver's flags. Function Configure of package fake/oidc reads them and sets Issuers.
 type Authentication struct {
@@ -195,6 +214,37 @@ type Authentication struct {
 	OIDC OIDC
 	// Issuers checks the tokens. If it is nil, there are no issuers.
 	Issuers auth.TokenIssuers
+}
+
+// Encryption configures the encryption of stored values (Kubernetes documentation, "Encrypting Confidential Data at Rest"). The fields
+// except Values are kube-apiserver's flags. Function Configure of package fake/encryption reads the file and sets Values.
+type Encryption struct {
+	// ConfigFile is an EncryptionConfiguration (--encryption-provider-config). If AutomaticReload is set, it is read again when it
+	// changes (--encryption-provider-config-automatic-reload).
+	ConfigFile      string
+	AutomaticReload bool
+	// Values encrypts the values. If it is nil, values are stored as they are.
+	Values StorageEncryption
+}
+
+// StorageEncryption encrypts stored values. The store itself has plain objects: clients see the encryption in the API of etcd, in the
+// errors for values that cannot be decrypted, and in health checks. Resources are named like deployments.apps. Methods are called with the
+// Cluster's lock held, unless stated otherwise.
+type StorageEncryption interface {
+	// Arrived is called before each request with its path, and without the lock. logf logs errors.
+	Arrived(path string, logf func(format string, args ...any))
+	// Prepare is called before a write. It returns the error with which the new value cannot be encrypted. It waits in unlocked, which
+	// calls a function without the lock.
+	Prepare(resource string, unlocked func(func())) error
+	// Unreadable returns the error with which the value of a key at a revision cannot be read, or nil. It is a resource.TransformError if
+	// the value cannot be decrypted.
+	Unreadable(resource, key string, rev uint64) error
+	// Stale reports whether the value of a key at a revision would be encrypted with another key now, so that an update without changes
+	// stores it again.
+	Stale(resource, key string, rev uint64) bool
+	// Checks returns the names of the health checks, and Check the error of one of them.
+	Checks() []string
+	Check(name string) error
 }
 
 // OIDC contains the values of the flags --oidc-*.

@@ -43,6 +43,8 @@ type Options struct {
 type Host interface {
 	// Now returns the current time.
 	Now() time.Time
+	// Checks returns the names of health checks that /healthz and /readyz have in addition to those of every server.
+	Checks() []string
 	// Check runs the named health check, such as "etcd". It returns nil if the check succeeds.
 	Check(name string) error
 	// Seats returns, for each priority level, the number of requests that the server executes concurrently. If there are no levels,
@@ -67,6 +69,7 @@ type Host interface {
 type StandaloneHost struct{}
 
 func (StandaloneHost) Now() time.Time                                  { return time.Unix(0, 0) }
+func (StandaloneHost) Checks() []string                                { return nil }
 func (StandaloneHost) Check(string) error                              { return nil }
 func (StandaloneHost) Seats() map[string]int                           { return nil }
 func (StandaloneHost) Metrics() string                                 { return "" }

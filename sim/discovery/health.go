@@ -66,6 +66,7 @@ func (d *Documents) health(r *Request) *Answer {
 		if !ok {
 			continue
 		}
+		e = d.withHostChecks(e)
 		if rest == "" {
 			return d.allChecks(e, r)
 		}
@@ -74,6 +75,16 @@ func (d *Documents) health(r *Request) *Answer {
 		}
 	}
 	return nil
+}
+
+// withHostChecks returns the endpoint with the checks of the Host. They do not belong to /livez, because a restart of the server does not
+// help against them (k8s.io/apiserver/pkg/server/options.addHealthChecksWithoutLivez).
+func (d *Documents) withHostChecks(e *endpoint) *endpoint {
+	more := d.o.Host.Checks()
+	if len(more) == 0 || e.name == "livez" {
+		return e
+	}
+	return &endpoint{e.name, slices.Concat(e.checks, more)}
 }
 
 func (d *Documents) oneCheck(name string) *Answer {
@@ -95,7 +106,7 @@ func (d *Documents) allChecks(e *endpoint, r *Request) *Answer {
 		}
 	}
 	if unknown != nil {
-		lines += fmt.Sprintf("warn: some health checks cannot be excluded: no matches for %s\n", strings.Join(unknown, ", "))
+		lines += fmt.Sprintf("warn: some health checks cannot be excluded: no matches for %s\n", strings.Join(unknown, ","))
 	}
 	switch {
 	case bad:

@@ -1,8 +1,10 @@
 package registry
 
 import (
+	"errors"
 	"fmt"
 
+	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
@@ -10,8 +12,8 @@ import (
 )
 
 // This file implements the responses for objects that cannot be decoded, and their unsafe deletion (KEP-3926, gate
-// AllowUnsafeMalformedObjectDeletion). In kubesim, such an object is always a custom resource that cannot be converted to the
-// current storage version of its definition.
+// AllowUnsafeMalformedObjectDeletion). Such an object is a custom resource that cannot be converted to the current storage version of its
+// definition, a value that a client of etcd has written, or one that cannot be decrypted.
 //
 //	get, delete     500, "StorageError: corrupt object"
 //	update, patch   500, "object not decodable"
@@ -32,12 +34,51 @@ func (r *Registry) unreadable(it *resource.Item) *status.Status {
 	if it == nil || it.Err() == nil {
 		return nil
 	}
+	if isEncrypted(it) && !r.reportsCorrupt() {
+		return status.Internal(it.Err())
+	}
 	return status.Plain("%s", r.notDecodable(it))
 }
 
+// isEncrypted reports whether the value of an item cannot be decrypted.
+func isEncrypted(it *resource.Item) bool {
+	var transform *resource.TransformError
+	return errors.As(it.Err(), &transform)
+}
+
+// decrypted returns the item of a stored value, or one with an Err if the value cannot be decrypted.
+func (r *Registry) decrypted(d *resource.Definition, kv *mvcc.KV, it *resource.Item) *resource.Item {
+	if r.Config == nil || r.Config.Encryption.Values == nil {
+		return it
+	}
+	if err := r.Config.Encryption.Values.Unreadable(d.Hub.Storage, kv.Key, kv.ModRev); err != nil {
+		return it.Failed(err)
+	}
+	return it
+}
+
+// encryptable returns an error if the value of a write cannot be encrypted. It may release the Cluster's lock.
+func (r *Registry) encryptable(q *Request) *status.Status {
+	if r.Config == nil || r.Config.Encryption.Values == nil || q.DryRun || q.Asker == nil {
+		return nil
+	}
+	if err := r.Config.Encryption.Values.Prepare(q.Definition.Hub.Storage, q.Asker.Unlocked); err != nil {
+		return status.Internal(err)
+	}
+	return nil
+}
+
+// storedWithOtherKey reports whether an update without changes stores the object again, because it is encrypted with another key.
+func (r *Registry) storedWithOtherKey(d *resource.Definition, item *resource.Item) bool {
+	return r.Config != nil && r.Config.Encryption.Values != nil && r.Config.Encryption.Values.Stale(d.Hub.Storage, d.KeyOf(item), item.Rev)
+}
+
 func (r *Registry) notDecodable(it *resource.Item) string {
-	if !r.reportsCorrupt() {
+	switch {
+	case !r.reportsCorrupt():
 		return it.Err().Error()
+	case isEncrypted(it):
+		return "data from the storage is not transformable revision=0: " + it.Err().Error()
 	}
 	return fmt.Sprintf("object not decodable revision=%d: %s", it.Rev, it.Err())
 }
@@ -57,6 +98,8 @@ func (r *Registry) corruptList(d *resource.Definition, broken []*resource.Item) 
 	switch {
 	case len(broken) == 0:
 		return nil
+	case !r.reportsCorrupt() && isEncrypted(broken[0]):
+		return status.Internal(fmt.Errorf("unable to transform key %q: %w", d.ServerKey(broken[0].Namespace, broken[0].Name, false), broken[0].Err()))
 	case !r.reportsCorrupt():
 		return r.unreadable(broken[0])
 	}

@@ -220,6 +220,9 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 	if s := r.unreachable(d, "create"); s != nil {
 		return nil, s
 	}
+	if s := r.encryptable(q); s != nil {
+		return nil, s
+	}
 	at := obj.Name()
 	if q.creates {
 		at = q.Name // admission cannot change it

@@ -113,7 +113,7 @@ func (r *Registry) commitCustom(q *Request, item *resource.Item, obj object.Obje
 	if r.hasChanged(d, item) {
 		return nil, stale
 	}
-	if bytes.Equal(value, item.Raw()) {
+	if bytes.Equal(value, item.Raw()) && !r.storedWithOtherKey(d, item) {
 		return &Result{Item: item}, nil
 	}
 	if s := q.ready(obj, item); s != nil {

@@ -85,7 +85,7 @@ func (r *Registry) List(q *Request, o ListOptions, answer func(*Page, *status.St
 		switch {
 		case fresh:
 			p, s := l.fromCache(cache, read)
-			if s == nil && len(p.broken) > 0 && !l.servedFromStore(read) {
+			if s == nil && len(p.broken) > 0 && !isEncrypted(p.broken[0]) && !l.servedFromStore(read) {
 				p.failed = r.cannotFill(l.d, p.broken)
 			}
 			done(p, s)

@@ -254,7 +254,7 @@ func (r *Registry) stored(by resource.Asker, d *resource.Definition, namespace, 
 	if err != nil || kv == nil {
 		return nil
 	}
-	return resource.ItemFor(by, d.Hub, kv)
+	return r.decrypted(d, kv, resource.ItemFor(by, d.Hub, kv))
 }
 
 // storedForGet is like stored, but if a webhook converts the object, it always calls the webhook, as a get does.
@@ -266,7 +266,7 @@ func (r *Registry) storedForGet(by resource.Asker, d *resource.Definition, names
 	if err != nil || kv == nil {
 		return nil
 	}
-	return resource.AskedItem(by, d, kv)
+	return r.decrypted(d, kv, resource.AskedItem(by, d, kv))
 }
 
 // WithoutAdmission returns a registry that stores objects without admission.

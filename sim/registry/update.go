@@ -237,6 +237,9 @@ func (r *Registry) replace(q *Request, item *resource.Item, old, obj object.Obje
 	if s := r.Admission.Validate(attrs); s != nil {
 		return nil, s
 	}
+	if s := r.encryptable(q); s != nil {
+		return nil, s
+	}
 	if r.hasChanged(d, item) {
 		return nil, stale
 	}
@@ -273,7 +276,7 @@ func (r *Registry) commit(q *Request, item *resource.Item, obj object.Object) (*
 		return r.commitCustom(q, item, obj)
 	}
 	same := r.line(d, obj, item)
-	unchanged := bytes.Equal(d.Value(same), item.Raw()) && !r.storedLess(d, obj) && !d.NilBytes(obj)
+	unchanged := bytes.Equal(d.Value(same), item.Raw()) && !r.storedLess(d, obj) && !d.NilBytes(obj) && !r.storedWithOtherKey(d, item)
 	if d.DefaultsLate(obj) {
 		stored := bytes.Clone(same.Bytes())
 		d.Hub.Default(obj)

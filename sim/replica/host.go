@@ -85,6 +85,14 @@ func (r authHost) Indexed(storage, value string, yield func(*resource.Item) bool
 	r.cache(storage).Select(d, value, "", func(kv *mvcc.KV) bool { return yield(resource.ItemOf(d, kv)) })
 }
 
+func (r authHost) Now() time.Time { return r.set.Schedule.Now() }
+
+func (r authHost) After(d time.Duration, f func()) (stop func()) { return r.set.Schedule.After(d, f) }
+
+func (r authHost) Unlocked(f func()) { r.set.Lock.Unlocked(f) }
+
+func (r authHost) Wait(ctx context.Context, d time.Duration) { r.set.Lock.Wait(ctx, d) }
+
 func (r authHost) Asked(at auth.Attributes, allowed bool) { r.set.Listener().Asked(r.n, at, allowed) }
 
 // authorizer implements registry.Authorizer with an auth.Auth.
@@ -93,8 +101,8 @@ type authorizer struct{ *auth.Auth }
 func (a authorizer) May(q *registry.Request, access resource.Access, objects resource.Reader) *status.Status {
 	at := auth.Attributes{By: q.By, User: q.User, Verb: access.Verb, IsResource: true, Group: q.Definition.Group, Version: q.Definition.Version,
 		Resource: cmp.Or(access.Resource, q.Definition.Resource), Subresource: access.Subresource, Namespace: access.Namespace, Name: access.Name}
-	if allowed, reason := a.Authorize(at, objects); !allowed {
-		return auth.Forbidden(at, reason)
+	if d := a.Authorize(at, objects); !d.Allowed {
+		return auth.Forbidden(at, d.Reason)
 	}
 	return nil
 }
@@ -117,15 +125,20 @@ type pluginHost struct {
 	*Webhooks
 }
 
-func (h pluginHost) May(user resource.User, a expr.Access, objects resource.Reader) (allowed bool, reason string) {
-	return h.auth.May(auth.Attributes{User: user, Verb: a.Verb, IsResource: a.Path == "", Path: a.Path, Group: a.Group,
-		Version: "*", Resource: a.Resource, Subresource: a.Subresource, Namespace: a.Namespace, Name: a.Name}, objects)
+func (h pluginHost) May(by resource.Author, user resource.User, a expr.Access, objects resource.Reader) expr.Decision {
+	d := h.auth.May(auth.Attributes{By: by, User: user, Verb: a.Verb, IsResource: a.Path == "", Path: a.Path, Group: a.Group,
+		Version: "*", Resource: a.Resource, Subresource: a.Subresource, Namespace: a.Namespace, Name: a.Name,
+		FieldSelector: a.FieldSelector, LabelSelector: a.LabelSelector}, objects)
+	answer := expr.Decision{Allowed: d.Allowed, Reason: d.Reason}
+	if d.Err != nil {
+		answer.Error = d.Err.Error()
+	}
+	return answer
 }
 
 func (h pluginHost) Authorize(by resource.Author, user resource.User, verb, group, name, called string, objects resource.Reader) bool {
-	allowed, _ := h.auth.Authorize(auth.Attributes{By: by, User: user, Verb: verb, IsResource: true, Group: group, Version: "*",
-		Resource: name, Name: called}, objects)
-	return allowed
+	return h.auth.Authorize(auth.Attributes{By: by, User: user, Verb: verb, IsResource: true, Group: group, Version: "*",
+		Resource: name, Name: called}, objects).Allowed
 }
 
 // Write implements admission.Host. It applies change to the status of the stored object as the user system:apiserver, without
@@ -174,7 +187,19 @@ type discoveryHost struct{ r *Server }
 
 func (h discoveryHost) Now() time.Time { return h.r.set.Schedule.Now() }
 
-func (h discoveryHost) Check(string) error { return nil }
+func (h discoveryHost) Checks() []string {
+	if values := h.r.set.Config.Encryption.Values; values != nil {
+		return values.Checks()
+	}
+	return nil
+}
+
+func (h discoveryHost) Check(name string) error {
+	if values := h.r.set.Config.Encryption.Values; values != nil {
+		return values.Check(name)
+	}
+	return nil
+}
 
 func (h discoveryHost) Remotes() []discovery.Remote { return h.r.set.Aggregator().Remotes() }
 
@@ -187,7 +212,7 @@ func (h discoveryHost) Metrics() string {
 	if !ok {
 		return ""
 	}
-	return meter.Metrics(func(yield func(*resource.Definition, int) bool) {
+	return h.r.api.Auth.Metrics() + meter.Metrics(func(yield func(*resource.Definition, int) bool) {
 		view := h.r.set.Log().Newest()
 		for _, d := range h.r.api.Table.All() {
 			if d.Hub == d && d.Allows("list") && !d.Strategy.Virtual && !yield(d, view.Count(d.Key("", ""), "")) {

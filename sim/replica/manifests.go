@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/builtin/admissionregistration"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
@@ -22,9 +23,9 @@ type Manifest struct {
 }
 
 // SetAuthorizers replaces the authorizers of all API servers. They must be valid.
-func (s *Set) SetAuthorizers(names []string) {
+func (s *Set) SetAuthorizers(chain []auth.Link) {
 	for i := range s.Len() {
-		s.At(i + 1).api.Auth.SetAuthorizers(names)
+		s.At(i + 1).api.Auth.SetAuthorizers(chain)
 	}
 }
 

@@ -46,6 +46,20 @@ func (it *Item) Err() error {
 	return it.odd.err
 }
 
+// TransformError is the Err of an item with a stored value that cannot be decrypted.
+type TransformError struct{ Err error }
+
+// Error implements error.
+func (e *TransformError) Error() string { return e.Err.Error() }
+
+// Failed returns a copy of the item with an Err.
+func (it *Item) Failed(err error) *Item {
+	failed := &Item{text: it.text, def: it.def, Decorated: it.Decorated, owned: it.owned, Namespace: it.Namespace, Name: it.Name, key: it.key,
+		Rev: it.Rev, labels: it.labels, fields: it.fields}
+	failed.odd = &odd{err, it.Stored()}
+	return failed
+}
+
 // Stored returns the stored form if it differs from Bytes, because a raw value was written in a different form, or because the
 // definition of a custom resource has changed since the object was written. Otherwise it returns nil.
 func (it *Item) Stored() []byte {

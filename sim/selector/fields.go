@@ -146,6 +146,9 @@ func (f Fields) Transform(convert func(label, value string) (string, string, err
 	return out, nil
 }
 
+// Requirements returns the requirements of f. The caller must not modify them.
+func (f Fields) Requirements() []FieldRequirement { return f.requirements }
+
 // String returns the requirements separated by commas.
 func (f Fields) String() string { return join(f.requirements) }
 

@@ -165,6 +165,9 @@ func (s Labels) Match(label func(name string) (value string, ok bool)) bool {
 	return !s.nothing
 }
 
+// Requirements returns the requirements of s. The caller must not modify them. Nothing has none.
+func (s Labels) Requirements() []Requirement { return s.requirements }
+
 // Empty reports whether s selects everything.
 func (s Labels) Empty() bool { return !s.nothing && len(s.requirements) == 0 }
 

@@ -53,6 +53,8 @@ var sharedNames = []string{"client-ca-file", "anonymous-auth", "requestheader-cl
 	"service-account-max-token-expiration", "service-account-extend-token-expiration", "service-account-jwks-uri", "service-account-lookup",
 	"authentication-config", "oidc-issuer-url", "oidc-client-id", "oidc-ca-file", "oidc-username-claim", "oidc-username-prefix",
 	"oidc-groups-claim", "oidc-groups-prefix", "oidc-required-claim", "oidc-signing-algs",
+	"authorization-config", "authorization-policy-file", "authorization-webhook-config-file", "authorization-webhook-version",
+	"authorization-webhook-cache-authorized-ttl", "authorization-webhook-cache-unauthorized-ttl",
 	"admission-control-config-file", "audit-policy-file", "audit-log-path", "audit-log-format",
 	"proxy-client-cert-file", "proxy-client-key-file", "request-timeout", "min-request-timeout", "service-cluster-ip-range"}
 

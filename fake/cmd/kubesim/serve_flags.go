@@ -209,7 +209,9 @@ func (f *serveFlags) identifies() bool {
 }
 
 // authenticates reports whether requests are authenticated.
-func (f *serveFlags) authenticates() bool { return f.auth == "rbac" || f.options.Authorizers != nil }
+func (f *serveFlags) authenticates() bool {
+	return f.auth == "rbac" || f.options.Authorizers != nil || f.shared.given("authorization-config")
+}
 
 // overTLS reports whether the server is served over HTTPS.
 func (f *serveFlags) overTLS() bool { return f.tls || f.tlsCert != "" }

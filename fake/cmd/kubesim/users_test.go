@@ -228,7 +228,7 @@ func TestUserFlags(t *testing.T) {
 	is.Equal(name, "system:serviceaccount:default:sa")
 
 	is.Equal(failing("--tls-cert-file", certFile), "kubesim: serve: --tls-cert-file and --tls-private-key-file: give both or neither\n")
-	is.Equal(failing("--authorization-mode", "Webhook"), "kubesim: authorization-mode Webhook is not simulated; there are AlwaysAllow, AlwaysDeny, Node and RBAC\n")
+	is.Equal(failing("--authorization-mode", "Webhook"), "kubesim: authorization-mode Webhook's authorization config file not passed\n")
 	is.True(strings.HasPrefix(failing("--service-account-key-file", dir+"/none"), "kubesim: serve: --service-account-key-file: open "))
 	is.Equal(failing("--requestheader-client-ca-file", certFile),
 		"kubesim: serve: --requestheader-client-ca-file: proxies send certificates only over TLS: add --tls\n")

@@ -288,7 +288,7 @@ func (v *admissionVars) Parent() interpreter.Activation { return nil }
 
 func (v *admissionVars) ask() expr.Authorizer {
 	if v.in.Authorizer == nil {
-		return func(expr.Access) (bool, string) { return true, "" }
+		return func(expr.Access) expr.Decision { return expr.Decision{Allowed: true} }
 	}
 	return v.in.Authorizer
 }

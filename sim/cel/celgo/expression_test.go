@@ -15,8 +15,10 @@ func TestExpressions(t *testing.T) {
 			Request:         map[string]any{"operation": "CREATE", "userInfo": map[string]any{"username": "u", "groups": []any{"g"}}, "dryRun": false},
 			NamespaceObject: map[string]any{"metadata": map[string]any{"labels": map[string]any{"env": "prod"}}},
 			Params:          map[string]any{"max": int64(3)},
-			Authorizer:      func(a expr.Access) (bool, string) { return a.Verb == "get" && a.ServiceAccountName == "", "because" },
-			Resource:        expr.Access{Resource: "pods"}}
+			Authorizer: func(a expr.Access) expr.Decision {
+				return expr.Decision{Allowed: a.Verb == "get" && a.ServiceAccountName == "", Reason: "because"}
+			},
+			Resource: expr.Access{Resource: "pods"}}
 	}
 	tests := []struct {
 		expression string

@@ -25,11 +25,6 @@ type question struct {
 	expr.Access
 }
 
-type decision struct {
-	allowed bool
-	reason  string
-}
-
 func questionVal(typ *cel.Type, q question) ref.Val {
 	return &special{typ: typ, value: q, equal: func(other any) bool { return other.(question).Access == q.Access }}
 }
@@ -59,9 +54,8 @@ func authorizerFunctions() []cel.EnvOption {
 		ofResource("subresource", func(a *expr.Access, s string) { a.Subresource = s }),
 		ofResource("namespace", func(a *expr.Access, s string) { a.Namespace = s }),
 		ofResource("name", func(a *expr.Access, s string) { a.Name = s }),
-		// Selectors restrict a query, but no Authorizer evaluates them.
-		ofResource("fieldSelector", func(*expr.Access, string) {}),
-		ofResource("labelSelector", func(*expr.Access, string) {}))
+		ofResource("fieldSelector", func(a *expr.Access, s string) { a.FieldSelector = s }),
+		ofResource("labelSelector", func(a *expr.Access, s string) { a.LabelSelector = s }))
 }
 
 func askServiceAccount(args ...ref.Val) ref.Val {
@@ -83,17 +77,16 @@ func askServiceAccount(args ...ref.Val) ref.Val {
 func decisionFunctions() []cel.EnvOption {
 	check := func(q question, verb string) ref.Val {
 		q.Verb = verb
-		var d decision
-		d.allowed, d.reason = q.ask(q.Access)
-		return &special{typ: typeDecision, value: d, equal: func(other any) bool { return other.(decision) == d }}
+		d := q.ask(q.Access)
+		return &special{typ: typeDecision, value: d, equal: func(other any) bool { return other.(expr.Decision) == d }}
 	}
 	return []cel.EnvOption{
 		cel.Function("check",
 			member("pathcheck_check", typeDecision, binary(check), typePathCheck, cel.StringType),
 			member("resourcecheck_check", typeDecision, binary(check), typeResourceCheck, cel.StringType)),
-		property("errored", "decision_errored", typeDecision, cel.BoolType, func(decision) ref.Val { return types.False }),
-		property("error", "decision_error", typeDecision, cel.StringType, func(decision) ref.Val { return types.String("") }),
-		property("allowed", "decision_allowed", typeDecision, cel.BoolType, func(d decision) ref.Val { return types.Bool(d.allowed) }),
-		property("reason", "decision_reason", typeDecision, cel.StringType, func(d decision) ref.Val { return types.String(d.reason) }),
+		property("errored", "decision_errored", typeDecision, cel.BoolType, func(d expr.Decision) ref.Val { return types.Bool(d.Error != "") }),
+		property("error", "decision_error", typeDecision, cel.StringType, func(d expr.Decision) ref.Val { return types.String(d.Error) }),
+		property("allowed", "decision_allowed", typeDecision, cel.BoolType, func(d expr.Decision) ref.Val { return types.Bool(d.Allowed) }),
+		property("reason", "decision_reason", typeDecision, cel.StringType, func(d expr.Decision) ref.Val { return types.String(d.Reason) }),
 	}
 }

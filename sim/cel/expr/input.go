@@ -99,7 +99,14 @@ type Access struct {
 	Path string // "" for a resource request
 
 	Group, Resource, Subresource, Namespace, Name string
+	FieldSelector, LabelSelector                  string
+}
+
+// Decision is the answer to an authorization query. Error is the error of an authorizer that could not decide, or "".
+type Decision struct {
+	Allowed       bool
+	Reason, Error string
 }
 
 // Authorizer decides the authorization queries of expressions.
-type Authorizer func(Access) (allowed bool, reason string)
+type Authorizer func(Access) Decision
