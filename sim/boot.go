@@ -79,15 +79,8 @@ func (c *Cluster) bootLocked() error {
 	if err != nil {
 		return err
 	}
-	o := boot.Options{Minor: c.servers.First().Minor(), At: c.clock.Now(), Port: cmp.Or(c.options.Port, boot.Port), Aggregate: !c.options.NoControllers,
-		Authentication: published, ServiceCIDRs: c.options.ServicePrefixes(), Served: c.servers.GroupVersions(), Gates: c.servers.First().RoleGates(), Last: bootRevision}
-	for i := range c.servers.Len() {
-		address := boot.Address(o.ServiceCIDRs, i)
-		if i == 0 {
-			address = cmp.Or(c.options.Advertise, address)
-		}
-		o.Servers = append(o.Servers, boot.Server{Host: host(i), Address: address})
-	}
+	o := boot.Options{Minor: c.servers.First().Minor(), At: c.clock.Now(), Port: c.machines.Port(), Aggregate: !c.options.NoControllers,
+		Authentication: published, ServiceCIDRs: c.options.ServicePrefixes(), Servers: c.machines.Servers(), Served: c.servers.GroupVersions(), Gates: c.servers.First().RoleGates(), Last: bootRevision}
 	store, err := boot.Store(o)
 	if err != nil {
 		return err
