@@ -41,6 +41,9 @@ func New(o Options) (*Cluster, error) {
 // Reset restores the Cluster to the state in which New returned it. Only the clock continues. Open watches end. An error means that
 // the API servers could not start again.
 func (c *Cluster) Reset() (err error) {
+	if err := c.alone(); err != nil {
+		return fmt.Errorf("kubesim: reset: %w", err)
+	}
 	c.do(func() {
 		c.observer.Flush()
 		c.resetLocked()

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 
 	"github.com/kubesim/kubesim/sim/boot"
@@ -29,6 +30,19 @@ func (c *Cluster) SetPeers(peers []Peer) (err error) {
 		}
 	})
 	return err
+}
+
+// errShared is the error of operations that replace the whole store.
+var errShared = errors.New("the store cannot be replaced while other API servers share it")
+
+// alone returns an error if API servers in other processes share the store.
+func (c *Cluster) alone() error {
+	return under(c, func() error {
+		if len(c.machines.peers) > 0 {
+			return errShared
+		}
+		return nil
+	})
 }
 
 // Leave removes what belongs to the API servers of the Cluster while they run: with the endpoint reconciler master-count, their

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/fake/signer"
+	"github.com/kubesim/kubesim/sim"
 )
 
 // traceKept is the number of trace records that are kept for reading.
@@ -52,14 +53,14 @@ func (s *servers) serve(ctx context.Context, stderr io.Writer) (err error) {
 		return err
 	}
 	defer closeSigner()
-	data, err := borrow(ctx, s.etcd, s.prefix)
+	data, err := join(ctx, s.etcd, s.prefix, s.self())
 	switch {
 	case err == nil:
 		defer data.Close()
-		s.options.Data = data.Dir
+		s.options.Data, s.options.DataReadOnly, s.options.Number, s.options.Peers = data.Dir, !data.Keeps, data.Number, data.Peers
 	case errors.Is(err, errForeign):
 		fmt.Fprintf(stderr, "kube-apiserver (kubesim): etcd at %s: %v\n", s.etcd, err)
-		data = &lent{}
+		data = &membership{}
 	default:
 		return err
 	}
@@ -69,10 +70,13 @@ func (s *servers) serve(ctx context.Context, stderr io.Writer) (err error) {
 	}
 	defer func() {
 		err = errors.Join(err, s.finish(srv))
+		srv.Leave()
 		srv.Close()
 		<-traced
 	}()
-	data.open(srv, stderr)
+	if err := data.share(srv, stderr); err != nil {
+		return err
+	}
 	l, err := srv.Listen(s.listen)
 	if err != nil {
 		return err
@@ -81,12 +85,17 @@ func (s *servers) serve(ctx context.Context, stderr io.Writer) (err error) {
 	select {
 	case <-ctx.Done():
 		return srv.DataError()
-	case <-data.Gone: // never, if there is no data
+	case <-data.gone: // never, if there is no data
 	}
 	fmt.Fprintf(stderr, "kube-apiserver (kubesim): etcd at %s has stopped\n", s.etcd)
 	srv.Replica(1).Cut()
 	<-ctx.Done()
 	return nil
+}
+
+// self describes the API server to others over the same etcd.
+func (s *servers) self() sim.Peer {
+	return sim.Peer{Address: s.options.Advertise, EndpointReconciler: s.options.EndpointReconciler, Server: s.options.Replicas[0]}
 }
 
 // start starts the server, and its trace if a flag or an environment variable enables it. traced is closed when the server has

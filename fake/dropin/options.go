@@ -71,6 +71,7 @@ func read(args []string) (*servers, error) {
 	s.readPlugins()
 	s.readAPI()
 	s.readTimeouts()
+	s.readEndpoints()
 	if s.wrong != nil {
 		return s, s.wrong
 	}
@@ -240,6 +241,9 @@ var plugins = []string{
 // oldestEmulated is a minor that kube-apiserver v1.36 emulates, and for which kubesim has no data.
 const oldestEmulated = "1.33"
 
+// peerGate is the feature gate for requests and discovery across API servers (KEP-4020).
+const peerGate = "UnknownVersionInteroperabilityProxy"
+
 // readAPI sets the version of the API server, its feature gates and its APIs.
 func (s *servers) readAPI() {
 	var r fake.ReplicaOptions
@@ -258,6 +262,11 @@ func (s *servers) readAPI() {
 	for _, name := range slices.Sorted(maps.Keys(r.FeatureGates)) {
 		if err := checkGate(name, r.FeatureGates[name], r.Version != ""); err != nil {
 			s.fails(err)
+		}
+		if name == peerGate { // not a gate of objects, fields or APIs
+			r.PeerProxy = r.FeatureGates[name]
+			delete(r.FeatureGates, name)
+			continue
 		}
 		if !replica.KnowsGate(name) {
 			delete(r.FeatureGates, name)
@@ -298,6 +307,16 @@ func (s *servers) readTimeouts() {
 	}
 	if s.has("request-timeout") && s.options.RequestTimeout == 0 {
 		s.options.RequestTimeout = time.Nanosecond // every request times out, as in kube-apiserver
+	}
+}
+
+// readEndpoints checks the flags about the endpoints of the Service kubernetes.
+func (s *servers) readEndpoints() {
+	if n := s.options.EndpointServers; s.has("apiserver-count") && n <= 0 {
+		s.fails(fmt.Errorf("--apiserver-count should be a positive number, but value '%d' provided", n))
+	}
+	if kind := s.options.EndpointReconciler; !slices.Contains([]string{"", "lease", "master-count", "none"}, kind) {
+		s.fails(fmt.Errorf("endpoint reconciler not implemented: %s", kind))
 	}
 }
 
