@@ -21,6 +21,10 @@ func (s *Server) SetPeers(peers []sim.Peer) error { return s.cluster.SetPeers(pe
 // Leave removes the addresses of this process's API servers from the endpoints of the Service kubernetes, if no other server would.
 func (s *Server) Leave() { s.cluster.Leave() }
 
-// Keep writes the server's data to the directory Options.Data from now on. It is for a server with Options.DataReadOnly, after the
-// process that wrote there has ended. It returns an error if the file cannot be written.
-func (s *Server) Keep() error { return s.journal.rewrite(s.cluster) }
+// Lead takes over from a process that has ended: it writes the server's data to the directory Options.Data from now on, and starts the
+// controllers and kubelets. It is for a server with Options.DataReadOnly and Options.Standby. It returns an error if the file cannot be
+// written.
+func (s *Server) Lead() error {
+	s.cluster.Lead()
+	return s.journal.rewrite(s.cluster)
+}

@@ -21,3 +21,6 @@ func (c *Cluster) Yield(f func()) {
 	defer c.lock.mu.Unlock()
 	f()
 }
+
+// Lead starts the controllers and kubelets of a Cluster with Options.Standby, after the process in which they ran has ended.
+func (c *Cluster) Lead() { c.do(c.controllers.Lead) }

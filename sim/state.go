@@ -92,6 +92,9 @@ func (c *Cluster) loadLocked(s *State, unread bool) error {
 	if err := c.controllers.Load(s.Controllers); err != nil {
 		return err
 	}
+	if c.options.Standby {
+		c.controllers.Standby()
+	}
 	if s := c.lock.putBackPolicies(); s != nil {
 		return fmt.Errorf("the default roles and bindings cannot be put back: %s", s.Message)
 	}

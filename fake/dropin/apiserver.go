@@ -57,7 +57,8 @@ func (s *servers) serve(ctx context.Context, stderr io.Writer) (err error) {
 	switch {
 	case err == nil:
 		defer data.Close()
-		s.options.Data, s.options.DataReadOnly, s.options.Number, s.options.Peers = data.Dir, !data.Keeps, data.Number, data.Peers
+		s.options.Data, s.options.DataReadOnly, s.options.Standby = data.Dir, !data.Leads, !data.Leads
+		s.options.Number, s.options.Peers = data.Number, data.Peers
 	case errors.Is(err, errForeign):
 		fmt.Fprintf(stderr, "kube-apiserver (kubesim): etcd at %s: %v\n", s.etcd, err)
 		data = &membership{}

@@ -29,8 +29,8 @@ import (
 //	Acquire   called by requests and timers
 type membership struct {
 	start
-	gone    chan struct{} // closed when the connection ends; nil without one
-	shared  chan struct{} // closed when share is called
+	gone   chan struct{} // closed when the connection ends; nil without one
+	shared chan struct{} // closed when share is called
 
 	prefix string
 	keys   net.Listener
@@ -43,8 +43,8 @@ type membership struct {
 	changed sync.Cond
 	held    bool // this API server may write
 	ended   bool // the connection has ended
-	keeps   bool // this API server writes the folder of the data
-	kept    bool // the folder contains everything
+	leads   bool // this API server writes the folder of the data, and runs the controllers
+	written bool // the folder contains everything
 	pending []sim.Change
 	peers   []sim.Peer // nil if they have not changed since the last work
 	others  int        // number of peers
@@ -130,7 +130,7 @@ func joinOnce(ctx context.Context, etcd, prefix string, self sim.Peer) (m *membe
 			m.start = *x.Start
 		}
 	}
-	m.held, m.keeps, m.kept, m.others = true, m.Keeps, m.Keeps, len(m.Peers)
+	m.held, m.leads, m.written, m.others = true, m.Leads, m.Leads, len(m.Peers)
 	go m.read(in)
 	return m, nil
 }
@@ -166,8 +166,8 @@ func (m *membership) receive(x *message) {
 		m.others = max(m.others, 1) // an API server that joins is a peer as soon as it starts
 		go m.release()
 		return
-	case x.Keep:
-		m.keeps = true
+	case x.Lead:
+		m.leads = true
 	case x.Peers != nil:
 		m.others, m.peers = len(x.Peers.List), append([]sim.Peer{}, x.Peers.List...)
 	}
@@ -213,7 +213,7 @@ func (m *membership) Acquire() []sim.Change {
 // Publish implements sim.Shared.
 func (m *membership) Publish(c sim.Change) {
 	m.mu.Lock()
-	alone := m.kept && m.others == 0
+	alone := m.written && m.others == 0
 	m.mu.Unlock()
 	if !alone {
 		m.out.send(message{Change: &c})
@@ -257,7 +257,7 @@ func (m *membership) work() {
 // apply applies the changes and the other news that have been received.
 func (m *membership) apply() {
 	m.mu.Lock()
-	peers, keep := m.peers, m.keeps && !m.kept
+	peers, lead := m.peers, m.leads && !m.written
 	m.peers = nil
 	m.mu.Unlock()
 	if peers != nil {
@@ -266,18 +266,18 @@ func (m *membership) apply() {
 		}
 	}
 	rev := m.srv.CatchUp()
-	if keep {
-		if err := m.srv.Keep(); err != nil {
+	if lead {
+		if err := m.srv.Lead(); err != nil {
 			fmt.Fprintf(m.stderr, "kube-apiserver (kubesim): %v\n", err)
 			return
 		}
 		m.mu.Lock()
-		m.kept = true
+		m.written = true
 		m.mu.Unlock()
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.kept {
+	if m.written {
 		m.out.send(message{Saved: rev})
 	}
 }

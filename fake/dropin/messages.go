@@ -33,7 +33,7 @@ type message struct {
 	Start   *start
 	Granted bool
 	Revoke  bool
-	Keep    bool // the server writes the folder from now on, because the previous one has left
+	Lead    bool // the server writes the folder and runs the controllers from now on, because the previous one has left
 	Peers   *peers
 
 	// Of both.
@@ -44,7 +44,7 @@ type message struct {
 type start struct {
 	Dir    string
 	Number int  // of the server, counted from 1
-	Keeps  bool // the server writes the folder
+	Leads  bool // the server writes the folder and runs the controllers
 	Peers  []sim.Peer
 	Writes []v3.Write // of clients of etcd, below the prefix
 }

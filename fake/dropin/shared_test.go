@@ -162,7 +162,9 @@ const definition = `{"metadata":{"name":"roses.flowers.io"},"spec":{"group":"flo
 func endpoints(s apiserver) (all []string) {
 	s.t.Helper()
 	_, text := s.send("GET", "/api/v1/namespaces/default/endpoints/kubernetes", "")
-	var e struct{ Subsets []struct{ Addresses []struct{ IP string } } }
+	var e struct {
+		Subsets []struct{ Addresses []struct{ IP string } }
+	}
 	if err := json.Unmarshal([]byte(text), &e); err != nil || len(e.Subsets) != 1 {
 		s.t.Fatal(text)
 	}
@@ -176,7 +178,9 @@ func endpoints(s apiserver) (all []string) {
 func leases(s apiserver) (all []string) {
 	s.t.Helper()
 	_, text := s.send("GET", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases?labelSelector=apiserver.kubernetes.io/identity=kube-apiserver", "")
-	var l struct{ Items []struct{ Metadata struct{ Name string } } }
+	var l struct {
+		Items []struct{ Metadata struct{ Name string } }
+	}
 	if err := json.Unmarshal([]byte(text), &l); err != nil {
 		s.t.Fatal(err)
 	}
@@ -266,4 +270,21 @@ func TestMasterCount(t *testing.T) {
 	is.Equal(endpoints(a), []string{"10.0.1.1", "10.0.1.2"})
 	a.stop()
 	is.Equal(endpoints(b), []string{"10.0.1.2"}) // the server removes its address before it ends
+}
+
+// TestControllersOfSharedStore checks that the controllers of one process run, and those of another one after it has ended.
+func TestControllersOfSharedStore(t *testing.T) {
+	t.Setenv("KUBESIM_CONTROLLERS", "replicaset")
+	_, start := shared(t)
+	a, b := start("--disable-admission-plugins=ServiceAccount"), start("--disable-admission-plugins=ServiceAccount")
+	const set = `{"metadata":{"name":"r"},"spec":{"replicas":2,"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`
+	pods := func(s apiserver) int {
+		_, text := s.send("GET", "/api/v1/namespaces/default/pods", "")
+		return strings.Count(text, `"uid":"`) / 2 // of the pod and of its owner
+	}
+	b.create("/apis/apps/v1/namespaces/default/replicasets", set)
+	until(t, "the ReplicaSet has its pods", func() bool { return pods(b) == 2 })
+	a.stop()
+	b.send("POST", "/apis/apps/v1/namespaces/default/replicasets", strings.NewReplacer(`"r"`, `"s"`, `"a":"b"`, `"a":"c"`).Replace(set))
+	until(t, "the controllers of the other process have taken over", func() bool { return pods(b) == 4 })
 }

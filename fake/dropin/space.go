@@ -172,8 +172,8 @@ func (s *spaces) start(m *member) {
 			x.unsaved = nil
 		}
 	}
-	b := &start{Dir: x.dir, Number: m.self.Number, Keeps: x.first() == nil, Peers: x.peersOf(m)}
-	if b.Keeps {
+	b := &start{Dir: x.dir, Number: m.self.Number, Leads: x.first() == nil, Peers: x.peersOf(m)}
+	if b.Leads {
 		x.written = true
 		b.Writes = s.rest.Take(x.prefix + "/")
 	}
@@ -212,7 +212,7 @@ func (s *spaces) leave(m *member) {
 	}
 	if wrote && x.first() != nil {
 		x.written = false
-		x.first().out.send(message{Keep: true})
+		x.first().out.send(message{Lead: true})
 	}
 	x.introduce(nil)
 	s.grant(x)

@@ -159,6 +159,8 @@ type Cluster struct {
 	Data string `json:"-"`
 	// DataReadOnly makes the server continue from the data in Data without writing to it, because another process does (Server.Keep).
 	DataReadOnly bool `json:"-"`
+	// Standby starts the server without its controllers and kubelets, because those of another process run (sim.Cluster.Lead).
+	Standby bool `json:"-"`
 	// Archive is a file that contains the whole server, like Snapshot, and to which each commit is appended. If the file exists,
 	// the server continues from it: in the state in which it was closed or, if it was not closed, with new API servers after the
 	// last commit. As with Snapshot, the options in the file apply. See Server.DataError. If empty, there is no archive.
