@@ -2,64 +2,29 @@ package sim
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 
 	"github.com/kubesim/kubesim/sim/boot"
 	"github.com/kubesim/kubesim/sim/config"
-	"github.com/kubesim/kubesim/sim/controller/server"
 )
 
 // Peer is an API server in another process that shares the store.
 type Peer = config.Peer
 
-// machines knows the machines of all API servers over the store: those of the Cluster, and peers.
+// machines knows the machines of all API servers over the store: those of a Cluster, and peers.
 type machines struct {
 	options *Options
 	own     int // number of the Cluster's servers
 	peers   []Peer
 }
 
-// SetPeers replaces the API servers in other processes that share the store. It returns an error if the configuration of one is
-// invalid.
-func (c *Cluster) SetPeers(peers []Peer) (err error) {
-	c.do(func() {
-		if err = c.servers.SetPeers(peers); err == nil {
-			c.machines.peers = slices.Clone(peers)
-			c.controllers.Add(server.KubernetesService, server.MembersKey)
-		}
-	})
-	return err
-}
-
-// errShared is the error of operations that replace the whole store.
-var errShared = errors.New("the store cannot be replaced while other API servers share it")
-
-// alone returns an error if API servers in other processes share the store.
-func (c *Cluster) alone() error {
-	return under(c, func() error {
-		if len(c.machines.peers) > 0 {
-			return errShared
-		}
-		return nil
-	})
-}
-
-// Leave removes what belongs to the API servers of the Cluster while they run: with the endpoint reconciler master-count, their
-// addresses from the endpoints of the Service kubernetes. Other reconcilers leave it to the remaining servers.
-func (c *Cluster) Leave() {
-	if c.options.EndpointReconciler == "master-count" {
-		c.do(func() { c.controllers.Add(server.KubernetesService, server.StopKey) })
-	}
-}
-
-// host returns the name of the machine of a server of the Cluster. Servers are counted from 0 here.
+// host returns the name of the machine of one of the own servers. Servers are counted from 0 here.
 func (m *machines) host(i int) string { return boot.HostName(m.number(i)) }
 
-// number returns the number of a server of the Cluster among all servers over the store.
+// number returns the number of one of the own servers among all servers over the store.
 func (m *machines) number(i int) int { return max(m.options.Number, 1) + i }
 
-// address returns the advertised address of a server of the Cluster.
+// address returns the advertised address of one of the own servers.
 func (m *machines) address(i int) string {
 	address := boot.Address(m.options.ServicePrefixes(), m.number(i)-1)
 	if i == 0 {

@@ -1,6 +1,11 @@
 package sim
 
-import "github.com/kubesim/kubesim/sim/history"
+import (
+	"errors"
+
+	"github.com/kubesim/kubesim/sim/controller/server"
+	"github.com/kubesim/kubesim/sim/history"
+)
 
 // Shared connects the store of a Cluster to its copies in other processes.
 type Shared = history.Shared
@@ -16,11 +21,40 @@ func (c *Cluster) Share(x Shared, since uint64) (err error) {
 }
 
 // Yield calls f when no request is being processed. It does not call Shared.Acquire: f allows another process to write.
-func (c *Cluster) Yield(f func()) {
-	c.lock.mu.Lock()
-	defer c.lock.mu.Unlock()
-	f()
-}
+func (c *Cluster) Yield(f func()) { c.lock.yield(f) }
 
 // Lead starts the controllers and kubelets of a Cluster with Options.Standby, after the process in which they ran has ended.
 func (c *Cluster) Lead() { c.do(c.controllers.Lead) }
+
+// SetPeers replaces the API servers in other processes that share the store. It returns an error if the configuration of one is
+// invalid.
+func (c *Cluster) SetPeers(peers []Peer) (err error) {
+	c.do(func() {
+		if err = c.servers.SetPeers(peers); err == nil {
+			c.machines.peers = peers
+			c.controllers.Add(server.KubernetesService, server.MembersKey)
+		}
+	})
+	return err
+}
+
+// errShared is the error of operations that replace the whole store.
+var errShared = errors.New("the store cannot be replaced while other API servers share it")
+
+// alone returns an error if API servers in other processes share the store.
+func (c *Cluster) alone() error {
+	return under(c, func() error {
+		if len(c.machines.peers) > 0 {
+			return errShared
+		}
+		return nil
+	})
+}
+
+// Leave removes what belongs to the API servers of the Cluster while they run: with the endpoint reconciler master-count, their
+// addresses from the endpoints of the Service kubernetes. Other reconcilers leave it to the remaining servers.
+func (c *Cluster) Leave() {
+	if c.options.EndpointReconciler == "master-count" {
+		c.do(func() { c.controllers.Add(server.KubernetesService, server.StopKey) })
+	}
+}

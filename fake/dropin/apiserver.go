@@ -58,7 +58,7 @@ func (s *servers) serve(ctx context.Context, stderr io.Writer) (err error) {
 	case err == nil:
 		defer data.Close()
 		s.options.Data, s.options.DataReadOnly, s.options.Standby = data.Dir, !data.Leads, !data.Leads
-		s.options.Number, s.options.Peers = data.Number, data.Peers
+		s.options.Number, s.options.Peers = data.Server, data.Others
 	case errors.Is(err, errForeign):
 		fmt.Fprintf(stderr, "kube-apiserver (kubesim): etcd at %s: %v\n", s.etcd, err)
 		data = &membership{}

@@ -130,7 +130,7 @@ func joinOnce(ctx context.Context, etcd, prefix string, self sim.Peer) (m *membe
 			m.start = *x.Start
 		}
 	}
-	m.held, m.leads, m.written, m.others = true, m.Leads, m.Leads, len(m.Peers)
+	m.held, m.leads, m.written, m.others = true, m.Leads, m.Leads, len(m.Others)
 	go m.read(in)
 	return m, nil
 }

@@ -24,28 +24,28 @@ const protocol = "kubesim"
 // Only one API server at a time may write. It keeps that right until another one wants it. Changes reach the other servers at once, in
 // order, and before they may write.
 type message struct {
-	// Of an API server.
+	// Sent by an API server.
 	Want    bool
 	Release bool
 	Saved   uint64 // the folder of the data contains the changes up to this revision
 
-	// Of etcd.
+	// Sent by etcd.
 	Start   *start
 	Granted bool
 	Revoke  bool
 	Lead    bool // the server writes the folder and runs the controllers from now on, because the previous one has left
 	Peers   *peers
 
-	// Of both.
+	// Sent by both.
 	Change *sim.Change
 }
 
 // start is sent to an API server once, when it may write for the first time.
 type start struct {
 	Dir    string
-	Number int  // of the server, counted from 1
+	Server int  // number of the server, counted from 1
 	Leads  bool // the server writes the folder and runs the controllers
-	Peers  []sim.Peer
+	Others []sim.Peer
 	Writes []v3.Write // of clients of etcd, below the prefix
 }
 

@@ -202,7 +202,19 @@ func TestSharedStoreUnderLoad(t *testing.T) {
 	for i, s := range servers {
 		wg.Go(func() {
 			for n := range each {
-				s.send("POST", "/api/v1/namespaces/default/services", fmt.Sprintf(`{"metadata":{"name":"s-%d-%d"},"spec":{"type":"NodePort","ports":[{"port":80}]}}`, i, n))
+				body := fmt.Sprintf(`{"metadata":{"name":"s-%d-%d"},"spec":{"type":"NodePort","ports":[{"port":80}]}}`, i, n)
+				q, err := http.NewRequest("POST", s.url+"/api/v1/namespaces/default/services", strings.NewReader(body))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				q.Header = http.Header{"Authorization": {"Bearer secret"}, "Content-Type": {"application/json"}}
+				res, err := client.Do(q)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				res.Body.Close()
 			}
 		})
 	}

@@ -172,7 +172,7 @@ func (s *spaces) start(m *member) {
 			x.unsaved = nil
 		}
 	}
-	b := &start{Dir: x.dir, Number: m.self.Number, Leads: x.first() == nil, Peers: x.peersOf(m)}
+	b := &start{Dir: x.dir, Server: m.self.Number, Leads: x.first() == nil, Others: x.peersOf(m)}
 	if b.Leads {
 		x.written = true
 		b.Writes = s.rest.Take(x.prefix + "/")
