@@ -227,7 +227,7 @@ func (m *membership) share(srv *fake.Server, stderr io.Writer) error {
 		return nil
 	}
 	m.srv, m.stderr = srv, stderr
-	if err := srv.Share(m); err != nil {
+	if err := errors.Join(srv.Share(m), srv.SetPeers(m.Others)); err != nil {
 		return err
 	}
 	objects := v3.NewObjects(srv.Storage(), m.prefix, cbor.Codec{})

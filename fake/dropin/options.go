@@ -263,19 +263,27 @@ func (s *servers) readAPI() {
 		if err := checkGate(name, r.FeatureGates[name], r.Version != ""); err != nil {
 			s.fails(err)
 		}
-		if name == peerGate { // not a gate of objects, fields or APIs
-			r.PeerProxy = r.FeatureGates[name]
-			delete(r.FeatureGates, name)
-			continue
-		}
 		if !replica.KnowsGate(name) {
 			delete(r.FeatureGates, name)
 			s.idle = append(s.idle, "--feature-gates "+name)
 		}
 	}
+	s.readPeers(&r)
 	s.readRuntimeConfig(&r)
 	r.Flags = s.printed()
 	s.options.Replicas = []fake.ReplicaOptions{r}
+}
+
+// readPeers sets whether requests for resources of other API servers over the same etcd are forwarded to them. The gate is enabled by
+// default from 1.36 on.
+func (s *servers) readPeers(r *fake.ReplicaOptions) {
+	if s.last("peer-ca-file") == "" {
+		return
+	}
+	on, given := s.switches("feature-gates")[peerGate]
+	if r.PeerProxy = on || !given && (r.Version == "" || r.Version == schema.Default); !r.PeerProxy {
+		s.fails(errors.New("--peer-ca-file requires " + peerGate + " feature to be turned on"))
+	}
 }
 
 // switches parses a flag whose values are NAME=true and NAME=false, separated by commas. It ignores the component kube: before a

@@ -267,6 +267,9 @@ func TestSharedStoreOfDifferentServers(t *testing.T) {
 	a.create("/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers", `{"metadata":{"name":"h"},"spec":{"maxReplicas":3,"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"d"}}}`)
 	_, text = b.send("GET", "/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers/h", "")
 	is.True(strings.Contains(text, `"targetCPUUtilizationPercentage":80`) || strings.Contains(text, `"maxReplicas":3`))
+	c := start("--peer-ca-file=any", "--runtime-config=apps/v1=false")
+	code, _ = c.send("GET", "/apis/apps/v1/deployments", "")
+	is.Equal(code, 200) // forwarded
 	other := start("--etcd-prefix=/other")
 	code, _ = other.send("GET", "/api/v1/namespaces/default/pods/p", "")
 	is.Equal(code, 404) // another cluster

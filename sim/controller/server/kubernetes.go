@@ -106,7 +106,7 @@ func write(api *controller.Client, of string, live, change object.Object) *statu
 	return s
 }
 
-// addresses returns the addresses that the Endpoints should have. has contains those that they have.
+// addresses returns the addresses that the Endpoints should have. has contains their current addresses.
 func (k *kubernetes) addresses(has []string, stops bool) (want []string) {
 	switch k.options.EndpointReconciler {
 	case masterCount:
@@ -141,7 +141,7 @@ func (k *kubernetes) own() (all []string) {
 	return all
 }
 
-// withMaster returns addresses with one more, of at most limit servers: those that follow it are removed (masterCountEndpointReconciler).
+// withMaster returns addresses with one more, of at most limit servers. The addresses after it are removed (masterCountEndpointReconciler).
 func withMaster(addresses []string, own string, limit int) []string {
 	if slices.Contains(addresses, own) && len(addresses) <= limit {
 		return addresses
