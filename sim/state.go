@@ -127,5 +127,5 @@ func StateAfterRestart(s *State, o Options) *State {
 	o.Seed += s.History.Store.Rev() // uids must not repeat
 	past := s.History
 	past.Marks, past.Streams = past.Marks.WithoutStreams(), nil // the random numbers belong to the previous streams
-	return &State{Options: o, History: past, Controllers: server.Restarted(past.Now, !o.Bare), Begins: true, Unread: s.Unread}
+	return &State{Options: o, History: past, Controllers: server.Started(past.Now, o.Bare), Begins: true, Unread: s.Unread}
 }

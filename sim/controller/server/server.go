@@ -101,8 +101,17 @@ func Restarted(now time.Time, flows bool) *controller.State {
 		s.Ready = []controller.Item{{Controller: ensuring}}
 		s.Loops = []controller.LoopState{{Name: ensuring, Memory: printed(ensured{now})}}
 		s.Resync = append(s.Resync, Authentication)
-		s.Ready = append(s.Ready, controller.Item{Controller: ranges, Key: controller.Key{Name: defaultRange}},
-			controller.Item{Controller: KubernetesService, Key: MembersKey}, controller.Item{Controller: identity})
+		s.Ready = append(s.Ready, controller.Item{Controller: ranges, Key: controller.Key{Name: defaultRange}})
+	}
+	return s
+}
+
+// Started returns the state of controllers that have just started with the data of API servers that ran before, maybe with other
+// addresses and on other machines.
+func Started(now time.Time, bare bool) *controller.State {
+	s := Restarted(now, !bare)
+	if !bare {
+		s.Ready = append(s.Ready, controller.Item{Controller: KubernetesService, Key: MembersKey}, controller.Item{Controller: identity})
 	}
 	return s
 }
