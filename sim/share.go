@@ -52,9 +52,12 @@ func (c *Cluster) alone() error {
 }
 
 // Leave removes what belongs to the API servers of the Cluster while they run: with the endpoint reconciler master-count, their
-// addresses from the endpoints of the Service kubernetes. Other reconcilers leave it to the remaining servers.
+// addresses from the endpoints of the Service kubernetes, and their leadership of coordinated leader election.
 func (c *Cluster) Leave() {
-	if c.options.EndpointReconciler == "master-count" {
-		c.do(func() { c.controllers.Add(server.KubernetesService, server.StopKey) })
-	}
+	c.do(func() {
+		c.controllers.Add(server.Leadership, server.StopKey)
+		if c.options.EndpointReconciler == "master-count" {
+			c.controllers.Add(server.KubernetesService, server.StopKey)
+		}
+	})
 }

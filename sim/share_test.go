@@ -107,8 +107,12 @@ func TestSharedStoreIsNotReplaced(t *testing.T) {
 // addresses returns the addresses in the Endpoints and in the EndpointSlice of the Service kubernetes.
 func addresses(t *testing.T, c *sim.Cluster) string {
 	t.Helper()
-	var e struct{ Subsets []struct{ Addresses []struct{ IP string } } }
-	var s struct{ Endpoints []struct{ Addresses []string } }
+	var e struct {
+		Subsets []struct{ Addresses []struct{ IP string } }
+	}
+	var s struct {
+		Endpoints []struct{ Addresses []string }
+	}
 	for path, into := range map[string]any{"/api/v1/namespaces/default/endpoints/kubernetes": &e, // order does not matter
 		"/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes": &s} {
 		if err := json.Unmarshal([]byte(ask(c, "GET", path, "")), into); err != nil {

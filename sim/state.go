@@ -98,6 +98,9 @@ func (c *Cluster) loadLocked(s *State, unread bool) error {
 	if s := c.lock.putBackPolicies(); s != nil {
 		return fmt.Errorf("the default roles and bindings cannot be put back: %s", s.Message)
 	}
+	if s.Begins {
+		c.controllers.Add(server.Leadership, controller.Key{})
+	}
 	if s.Begins && c.runs() {
 		c.controllers.Begin()
 	}

@@ -142,6 +142,9 @@ func (s Server) identify(lease object.Object, port int) {
 
 const microTime = "2006-01-02T15:04:05.000000Z07:00"
 
+// Identity returns the identity of the server in the Leases of leader election: its machine and a uid.
+func (s Server) Identity() string { return s.Host + "_" + string(uid(s.Host)) }
+
 // leaseSeconds is the duration of an identity lease (IdentityLeaseDurationSeconds).
 const leaseSeconds = 3600
 

@@ -138,6 +138,9 @@ type Cluster struct {
 	EndpointReconciler string `json:",omitempty"`
 	// EndpointServers is the number of API servers for master-count (--apiserver-count). The default is 1.
 	EndpointServers int `json:",omitempty"`
+	// LeaderElection configures how an API server becomes the leader of coordinated leader election (feature gate
+	// CoordinatedLeaderElection).
+	LeaderElection LeaderElection `json:",omitzero"`
 	// MinRequestTimeout is the minimum duration of a watch without a timeout (--min-request-timeout). Such a watch lasts at most
 	// twice as long. The default is half an hour. If negative, such a watch does not end by itself.
 	MinRequestTimeout time.Duration `json:",omitempty"`
@@ -199,6 +202,13 @@ type Cluster struct {
 	MaxWritesPerInstant int `json:"-"`
 	// FailOnWarning fails a test if a response contains a warning, for example about an unknown field that was dropped.
 	FailOnWarning bool `json:"-"`
+}
+
+// LeaderElection contains the values of the flags --coordinated-leadership-*.
+type LeaderElection struct {
+	LeaseDuration time.Duration // the default is 15 s
+	RenewDeadline time.Duration // the default is 10 s
+	RetryPeriod   time.Duration // the default is 2 s
 }
 
 // Peer is an API server in another process that shares the store.

@@ -85,7 +85,7 @@ type Set struct {
 	Webhooks    Webhooks
 
 	list   []*Server
-	peers  []*Server // copies of the API servers in other processes, if a server has PeerProxy
+	peers  []*Server       // copies of the API servers in other processes, if a server has PeerProxy
 	held   map[string]bool // clients whose watch events are held
 	routes map[string]int  // server numbers by prefix of the User-Agent
 

@@ -13,6 +13,7 @@
 //	of the Service         ─▶ Kubernetes: restores it and its endpoints, which have the addresses of all API servers
 //	kubernetes
 //	of a lease             ─▶ Identity: restores the leases of the running API servers
+//	of a LeaseCandidate    ─▶ Elections: selects the holder of its Lease, if the gate of coordinated leader election is enabled
 //
 // Each step is a commit, which causes the next one. In the real server, Naming and Approval race: of 60 definitions on which both
 // set a condition, 29 got the condition of Approval first. Here Naming is always first.
@@ -49,7 +50,8 @@ func Controllers(o *config.Cluster, m Machines, signers *auth.Signers) []control
 	if !o.Bare {
 		all = append(all, Ensuring(), Publishing(signers), Ranges(o.ServiceRanges()), Kubernetes(o, m), Identity(m))
 	}
-	return append(all, Registration(), Services(), Addresses(), Parents(), Naming(), Establishing(), Approval(), NonStructural(), Finalizing(), Leases(m))
+	all = append(all, Registration(), Services(), Addresses(), Parents(), Naming(), Establishing(), Approval(), NonStructural(), Finalizing(), Leases(m))
+	return append(all, leaderElection(o, m)...)
 }
 
 // ofDefinitions lists the controllers that watch definitions.
