@@ -79,7 +79,9 @@ func TestElection(t *testing.T) {
 
 func resourceVersion(t *testing.T, c *sim.Cluster, path string) string {
 	t.Helper()
-	var obj struct{ Metadata struct{ ResourceVersion string } }
+	var obj struct {
+		Metadata struct{ ResourceVersion string }
+	}
 	if err := json.Unmarshal([]byte(ask(c, "GET", path, "")), &obj); err != nil {
 		t.Fatal(err)
 	}
