@@ -40,13 +40,22 @@ func (o *setup) overData() (*Server, error) {
 		return nil, err
 	}
 	var srv *Server
+	var loaded uint64
 	if a == nil {
 		srv, err = o.fresh()
 	} else {
+		loaded = a.Info().Newest
 		srv, err = o.resume(a.State())
 	}
 	if err != nil {
 		return nil, errors.Join(err, j.Journal.Close())
+	}
+	if srv.loaded = loaded; loaded == 0 {
+		srv.loaded = srv.Revision()
+	}
+	if o.DataReadOnly {
+		srv.journal = j
+		return srv.prepared()
 	}
 	return srv.keep(j)
 }

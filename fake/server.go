@@ -114,6 +114,7 @@ type Server struct {
 	outbound  *outbound.Outbound
 	life      context.Context // ends with Close
 	end       context.CancelFunc
+	loaded    uint64   // the revision of Options.Data when the server started
 	journal   *journal // nil if neither Options.Data nor Options.Archive is set
 	observer  *oracle.Observer
 	trust     *listen.Trust // the authorities for client certificates

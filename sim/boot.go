@@ -7,6 +7,8 @@ import (
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim/boot"
 	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/controller/server"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/registry"
@@ -41,6 +43,9 @@ func New(o Options) (*Cluster, error) {
 // Reset restores the Cluster to the state in which New returned it. Only the clock continues. Open watches end. An error means that
 // the API servers could not start again.
 func (c *Cluster) Reset() (err error) {
+	if err := c.alone(); err != nil {
+		return fmt.Errorf("kubesim: reset: %w", err)
+	}
 	c.do(func() {
 		c.observer.Flush()
 		c.resetLocked()
@@ -60,6 +65,7 @@ func (c *Cluster) Reset() (err error) {
 // Options.Controllers no controller would change anything.
 func (c *Cluster) startLocked() error {
 	err := c.bootLocked()
+	c.controllers.Add(server.Leadership, controller.Key{})
 	if err == nil && c.runs() {
 		c.controllers.Begin()
 	}
@@ -79,15 +85,8 @@ func (c *Cluster) bootLocked() error {
 	if err != nil {
 		return err
 	}
-	o := boot.Options{Minor: c.servers.First().Minor(), At: c.clock.Now(), Port: cmp.Or(c.options.Port, boot.Port), Aggregate: !c.options.NoControllers,
-		Authentication: published, ServiceCIDRs: c.options.ServicePrefixes(), Served: c.servers.GroupVersions(), Gates: c.servers.First().RoleGates(), Last: bootRevision}
-	for i := range c.servers.Len() {
-		address := boot.Address(o.ServiceCIDRs, i)
-		if i == 0 {
-			address = cmp.Or(c.options.Advertise, address)
-		}
-		o.Servers = append(o.Servers, boot.Server{Host: host(i), Address: address})
-	}
+	o := boot.Options{Minor: c.servers.First().Minor(), At: c.clock.Now(), Port: c.machines.Port(), Aggregate: !c.options.NoControllers,
+		Authentication: published, ServiceCIDRs: c.options.ServicePrefixes(), Servers: c.machines.Servers(), Served: c.servers.GroupVersions(), Gates: c.servers.First().RoleGates(), Last: bootRevision}
 	store, err := boot.Store(o)
 	if err != nil {
 		return err

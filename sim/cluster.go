@@ -26,7 +26,6 @@ import (
 	"github.com/kubesim/kubesim/sim/aggregator"
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/auth/token"
-	"github.com/kubesim/kubesim/sim/boot"
 	"github.com/kubesim/kubesim/sim/commit"
 	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/controller/account"
@@ -63,11 +62,12 @@ type Cluster struct {
 	aggregator  *aggregator.Aggregator
 	controllers *controller.Manager
 	nodes       *kubelet.Nodes
+	machines    machines
 }
 
 // create returns a Cluster with an empty store. Its API servers have not been started.
 func create(o Options) (*Cluster, error) {
-	made, err := replica.Profiles(o.Replicas)
+	made, err := replica.Profiles(o.Replicas, o.Number > 0)
 	if err != nil {
 		return nil, err
 	}
@@ -80,6 +80,7 @@ func create(o Options) (*Cluster, error) {
 		return nil, err
 	}
 	c := &Cluster{options: o, signers: o.Signers(), clock: o.Clock, random: &random.Streams{}, tokens: tokens}
+	c.machines = machines{options: &c.options, own: len(made), peers: o.Peers}
 	c.schedule = clock.NewSchedule(o.Clock, timerLock{&c.lock})
 	c.nodes = kubelet.New(&o, whole{c}, c.schedule)
 	c.servers = replica.New(replica.Host{Cluster: whole{c}, Schedule: c.schedule, Random: c.random, Lock: &c.lock,
@@ -131,17 +132,7 @@ func (c *Cluster) loops() []controller.Controller {
 	}
 	all = append(all, c.nodes.Controllers()...)
 	all = append(all, c.aggregator.Controller())
-	return append(all, server.Controllers(c.options.Bare, c.holds, &c.signers, c.options.ServiceRanges())...)
-}
-
-// holds reports whether a lease belongs to one of the Cluster's API servers.
-func (c *Cluster) holds(lease string) bool {
-	for i := range c.servers.Len() {
-		if lease == boot.LeaseName(host(i)) {
-			return true
-		}
-	}
-	return false
+	return append(all, server.Controllers(&c.options, &c.machines, &c.signers)...)
 }
 
 // flags returns those settings of the Cluster that controllers need and cannot read from its API.

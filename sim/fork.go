@@ -69,6 +69,9 @@ func (c *Cluster) rewindLocked(s *State, rev uint64) (err error) {
 // that is behind, from the time of the State. Open watches end. LoadState returns an error if the State is from the future, or if it
 // belongs to a Cluster with other replicas or other rights.
 func (c *Cluster) LoadState(s *State) (err error) {
+	if err := c.alone(); err != nil {
+		return fmt.Errorf("load state: %w", err)
+	}
 	at := s.History.Now
 	if m, ok := c.clock.(*clock.Manual); ok {
 		m.AdvanceTo(at) // without the lock, which timers acquire

@@ -41,6 +41,9 @@ func (c *Cluster) TimeOf(rev uint64) (at time.Time, ok bool) {
 // Restore resets the store to an older revision that it still has, like restoring etcd from a backup, and restarts the API servers.
 // Later writes are lost, and their revisions are used again. Restore returns an error if the store does not have the revision.
 func (c *Cluster) Restore(rev uint64) (err error) {
+	if err := c.alone(); err != nil {
+		return fmt.Errorf("restore: %w", err)
+	}
 	c.do(func() {
 		if err = c.history.Restore(rev); err == nil {
 			for n := range c.servers.Len() {

@@ -59,6 +59,13 @@ func (l *lock) TryDo(f func()) bool {
 	return true
 }
 
+// yield calls f when no request is being processed. It does not process anything that is due.
+func (l *lock) yield(f func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f()
+}
+
 // Lock implements sync.Locker.
 func (l *lock) Lock() {
 	l.mu.Lock()

@@ -92,8 +92,14 @@ func (c *Cluster) loadLocked(s *State, unread bool) error {
 	if err := c.controllers.Load(s.Controllers); err != nil {
 		return err
 	}
+	if c.options.Standby {
+		c.controllers.Standby()
+	}
 	if s := c.lock.putBackPolicies(); s != nil {
 		return fmt.Errorf("the default roles and bindings cannot be put back: %s", s.Message)
+	}
+	if s.Begins {
+		c.controllers.Add(server.Leadership, controller.Key{})
 	}
 	if s.Begins && c.runs() {
 		c.controllers.Begin()
@@ -124,5 +130,5 @@ func StateAfterRestart(s *State, o Options) *State {
 	o.Seed += s.History.Store.Rev() // uids must not repeat
 	past := s.History
 	past.Marks, past.Streams = past.Marks.WithoutStreams(), nil // the random numbers belong to the previous streams
-	return &State{Options: o, History: past, Controllers: server.Restarted(past.Now, !o.Bare), Begins: true, Unread: s.Unread}
+	return &State{Options: o, History: past, Controllers: server.Started(past.Now, o.Bare), Begins: true, Unread: s.Unread}
 }

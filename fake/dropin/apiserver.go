@@ -13,6 +13,7 @@ import (
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/fake/encryption"
 	"github.com/kubesim/kubesim/fake/signer"
+	"github.com/kubesim/kubesim/sim"
 )
 
 // traceKept is the number of trace records that are kept for reading.
@@ -56,14 +57,15 @@ func (s *servers) serve(ctx context.Context, stderr io.Writer) (err error) {
 	if err := encryption.Configure(&s.options); err != nil {
 		return err
 	}
-	data, err := borrow(ctx, s.etcd, s.prefix)
+	data, err := join(ctx, s.etcd, s.prefix, s.self())
 	switch {
 	case err == nil:
 		defer data.Close()
-		s.options.Data = data.Dir
+		s.options.Data, s.options.DataReadOnly, s.options.Standby = data.Dir, !data.Leads, !data.Leads
+		s.options.Number, s.options.Peers = data.Server, data.Others
 	case errors.Is(err, errForeign):
 		fmt.Fprintf(stderr, "kube-apiserver (kubesim): etcd at %s: %v\n", s.etcd, err)
-		data = &lent{}
+		data = &membership{}
 	default:
 		return err
 	}
@@ -73,11 +75,14 @@ func (s *servers) serve(ctx context.Context, stderr io.Writer) (err error) {
 	}
 	defer func() {
 		err = errors.Join(err, s.finish(srv))
+		srv.Leave()
 		srv.Close()
 		<-traced
 	}()
 	values, _ := s.options.Encryption.Values.(*encryption.Values)
-	data.open(srv, values, stderr)
+	if err := data.share(srv, values, stderr); err != nil {
+		return err
+	}
 	l, err := srv.Listen(s.listen)
 	if err != nil {
 		return err
@@ -86,12 +91,17 @@ func (s *servers) serve(ctx context.Context, stderr io.Writer) (err error) {
 	select {
 	case <-ctx.Done():
 		return srv.DataError()
-	case <-data.Gone: // never, if there is no data
+	case <-data.gone: // never, if there is no data
 	}
 	fmt.Fprintf(stderr, "kube-apiserver (kubesim): etcd at %s has stopped\n", s.etcd)
 	srv.Replica(1).Cut()
 	<-ctx.Done()
 	return nil
+}
+
+// self describes the API server to others over the same etcd.
+func (s *servers) self() sim.Peer {
+	return sim.Peer{Address: s.options.Advertise, EndpointReconciler: s.options.EndpointReconciler, Server: s.options.Replicas[0]}
 }
 
 // start starts the server, and its trace if a flag or an environment variable enables it. traced is closed when the server has

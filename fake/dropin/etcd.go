@@ -93,7 +93,7 @@ func (e *etcd) handler() http.Handler {
 	mux.HandleFunc("GET /version", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintf(w, `{"etcdserver":"%s","etcdcluster":"%s","storage":"3.6.0"}`, v3.Version, strings.Join(strings.SplitN(v3.Version, ".", 3)[:2], ".")+".0")
 	})
-	mux.HandleFunc("GET "+dataPath, e.spaces.lend)
+	mux.HandleFunc("GET "+joinPath, e.spaces.join)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		if v3.IsGRPC(r) {
 			e.spaces.ServeHTTP(w, r)

@@ -71,6 +71,7 @@ func read(args []string) (*servers, error) {
 	s.readPlugins()
 	s.readAPI()
 	s.readTimeouts()
+	s.readEndpoints()
 	if s.wrong != nil {
 		return s, s.wrong
 	}
@@ -240,6 +241,9 @@ var plugins = []string{
 // oldestEmulated is a minor that kube-apiserver v1.36 emulates, and for which kubesim has no data.
 const oldestEmulated = "1.33"
 
+// peerGate is the feature gate for requests and discovery across API servers (KEP-4020).
+const peerGate = "UnknownVersionInteroperabilityProxy"
+
 // readAPI sets the version of the API server, its feature gates and its APIs.
 func (s *servers) readAPI() {
 	var r fake.ReplicaOptions
@@ -264,9 +268,22 @@ func (s *servers) readAPI() {
 			s.idle = append(s.idle, "--feature-gates "+name)
 		}
 	}
+	s.readPeers(&r)
 	s.readRuntimeConfig(&r)
 	r.Flags = s.printed()
 	s.options.Replicas = []fake.ReplicaOptions{r}
+}
+
+// readPeers sets whether requests for resources of other API servers over the same etcd are forwarded to them. The gate is enabled by
+// default from 1.36 on.
+func (s *servers) readPeers(r *fake.ReplicaOptions) {
+	if s.last("peer-ca-file") == "" {
+		return
+	}
+	on, given := s.switches("feature-gates")[peerGate]
+	if r.PeerProxy = on || !given && (r.Version == "" || r.Version == schema.Default); !r.PeerProxy {
+		s.fails(errors.New("--peer-ca-file requires " + peerGate + " feature to be turned on"))
+	}
 }
 
 // switches parses a flag whose values are NAME=true and NAME=false, separated by commas. It ignores the component kube: before a
@@ -298,6 +315,16 @@ func (s *servers) readTimeouts() {
 	}
 	if s.has("request-timeout") && s.options.RequestTimeout == 0 {
 		s.options.RequestTimeout = time.Nanosecond // every request times out, as in kube-apiserver
+	}
+}
+
+// readEndpoints checks the flags about the endpoints of the Service kubernetes.
+func (s *servers) readEndpoints() {
+	if n := s.options.EndpointServers; s.has("apiserver-count") && n <= 0 {
+		s.fails(fmt.Errorf("--apiserver-count should be a positive number, but value '%d' provided", n))
+	}
+	if kind := s.options.EndpointReconciler; !slices.Contains([]string{"", "lease", "master-count", "none"}, kind) {
+		s.fails(fmt.Errorf("endpoint reconciler not implemented: %s", kind))
 	}
 }
 

@@ -3,7 +3,6 @@ package dropin
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -20,11 +19,13 @@ import (
 	"github.com/kubesim/kubesim/fake/grpc"
 )
 
-// spaces are the keys of etcd, by prefix. The keys of an API server are in the store of its process, to which calls are forwarded:
+// spaces are the keys of etcd, by prefix. The keys of a prefix are in the stores of the processes of its API servers. Calls are
+// forwarded to the first of them:
 //
-//	PUT /registry/pods/a ─▶ space /registry, lent ─▶ API server ─▶ its store, which writes DIR
-//	PUT /abc/registry/…  ─▶ space /abc/registry   ─▶ another one, whose store writes DIR/prefixes/abc%2Fregistry
-//	PUT /other           ─▶ no space              ─▶ rest, in memory, until an API server with such a prefix starts
+//	PUT /registry/pods/a ─▶ space /registry      ─▶ API server 1 ─▶ its store, which writes DIR
+//	                                                API servers 2, 3, … with copies of the store
+//	PUT /abc/registry/…  ─▶ space /abc/registry  ─▶ another one, with its store in DIR/prefixes/abc%2Fregistry
+//	PUT /other           ─▶ no space             ─▶ rest, in memory, until an API server with such a prefix starts
 type spaces struct {
 	dir     string
 	rest    *v3.Memory
@@ -32,20 +33,6 @@ type spaces struct {
 
 	mu       sync.Mutex
 	byPrefix map[string]*space
-}
-
-// space is the data of one API server.
-type space struct {
-	prefix string
-	dir    string
-	server *server // nil if no API server runs
-}
-
-// server is an API server that has the data of a space.
-type server struct {
-	prefix string        // of the space
-	keys   *url.URL      // where it serves the keys
-	gone   chan struct{} // is closed when it has ended
 }
 
 // newSpaces returns the spaces in a folder.
@@ -81,37 +68,6 @@ func (s *spaces) space(prefix string) *space {
 	return x
 }
 
-// lend handles a request for dataPath: it locks a folder for the client until the client disconnects. If another client has locked the
-// folder, it responds with 409.
-func (s *spaces) lend(w http.ResponseWriter, r *http.Request) {
-	keys, err := url.Parse(r.URL.Query().Get("keys"))
-	if err != nil || keys.Host == "" {
-		http.Error(w, "the query has no URL of keys", http.StatusBadRequest)
-		return
-	}
-	s.mu.Lock()
-	x := s.space(cmp.Or(r.URL.Query().Get("prefix"), v3.DefaultPrefix))
-	free := x.server == nil
-	if free {
-		x.server = &server{x.prefix, keys, make(chan struct{})}
-	}
-	s.mu.Unlock()
-	if !free {
-		http.Error(w, "another API server has the data", http.StatusConflict)
-		return
-	}
-	defer func() {
-		s.mu.Lock()
-		close(x.server.gone)
-		x.server = nil
-		s.mu.Unlock()
-	}()
-	given := loan{x.dir, s.rest.Take(x.prefix + "/")}
-	if json.NewEncoder(w).Encode(given) == nil && http.NewResponseController(w).Flush() == nil {
-		<-r.Context().Done()
-	}
-}
-
 // ServeHTTP serves a call of gRPC.
 func (s *spaces) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	call := grpc.NewCall(w, r)
@@ -141,7 +97,7 @@ func (s *spaces) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // route returns the API server that has keys, or nil if none has. keys.Key is "" for a call that concerns no keys. route
 // returns an error if the keys belong to several API servers, or to one that does not run.
-func (s *spaces) route(method string, keys v3.Range) (to *server, err error) {
+func (s *spaces) route(method string, keys v3.Range) (to *member, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	removes, writes := strings.HasSuffix(method, "/DeleteRange"), strings.HasSuffix(method, "/Put")
@@ -150,8 +106,8 @@ func (s *spaces) route(method string, keys v3.Range) (to *server, err error) {
 	for _, x := range s.byPrefix { // order does not matter: several running ones are an error
 		switch {
 		case keys.Key != "" && !keys.Overlaps(x.prefix+"/"):
-		case x.server != nil:
-			to = x.server
+		case len(x.members) > 0:
+			to = x.members[0]
 			running++
 		case removes && keys.Covers(x.prefix+"/"):
 			if err := x.clear(); err != nil {
@@ -192,7 +148,7 @@ func notRunning(prefix string) error {
 
 // ServeHTTP forwards a call of gRPC to the API server. An API server listens before it takes its data, so one that refuses a connection
 // is about to end: the answer is the one after its end.
-func (x *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (x *member) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	transport := &http.Transport{Protocols: new(http.Protocols)}
 	transport.Protocols.SetUnencryptedHTTP2(true)
 	proxy := &httputil.ReverseProxy{
@@ -204,7 +160,7 @@ func (x *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			if errors.Is(err, syscall.ECONNREFUSED) {
 				select {
 				case <-x.gone:
-					result = notRunning(x.prefix)
+					result = notRunning(x.space.prefix)
 				case <-r.Context().Done():
 				}
 			}

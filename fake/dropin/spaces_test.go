@@ -101,13 +101,14 @@ func TestEtcdClientsOfEndingServer(t *testing.T) {
 	closed := httptest.NewServer(nil)
 	closed.Close()
 	ctx, end := context.WithCancel(t.Context())
-	query := url.Values{"prefix": {"abc"}, "keys": {closed.URL}}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, etcd.url()+dataPath+"?"+query.Encode(), nil)
+	query := url.Values{"prefix": {"abc"}, "keys": {closed.URL}, "server": {"{}"}}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, etcd.url()+joinPath+"?"+query.Encode(), nil)
 	is.NoErr(err)
+	r.Header = http.Header{"Connection": {"Upgrade"}, "Upgrade": {protocol}}
 	res, err := (&http.Client{Transport: &http.Transport{}}).Do(r)
 	is.NoErr(err)
 	defer res.Body.Close()
-	time.AfterFunc(50*time.Millisecond, end)
+	time.AfterFunc(50*time.Millisecond, func() { end(); res.Body.Close() })
 	is.Equal(newEtcdctl(t, etcd.url()).call("Range", "/abc/", "/abc0"), "14 kubesim's etcd: no API server runs over the keys below /abc")
 }
 

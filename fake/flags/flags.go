@@ -175,6 +175,9 @@ func (f *Flag) value(like any, values []string) (any, error) {
 	case bool:
 		on, err := strconv.ParseBool(last)
 		return on != f.negated, err
+	case int:
+		n, err := strconv.ParseInt(last, 0, strconv.IntSize)
+		return int(n), err
 	case time.Duration:
 		if f.Kind != "int" {
 			return time.ParseDuration(last)

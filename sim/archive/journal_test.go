@@ -218,3 +218,29 @@ func TestJournalFails(t *testing.T) {
 	_, _, err := archive.OpenJournal(dir, false)
 	is.True(err != nil) // a folder
 }
+
+// TestAppend checks that changes which are appended to the file of a closed Journal are part of it, after a torn end is removed.
+func TestAppend(t *testing.T) {
+	t.Parallel()
+	is, path := is.New(t), filepath.Join(t.TempDir(), "journal")
+	c, err := sim.New(sim.Options{Bare: true})
+	is.NoErr(err)
+	j, _, err := archive.OpenJournal(path, false)
+	is.NoErr(err)
+	is.NoErr(j.Keep(c))
+	is.NoErr(j.Close())
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	is.NoErr(err)
+	_, err = f.WriteString("*3\r\n$3\r\nset\r\n$8\r\nput")
+	is.NoErr(err)
+	is.NoErr(f.Close())
+	next, value := c.Revision()+1, `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","namespace":"default"}}`
+	is.NoErr(archive.Append(path, []sim.Change{{Kind: "put", Rev: next, At: c.Clock().Now(), Key: "/registry/configmaps/default/a", Value: []byte(value)}}))
+	a, err := archive.Open(path)
+	is.NoErr(err)
+	is.Equal(a.Info().Torn, "")
+	is.Equal(a.Info().Newest, next)
+	again, err := a.Cluster()
+	is.NoErr(err)
+	is.True(strings.Contains(ask(again, "GET", maps+"/a", "", ""), `"name":"a"`))
+}

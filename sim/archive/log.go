@@ -157,3 +157,23 @@ func (e entry) commit(h *history.State) error {
 	h.Marks.Add(h.Store.Rev(), at, nil)
 	return nil
 }
+
+// Append appends changes to the file of a Journal that no process has open. It returns an error if the file cannot be written.
+func Append(path string, changes []history.Change) error {
+	db, err := buntdb.Open(path)
+	if err != nil {
+		return fmt.Errorf("archive: %w", err)
+	}
+	err = db.Update(func(tx *buntdb.Tx) error {
+		for _, c := range changes {
+			if err := set(tx, newEntry(c.Kind, c.Rev, c.At, c.Key, c.Value)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err = errors.Join(err, db.Close()); err != nil {
+		return fmt.Errorf("archive: %s: %w", path, err)
+	}
+	return nil
+}

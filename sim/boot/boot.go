@@ -65,6 +65,14 @@ const (
 	Port         = 6443
 )
 
+// HostName returns the name of the machine of server n, counted from 1.
+func HostName(n int) string {
+	if n == 1 {
+		return Host
+	}
+	return fmt.Sprint(Host, "-", n)
+}
+
 // Address returns the default address of server i, in the family of the first of the ServiceCIDRs.
 func Address(cidrs []netip.Prefix, i int) string {
 	base := AddressBase

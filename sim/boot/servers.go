@@ -8,6 +8,7 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/kubesim/kubesim/sim/builtin/core"
 	"github.com/kubesim/kubesim/sim/builtin/rbac"
@@ -124,14 +125,36 @@ func (o Options) leases(x own) []own {
 	var all []own
 	for _, s := range o.Servers {
 		obj := x.obj.Copy()
-		name := LeaseName(s.Host)
-		obj.Set(name, "metadata", "name")
-		obj.Set(s.Host, "metadata", "labels", "kubernetes.io/hostname")
-		obj.Set(net.JoinHostPort(s.Address, strconv.Itoa(o.Port)), "metadata", "annotations", "kubernetes.io/peer-advertise-address")
-		obj.Set(name+"_"+noUID, "spec", "holderIdentity")
+		s.identify(obj, o.Port)
 		all = append(all, own{d: x.d, obj: obj})
 	}
 	return all
+}
+
+// identify sets the fields of an identity lease that depend on the server.
+func (s Server) identify(lease object.Object, port int) {
+	name := LeaseName(s.Host)
+	lease.Set(name, "metadata", "name")
+	lease.Set(s.Host, "metadata", "labels", "kubernetes.io/hostname")
+	lease.Set(net.JoinHostPort(s.Address, strconv.Itoa(port)), "metadata", "annotations", "kubernetes.io/peer-advertise-address")
+	lease.Set(name+"_"+noUID, "spec", "holderIdentity")
+}
+
+const microTime = "2006-01-02T15:04:05.000000Z07:00"
+
+// Identity returns the identity of the server in the Leases of leader election: its machine and a uid.
+func (s Server) Identity() string { return s.Host + "_" + string(uid(s.Host)) }
+
+// leaseSeconds is the duration of an identity lease (IdentityLeaseDurationSeconds).
+const leaseSeconds = 3600
+
+// Lease returns a new identity lease of the server, renewed now.
+func (s Server) Lease(port int, now time.Time) object.Object {
+	obj := object.Object{"metadata": map[string]any{"namespace": "kube-system", "labels": map[string]any{IdentityLabel: "kube-apiserver"}},
+		"spec": map[string]any{"leaseDurationSeconds": int64(leaseSeconds), "renewTime": now.UTC().Format(microTime)}}
+	s.identify(obj, port)
+	obj.Set(obj.Name()+"_"+string(uid(obj.Name())), "spec", "holderIdentity")
+	return obj
 }
 
 // IdentityLabel is the label of API server leases. Its value is the kind of server.

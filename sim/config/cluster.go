@@ -99,6 +99,11 @@ type Cluster struct {
 	// Replicas are the API servers of the cluster, which share a store. Server.Replica controls them, and Server.Route directs
 	// clients to them. If empty, there is one server of the newest version.
 	Replicas []Server
+	// Number is the number of the first API server among all those of a store that several processes share (sim.Cluster.Share). The
+	// machines and identity leases of API servers are named by their numbers. If it is 0, no other process has the store.
+	Number int `json:",omitempty"`
+	// Peers are the API servers in other processes over the store when the Cluster starts (sim.Cluster.SetPeers).
+	Peers []Peer `json:"-"`
 	// Bare omits the objects that API servers create when they start, such as cluster roles, flow schemas and the Service
 	// kubernetes. Namespaces are created anyway. Responses do not name flow schemas then.
 	Bare bool `json:",omitempty"`
@@ -131,6 +136,15 @@ type Cluster struct {
 	// Advertise is the address of the first API server in the endpoints of the Service kubernetes (--advertise-address). The default is
 	// 192.0.2.1.
 	Advertise string `json:",omitempty"`
+	// EndpointReconciler determines the endpoints of the Service kubernetes (--endpoint-reconciler-type): lease, the default, publishes
+	// the addresses of all API servers that run with it; master-count adds the address of the first server, up to EndpointServers
+	// addresses; none changes nothing.
+	EndpointReconciler string `json:",omitempty"`
+	// EndpointServers is the number of API servers for master-count (--apiserver-count). The default is 1.
+	EndpointServers int `json:",omitempty"`
+	// LeaderElection configures how an API server becomes the leader of coordinated leader election (feature gate
+	// CoordinatedLeaderElection).
+	LeaderElection LeaderElection `json:",omitzero"`
 	// MinRequestTimeout is the minimum duration of a watch without a timeout (--min-request-timeout). Such a watch lasts at most
 	// twice as long. The default is half an hour. If negative, such a watch does not end by itself.
 	MinRequestTimeout time.Duration `json:",omitempty"`
@@ -150,6 +164,10 @@ type Cluster struct {
 	// continues from it with new API servers: their caches are empty, and the options given here apply. If empty, nothing is
 	// stored.
 	Data string `json:"-"`
+	// DataReadOnly makes the server continue from the data in Data without writing to it, because another process does (Server.Keep).
+	DataReadOnly bool `json:"-"`
+	// Standby starts the server without its controllers and kubelets, because those of another process run (sim.Cluster.Lead).
+	Standby bool `json:"-"`
 	// Archive is a file that contains the whole server, like Snapshot, and to which each commit is appended. If the file exists,
 	// the server continues from it: in the state in which it was closed or, if it was not closed, with new API servers after the
 	// last commit. As with Snapshot, the options in the file apply. See Server.DataError. If empty, there is no archive.
@@ -203,6 +221,21 @@ type Authorization struct {
 	WebhookCacheAuthorizedTTL, WebhookCacheUnauthorizedTTL *time.Duration
 	// Chain are the authorizers in their order. If it is nil, Authorizers of Cluster determines them.
 	Chain []auth.Link
+}
+
+// LeaderElection contains the values of the flags --coordinated-leadership-*.
+type LeaderElection struct {
+	LeaseDuration time.Duration // the default is 15 s
+	RenewDeadline time.Duration // the default is 10 s
+	RetryPeriod   time.Duration // the default is 2 s
+}
+
+// Peer is an API server in another process that shares the store.
+type Peer struct {
+	Number             int    // Cluster.Number
+	Address            string // Cluster.Advertise
+	EndpointReconciler string // Cluster.EndpointReconciler
+	Server             Server
 }
 
 // Authentication configures the tokens of issuers outside the cluster (Kubernetes documentation, "OpenID Connect Tokens"). The fields

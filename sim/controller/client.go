@@ -62,7 +62,7 @@ func (c *Client) Profile() resource.Server { return c.registry().Server }
 
 // registry returns the registry that handles the controller's requests.
 func (c *Client) registry() *registry.Registry {
-	if c.loop.InServer {
+	if c.loop.InServer && !c.loop.Admitted {
 		return c.manager.server.Registry()
 	}
 	return c.manager.server.Admitted()

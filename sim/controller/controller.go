@@ -46,6 +46,9 @@ type Controller struct {
 	Watches []Watch
 	// InServer marks a controller that runs in the API servers. It runs even if other controllers wait for Step.
 	InServer bool
+	// Admitted makes admission plugins modify or reject the requests of a controller that runs in the API servers. Those of all other
+	// controllers are admitted anyway.
+	Admitted bool
 	// Upkeep marks a controller whose waiting items only maintain the current state, such as lease renewals. They are ignored
 	// when waiting for the cluster to settle.
 	Upkeep bool

@@ -75,6 +75,20 @@ func (m *Manager) Start(name string) error {
 	return nil
 }
 
+// Standby crashes all controllers except those of API servers, because another process has the leader.
+func (m *Manager) Standby() {
+	for _, name := range m.Names() {
+		_ = m.Crash(name) // the name exists
+	}
+}
+
+// Lead starts all controllers that Standby has crashed, like a process that becomes the leader.
+func (m *Manager) Lead() {
+	for _, name := range m.Names() {
+		_ = m.Start(name) // the name exists
+	}
+}
+
 // Delay delays the reconciles of a controller's new items. 0 ends the delay.
 func (m *Manager) Delay(name string, d time.Duration) error {
 	l, err := m.findNamed(name)

@@ -43,6 +43,7 @@ var changing = map[string]string{
 	"sim/controller.Manager.Stepped":     "a program begins and ends to step controllers while the cluster runs",
 	"sim/controller.Manager.OnReconcile": "a scenario begins to record reconciles while the cluster runs",
 	"sim/history.History.journal":        "Cluster.Keep sets it while the cluster runs",
+	"sim/history.History.shared":         "Cluster.Share sets it while the cluster runs",
 	"sim/replica.Conversions.call":       "Cluster.ConvertThrough sets it while the cluster runs",
 	"sim/replica.Set.auditor":            "Cluster.Audit sets it while the cluster runs",
 	"sim/watchcache.Watch.cache":         "a watch joins its cache when the state that it begins with has been sent",

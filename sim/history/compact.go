@@ -19,8 +19,9 @@ type Compaction struct {
 	FloorAt time.Time // when they are notified
 }
 
-// CatchUp runs the compactions that have become due.
+// CatchUp applies the changes of other processes, and runs the compactions that have become due.
 func (h *History) CatchUp() {
+	h.follow()
 	now, k := h.schedule.Now(), &h.compact
 	for !now.Before(k.Next) {
 		_ = h.compactTo(k.Seen, k.Next) // fails if the store is already compacted to that revision
@@ -60,6 +61,7 @@ func (h *History) compactTo(rev uint64, at time.Time) error {
 	if h.journal != nil {
 		h.journal.Compact(rev, at)
 	}
+	h.publish(Change{Kind: Compact, Rev: rev, At: at})
 	return nil
 }
 

@@ -6,6 +6,7 @@
 //	leases               events/a until 01:00:01        then it is deleted, unless it is written again
 //	journal              ────────────────────────▶      a copy of the log, kept by a Journal
 //	compaction           next 00:05:00, of 4007
+//	shared               ────────────────────────▶      copies of the store in other processes (share.go)
 //
 // A State contains all of this: a cluster that continues from it, loaded from an archive or forked, responds as the original
 // would have. StateAt returns a State of the past.
@@ -27,6 +28,8 @@ type Caches interface {
 	Compacted(rev uint64)
 	// Forget makes the caches forget all history.
 	Forget()
+	// Followed notifies the caches that the changes of another process have been applied.
+	Followed()
 }
 
 // History is the history of a cluster's log. The Cluster's lock guards it.
@@ -36,6 +39,9 @@ type History struct {
 	random   *random.Streams
 	caches   Caches
 	journal  Journal // may be nil
+	shared   Shared  // nil if no other process has the store
+
+	following bool // the changes of another process are being applied
 
 	marks   Marks
 	state   []rand.PCG // buffer for the state of the random streams
@@ -83,6 +89,7 @@ func (h *History) Committed(c *commit.Commit) {
 	if h.journal != nil {
 		h.journal.Commit(c.Event, c.At)
 	}
+	h.publishCommit(c.Event, c.At)
 }
 
 // Store returns the cluster's store.

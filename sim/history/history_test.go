@@ -23,10 +23,13 @@ type cluster struct {
 	log    commit.Log
 	random random.Streams
 	told   []uint64 // compactions that the caches were notified of; 0 for Forget
+
+	followed int // calls of Followed
 }
 
 func (c *cluster) Compacted(rev uint64)                   { c.told = append(c.told, rev) }
 func (c *cluster) Forget()                                { c.told = append(c.told, 0) }
+func (c *cluster) Followed()                              { c.followed++ }
 func (c *cluster) Definition(string) *resource.Definition { return nil }
 
 func newCluster(now time.Time) *cluster {

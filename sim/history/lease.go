@@ -28,6 +28,12 @@ func (h *History) Keep(j Journal) { h.journal = j }
 // Grant sets a time to live for the object that was just written at a key.
 func (h *History) Grant(ttl time.Duration, key string, rev uint64) {
 	l := Lease{key, rev, h.schedule.Now().Add(ttl)}
+	h.grant(l)
+	h.publish(Change{Kind: Granted, Rev: l.Rev, At: l.At, Key: l.Key})
+}
+
+// grant records a lease and starts its timer.
+func (h *History) grant(l Lease) {
 	if h.journal != nil {
 		h.journal.Grant(l)
 	}

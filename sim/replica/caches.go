@@ -70,7 +70,9 @@ func (r *Server) Apply(e *commit.Commit) {
 // take applies a commit to the cache of its resource. The position of that cache must already have advanced to the commit.
 func (r *Server) take(e *commit.Commit) {
 	cache := r.cache(e.Storage)
-	r.set.Listener().Applied(r.n, e)
+	if r.n != peerNumber {
+		r.set.Listener().Applied(r.n, e)
+	}
 	cache.Apply(e.Event, e.At)
 	switch e.Storage {
 	case crd.Storage:

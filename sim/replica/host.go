@@ -23,7 +23,12 @@ import (
 // apiHost implements apiserver.Host for a server.
 type apiHost struct{ *Server }
 
-func (r apiHost) Hook() apiserver.Hook { return r.set.Listener().Hook(r.n) }
+func (r apiHost) Hook() apiserver.Hook {
+	if r.n == peerNumber {
+		return nil
+	}
+	return r.set.Listener().Hook(r.n)
+}
 
 func (r apiHost) Auditor() apiserver.Auditor { return r.set.auditor }
 
@@ -46,7 +51,7 @@ func (r apiHost) Peer(group, version, name string) *apiserver.Server {
 		return nil
 	}
 	var able []*apiserver.Server
-	for _, x := range r.set.list {
+	for _, x := range r.set.all() {
 		if x != r.Server && x.api.Table.Find(group, version, name) != nil {
 			able = append(able, x.api)
 		}
@@ -93,7 +98,11 @@ func (r authHost) Unlocked(f func()) { r.set.Lock.Unlocked(f) }
 
 func (r authHost) Wait(ctx context.Context, d time.Duration) { r.set.Lock.Wait(ctx, d) }
 
-func (r authHost) Asked(at auth.Attributes, allowed bool) { r.set.Listener().Asked(r.n, at, allowed) }
+func (r authHost) Asked(at auth.Attributes, allowed bool) {
+	if r.n != peerNumber {
+		r.set.Listener().Asked(r.n, at, allowed)
+	}
+}
 
 // authorizer implements registry.Authorizer with an auth.Auth.
 type authorizer struct{ *auth.Auth }

@@ -49,14 +49,15 @@ func KnowsGate(name string) bool {
 	return err == nil
 }
 
-// Profiles returns the profile of each server. If there are no servers, it returns the profile of one default server. Profiles
-// returns an error if an option of a server is invalid.
-func Profiles(replicas []config.Server) ([]*Profile, error) {
+// Profiles returns the profile of each server. If there are no servers, it returns the profile of one default server. shared reports
+// whether other processes have the store, which may have servers with other options. Profiles returns an error if an option of a server
+// is invalid.
+func Profiles(replicas []config.Server, shared bool) ([]*Profile, error) {
 	if len(replicas) == 0 {
 		replicas = make([]config.Server, 1)
 	}
 	names, out := make([]string, len(replicas)), make([]*Profile, len(replicas))
-	skewed := false
+	skewed := shared
 	for i, o := range replicas {
 		var err error
 		if names[i], err = options(o).name(); err != nil {

@@ -24,7 +24,7 @@ import (
 // Server is an API server of a cluster. It has its own watch caches.
 type Server struct {
 	set      *Set
-	n        int // counted from 1
+	n        int // counted from 1, or peerNumber
 	api      *apiserver.Server
 	inner    *registry.Registry // for writes by admission plugins; does not run admission plugins
 	own      *registry.Registry // for the server's own writes; its store is always reachable

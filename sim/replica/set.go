@@ -85,6 +85,7 @@ type Set struct {
 	Webhooks    Webhooks
 
 	list   []*Server
+	peers  []*Server       // copies of the API servers in other processes, if a server has PeerProxy
 	held   map[string]bool // clients whose watch events are held
 	routes map[string]int  // server numbers by prefix of the User-Agent
 
@@ -152,17 +153,24 @@ func (s *Set) GroupVersions() (all []schema.GVK) {
 
 // Committed implements commit.Listener.
 func (s *Set) Committed(c *commit.Commit) {
-	for _, r := range s.list {
+	for _, r := range s.all() {
 		r.Apply(c)
 	}
-	for _, r := range s.list {
-		r.wake() // a resumed request may write: all servers must apply this commit before that write
+	if !s.History().Following() {
+		s.Followed() // a resumed request may write: all servers must apply this commit before that write
+	}
+}
+
+// Followed implements history.Caches. It resumes the reads that waited for the commits.
+func (s *Set) Followed() {
+	for _, r := range s.all() {
+		r.wake()
 	}
 }
 
 // Compacted implements history.Caches. A server that is cut off is not notified of the compaction until Resume.
 func (s *Set) Compacted(rev uint64) {
-	for _, r := range s.list {
+	for _, r := range s.all() {
 		if !r.unreachable {
 			r.compacted(rev)
 		}
@@ -171,7 +179,7 @@ func (s *Set) Compacted(rev uint64) {
 
 // Forget implements history.Caches.
 func (s *Set) Forget() {
-	for _, r := range s.list {
+	for _, r := range s.all() {
 		r.forget()
 	}
 }
@@ -184,7 +192,7 @@ func (s *Set) Reset() {
 
 // End makes all waiting reads continue as if they had timed out, and ends all watches.
 func (s *Set) End() {
-	for _, r := range s.list {
+	for _, r := range s.all() {
 		r.end()
 	}
 }
@@ -192,7 +200,7 @@ func (s *Set) End() {
 // Restart restarts all servers. Their caches are filled from view.
 func (s *Set) Restart(view *mvcc.View) {
 	s.started = nil
-	for _, r := range s.list {
+	for _, r := range s.all() {
 		r.restartAt(view)
 	}
 }
@@ -215,7 +223,7 @@ func (s *Set) CallWebhooksToConvert() bool {
 // Reread makes all servers read the stored custom resources again. It is called when their conversion may have changed.
 func (s *Set) Reread() {
 	s.Conversions.memory.Forget()
-	for _, r := range s.list {
+	for _, r := range s.all() {
 		r.redefine()
 	}
 }
@@ -228,7 +236,7 @@ func (s *Set) Adopt(other *Set) {
 
 // Rediscover implements aggregator.Servers. It notifies the servers that discovery has changed.
 func (s *Set) Rediscover() {
-	for _, r := range s.list {
+	for _, r := range s.all() {
 		r.api.Discovery.Changed()
 	}
 }
@@ -236,7 +244,7 @@ func (s *Set) Rediscover() {
 // documents returns the discovery documents of all servers.
 func (s *Set) documents() []*discovery.Documents {
 	var all []*discovery.Documents
-	for _, r := range s.list {
+	for _, r := range s.all() {
 		all = append(all, r.api.Discovery)
 	}
 	return all

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"strings"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/boot"
@@ -17,15 +18,15 @@ const (
 	leasePeriod = time.Hour
 )
 
-// Leases deletes the leases of API servers that are gone (KEP-1965; kube-apiserver, apiserverleasegc). running reports whether a
-// lease belongs to a server of the Cluster: such a lease never expires, although simulated servers do not renew it.
+// Leases deletes the leases of API servers that are gone (KEP-1965; kube-apiserver, apiserverleasegc). The lease of an API server that
+// runs never expires, although simulated servers do not renew it.
 // kube-apiserver checks every hour from its start. This controller checks on the hour, and only while there is a lease to check.
-func Leases(running func(lease string) bool) controller.Controller {
-	c := collector{running}
+func Leases(m Machines) controller.Controller {
+	c := collector{m}
 	return Own("apiserver-lease-garbage-collector", c, controller.Watch{Resource: leases, Keys: c.keys})
 }
 
-type collector struct{ running func(lease string) bool }
+type collector struct{ machines Machines }
 
 // keys returns the key of a lease that does not belong to a running API server.
 func (l collector) keys(_ *controller.Client, c *commit.Commit) []controller.Key {
@@ -33,7 +34,7 @@ func (l collector) keys(_ *controller.Client, c *commit.Commit) []controller.Key
 		return nil
 	}
 	it := c.Item()
-	if it.Namespace != "kube-system" || l.running(it.Name) || it.Shared().Labels()[boot.IdentityLabel] != "kube-apiserver" {
+	if it.Namespace != "kube-system" || l.machines.Holds(it.Name) || it.Shared().Labels()[boot.IdentityLabel] != "kube-apiserver" {
 		return nil
 	}
 	return []controller.Key{{Namespace: it.Namespace, Name: it.Name}}
@@ -70,4 +71,28 @@ func expiry(lease object.Object, now time.Time) time.Time {
 		}
 	}
 	return at.Truncate(leasePeriod).Add(leasePeriod)
+}
+
+// identity is the name of the controller Identity.
+const identity = "apiserver-lease-controller"
+
+// Identity creates the lease of each API server of the Cluster when it starts over existing data, and after the lease was deleted
+// (KEP-1965). A real server renews its lease every ten seconds, this controller only creates it.
+func Identity(m Machines) controller.Controller {
+	return Own(identity, controller.Func(func(api *controller.Client, _ controller.Key) (time.Duration, *status.Status) {
+		for _, s := range m.Servers() {
+			if api.LiveShared(leases, "kube-system", boot.LeaseName(s.Host)) != nil {
+				continue
+			}
+			if _, failed := api.Create(leases, s.Lease(m.Port(), api.Now())); failed != nil {
+				return 0, failed
+			}
+		}
+		return 0, nil
+	}), controller.Watch{Resource: leases, Keys: func(_ *controller.Client, c *commit.Commit) []controller.Key {
+		if c.Deleted() && c.Namespace == "kube-system" && strings.HasPrefix(c.Name, "apiserver-") {
+			return []controller.Key{{}}
+		}
+		return nil
+	}})
 }

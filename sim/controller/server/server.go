@@ -10,6 +10,10 @@
 //	of a lease             ─▶ Leases: deletes the expired leases of API servers that are gone
 //	of a ConfigMap         ─▶ Publishing: restores the ConfigMap with the trusted certificate authorities
 //	of a ServiceCIDR       ─▶ Ranges: restores the ServiceCIDR kubernetes
+//	of the Service         ─▶ Kubernetes: restores it and its endpoints, which have the addresses of all API servers
+//	kubernetes
+//	of a lease             ─▶ Identity: restores the leases of the running API servers
+//	of a LeaseCandidate    ─▶ Elections: selects the holder of its Lease, if the gate of coordinated leader election is enabled
 //
 // Each step is a commit, which causes the next one. In the real server, Naming and Approval race: of 60 definitions on which both
 // set a condition, 29 got the condition of Approval first. Here Naming is always first.
@@ -20,21 +24,34 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/boot"
+	"github.com/kubesim/kubesim/sim/config"
 	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/crd"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/registry"
 )
 
-// Controllers returns the controllers of an API server in the order in which they are notified of a commit. running reports
-// whether a lease belongs to an API server of the Cluster, signers contains the trusted certificate authorities, and cidrs the ranges of
-// services. bare omits the controllers that restore the objects which API servers create when they start.
-func Controllers(bare bool, running func(lease string) bool, signers *auth.Signers, cidrs []string) []controller.Controller {
+// Machines knows the machines of the API servers over a store.
+type Machines interface {
+	// Servers returns the machines of the Cluster's own API servers, and Port their published port.
+	Servers() []boot.Server
+	Port() int
+	// PeerAddresses returns the addresses of API servers in other processes that publish them with the endpoint reconciler lease.
+	PeerAddresses() []string
+	// Holds reports whether a lease belongs to an API server over the store.
+	Holds(lease string) bool
+}
+
+// Controllers returns the controllers of an API server in the order in which they are notified of a commit. signers contains the trusted
+// certificate authorities. With o.Bare, the controllers that restore the objects which API servers create when they start are omitted.
+func Controllers(o *config.Cluster, m Machines, signers *auth.Signers) []controller.Controller {
 	all := []controller.Controller{Dangling()}
-	if !bare {
-		all = append(all, Ensuring(), Publishing(signers), Ranges(cidrs))
+	if !o.Bare {
+		all = append(all, Ensuring(), Publishing(signers), Ranges(o.ServiceRanges()), Kubernetes(o, m), Identity(m))
 	}
-	return append(all, Registration(), Services(), Addresses(), Parents(), Naming(), Establishing(), Approval(), NonStructural(), Finalizing(), Leases(running))
+	all = append(all, Registration(), Services(), Addresses(), Parents(), Naming(), Establishing(), Approval(), NonStructural(), Finalizing(), Leases(m))
+	return append(all, leaderElection(o, m)...)
 }
 
 // ofDefinitions lists the controllers that watch definitions.
@@ -87,6 +104,16 @@ func Restarted(now time.Time, flows bool) *controller.State {
 		s.Loops = []controller.LoopState{{Name: ensuring, Memory: printed(ensured{now})}}
 		s.Resync = append(s.Resync, Authentication)
 		s.Ready = append(s.Ready, controller.Item{Controller: ranges, Key: controller.Key{Name: defaultRange}})
+	}
+	return s
+}
+
+// Started returns the state of controllers that have just started with the data of API servers that ran before, maybe with other
+// addresses and on other machines.
+func Started(now time.Time, bare bool) *controller.State {
+	s := Restarted(now, !bare)
+	if !bare {
+		s.Ready = append(s.Ready, controller.Item{Controller: KubernetesService, Key: MembersKey}, controller.Item{Controller: identity})
 	}
 	return s
 }

@@ -270,6 +270,11 @@ func TestEtcd(t *testing.T) {
 
 // serve starts etcd and kube-apiserver. do sends a request until the server answers it.
 func serve(t *testing.T) (do func(method, path, body string) *http.Response) {
+	return serveAll(t, 1)[0]
+}
+
+// serveAll starts etcd and several kube-apiservers over it.
+func serveAll(t *testing.T, n int) (do []func(method, path, body string) *http.Response) {
 	listen := func() string {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -278,31 +283,53 @@ func serve(t *testing.T) (do func(method, path, body string) *http.Response) {
 		defer l.Close()
 		return l.Addr().String()
 	}
-	etcd, address, tokens := "http://"+listen(), listen(), filepath.Join(t.TempDir(), "tokens")
-	if err := os.WriteFile(tokens, []byte("secret,admin,1,system:masters\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	_, port, _ := net.SplitHostPort(address)
-	for _, args := range [][]string{
-		{"etcd", "--data-dir=" + t.TempDir(), "--listen-client-urls=" + etcd},
-		{"kube-apiserver", "--etcd-servers=" + etcd, "--secure-port=" + port, "--token-auth-file=" + tokens},
-	} {
+	start := func(args ...string) {
 		cmd := exec.Command(filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), args[0]), args[1:]...)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { cmd.Process.Kill() })
 	}
+	etcd, tokens := "http://"+listen(), filepath.Join(t.TempDir(), "tokens")
+	if err := os.WriteFile(tokens, []byte("secret,admin,1,system:masters\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	start("etcd", "--data-dir="+t.TempDir(), "--listen-client-urls="+etcd)
 	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
-	return func(method, path, body string) *http.Response {
-		for {
-			r, _ := http.NewRequest(method, "https://"+address+path, strings.NewReader(body))
-			r.Header.Set("Authorization", "Bearer secret")
-			if res, err := client.Do(r); err == nil {
-				return res
+	for range n {
+		address := listen()
+		_, port, _ := net.SplitHostPort(address)
+		start("kube-apiserver", "--etcd-servers="+etcd, "--secure-port="+port, "--token-auth-file="+tokens)
+		do = append(do, func(method, path, body string) *http.Response {
+			for {
+				r, _ := http.NewRequest(method, "https://"+address+path, strings.NewReader(body))
+				r.Header.Set("Authorization", "Bearer secret")
+				if res, err := client.Do(r); err == nil {
+					return res
+				}
+				time.Sleep(time.Second)
 			}
-			time.Sleep(time.Second)
-		}
+		})
+	}
+	return do
+}
+
+// TestTwoServers checks that API servers over one etcd share their data in virtual time.
+func TestTwoServers(t *testing.T) {
+	do := serveAll(t, 2)
+	do[0]("GET", configMaps, "").Body.Close()
+	events := do[1]("GET", configMaps+"?watch=1&fieldSelector=metadata.name=two", "")
+	defer events.Body.Close()
+	start := time.Now()
+	do[0]("POST", configMaps, `{"metadata":{"name":"two"}}`).Body.Close()
+	if _, err := events.Body.Read(make([]byte, 1)); err != nil {
+		t.Error(err)
+	}
+	if res := do[1]("GET", configMaps+"/two", ""); res.StatusCode != http.StatusOK {
+		t.Error(res.Status)
+	}
+	if d := time.Since(start); d > time.Second {
+		t.Error("the event took", d)
 	}
 }
 
