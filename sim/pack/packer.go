@@ -18,8 +18,6 @@ const (
 	// key is the number of bytes that are hashed to find a position in the dictionary, and step is the distance between indexed
 	// positions. Any common string of at least key+step-1 bytes is found, regardless of its alignment.
 	key, step = 8, 4
-	// block is the number of bytes that are compared at once.
-	block = 64
 	// bitsOfHash is the number of bits of a hash. There is one hash value for every two indexed positions.
 	bitsOfHash = 13
 )
@@ -111,16 +109,13 @@ func (p *Packer) find(text []byte, likely int) (from, n int) {
 
 // common returns the length of the common prefix of a and b.
 func common(a, b []byte) int {
-	n, shorter := 0, min(len(a), len(b))
-	for n+block <= shorter && string(a[n:n+block]) == string(b[n:n+block]) {
-		n += block
-	}
-	for ; n+8 <= shorter; n += 8 {
+	n := 0
+	for ; n+8 <= min(len(a), len(b)); n += 8 {
 		if diff := binary.LittleEndian.Uint64(a[n:]) ^ binary.LittleEndian.Uint64(b[n:]); diff != 0 {
 			return n + bits.TrailingZeros64(diff)/8
 		}
 	}
-	for n < shorter && a[n] == b[n] {
+	for n < min(len(a), len(b)) && a[n] == b[n] {
 		n++
 	}
 	return n
