@@ -41,6 +41,14 @@ func OnePerOwner(resource string, distinguishing ...string) func(View) error {
 	return oracle.OnePerOwner(resource, distinguishing...)
 }
 
+// StatusAgrees returns a check for Eventually. It fails if the status of an object of the given resources contradicts the object or the
+// objects that it controls: an observed generation is not the current one, the condition Reconciling is True, or a condition such as
+// Ready is True although a Deployment or another object that it controls is not ready. The rules are those of kstatus for custom
+// resources (sigs.k8s.io/cli-utils/pkg/kstatus).
+//
+//	srv.Eventually("the status is right", time.Minute, fake.StatusAgrees("sites.web.example.com"))
+func StatusAgrees(resources ...string) func(View) error { return oracle.StatusAgrees(resources...) }
+
 // Outcome compares the final states of several runs of the same test, such as those of Explore: regardless of faults,
 // the final state must be that of the run without faults. Declare it outside the test's body. It is safe for concurrent
 // use.

@@ -3,9 +3,6 @@ package gotest
 import (
 	"context"
 	"encoding/json"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"slices"
 	"strings"
 )
@@ -71,19 +68,10 @@ func (r *run) needCgo(ctx context.Context, list []aPackage) (map[string]string, 
 // noFiles is the go command's error for a package in which all files require cgo.
 const noFiles = "build constraints exclude all Go files"
 
-// usesCgo returns a dependency of a package's tests outside the Go tree that has files for cgo, or "".
+// usesCgo returns a dependency of a package's tests outside the Go tree that has files for cgo on this platform, or "".
 func (r *run) usesCgo(ctx context.Context, p aPackage) (string, error) {
-	out, err := r.output(ctx, slices.Concat([]string{"list", "-e", "-test", "-deps", "-tags=" + r.tags()}, r.modFlags, []string{"-f",
-		"{{if not .Standard}}{{$p := .}}{{range .IgnoredGoFiles}}{{$p.Dir}}/{{.}}\t{{$p.ImportPath}}\n{{end}}{{end}}", p.ImportPath})...)
-	if err != nil {
-		return "", err
-	}
-	for line := range strings.Lines(string(out)) {
-		file, path, _ := strings.Cut(strings.TrimSpace(line), "\t")
-		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
-		if err == nil && slices.ContainsFunc(parsed.Imports, func(i *ast.ImportSpec) bool { return i.Path.Value == `"C"` }) {
-			return path, nil
-		}
-	}
-	return "", nil
+	out, err := r.outputWith(ctx, "1", slices.Concat([]string{"list", "-e", "-test", "-deps", "-tags=" + r.tags()}, r.modFlags, []string{"-f",
+		"{{if and (not .Standard) .CgoFiles}}{{.ImportPath}}{{end}}", p.ImportPath})...)
+	path, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+	return path, err
 }

@@ -310,8 +310,13 @@ func (r *run) virtualEnvironment() []string {
 
 // output runs a go command that does not modify the user's module. It returns the output.
 func (r *run) output(ctx context.Context, args ...string) ([]byte, error) {
+	return r.outputWith(ctx, "0", args...)
+}
+
+// outputWith is like output, with a value of CGO_ENABLED.
+func (r *run) outputWith(ctx context.Context, cgo string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "go", append(r.in(args[0]), args[1:]...)...)
-	cmd.Env = append(append(os.Environ(), r.work...), "CGO_ENABLED=0", "GOFLAGS="+strings.ReplaceAll(os.Getenv("GOFLAGS"), "-mod=vendor", ""))
+	cmd.Env = append(append(os.Environ(), r.work...), "CGO_ENABLED="+cgo, "GOFLAGS="+strings.ReplaceAll(os.Getenv("GOFLAGS"), "-mod=vendor", ""))
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {

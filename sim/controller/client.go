@@ -164,7 +164,7 @@ func (c *Client) view(of string) *mvcc.View {
 // Owned returns the objects that have an owner reference with the given UID, in order of creation. The result must not be modified.
 func (c *Client) Owned(uid string) []Ref {
 	m := c.manager
-	newest := m.owned.of(uid, m.log.Newest(), m.server.Resources())
+	newest := m.owned.of(uid, m.log.Newest(), m.server)
 	if m.reconciling.now != nil {
 		for _, r := range newest {
 			c.view(r.Resource) // record the read

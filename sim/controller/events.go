@@ -2,7 +2,7 @@ package controller
 
 import (
 	"cmp"
-	"fmt"
+	"strconv"
 
 	"github.com/kubesim/kubesim/sim/boot"
 	"github.com/kubesim/kubesim/sim/object"
@@ -60,7 +60,7 @@ func (c *Client) component() string { return cmp.Or(c.loop.Component, c.loop.Nam
 func (c *Client) EventName(namespace, about string) string {
 	d := c.manager.server.Definition(events)
 	for at := c.Now().UnixNano(); ; at++ {
-		name := fmt.Sprintf("%s.%x", about, at)
+		name := about + "." + strconv.FormatInt(at, 16)
 		if d == nil || c.manager.log.Newest().Get(d.Key(namespace, name)) == nil {
 			return name
 		}

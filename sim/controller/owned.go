@@ -130,10 +130,10 @@ func (o *ownerIndex) move(ref Ref, made uint64, before, after []string) {
 	}
 }
 
-// of returns the dependents of the owner with the UID. It builds the index if necessary, from view and the resources in all.
-func (o *ownerIndex) of(uid string, view *mvcc.View, all []*resource.Definition) []Ref {
+// of returns the dependents of the owner with the UID. It builds the index if necessary, from view and the resources of server.
+func (o *ownerIndex) of(uid string, view *mvcc.View, server Server) []Ref {
 	if o.byOwner == nil {
-		o.make(view, all)
+		o.make(view, server.Resources())
 	}
 	if d := o.byOwner[uid]; d != nil {
 		return d.all()

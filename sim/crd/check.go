@@ -1,7 +1,10 @@
 package crd
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/cel"
@@ -39,8 +42,8 @@ func (v *validator) checkSchema(schema map[string]any, p field.Path, status bool
 	c := &checker{validator: v, wrong: map[string]bool{}}
 	c.check(schema, p, place{root: true, defaults: true})
 	errs = append(errs, c.errs...)
-	if len(errs) == 0 && dialects(schema) && (v.before == nil || v.before.structural()) {
-		return field.ErrorList{field.Invalid(p, "", "OpenAPIV3Schema 'schema' is not supported")}
+	if why := conversionError(schema); len(errs) == 0 && why != "" && (v.before == nil || v.before.structural()) {
+		return field.ErrorList{field.Invalid(p, "", why)}
 	}
 	if len(structure) > 0 || unreadable(schema) {
 		return errs
@@ -86,23 +89,42 @@ func (s *spec) structural() bool {
 	})
 }
 
-// unreadable reports whether a schema contains a field that no structural schema can contain. Other checks report the error.
-func unreadable(schema map[string]any) bool {
-	return !walk(schema, func(node object.Object) bool {
-		for _, name := range []string{"id", "$schema", "$ref", "patternProperties", "dependencies", "additionalItems", "definitions"} {
-			if present(node[name]) || name == "additionalItems" && node[name] != nil {
-				return false
-			}
-		}
-		_, list := node["items"].([]any)
-		preserve, said := node.Bool("x-kubernetes-preserve-unknown-fields")
-		return !list && (!said || preserve)
-	})
-}
+// unreadable reports whether a schema contains a field that no structural schema can contain.
+func unreadable(schema map[string]any) bool { return conversionError(schema) != "" }
 
-// dialects reports whether a schema contains a $schema field. Only the conversion to a structural schema rejects it.
-func dialects(schema map[string]any) bool {
-	return !walk(schema, func(node object.Object) bool { return !present(node["$schema"]) })
+// unsupportedFields are fields that no structural schema can contain, with their names in messages.
+var unsupportedFields = [][2]string{{"id", "id"}, {"$schema", "schema"}, {"$ref", "$ref"}, {"patternProperties", "patternProperties"},
+	{"dependencies", "dependencies"}, {"additionalItems", "additionalItems"}, {"definitions", "definitions"}}
+
+// conversionError returns the error of the conversion to a structural schema, or "" (apiextensions-apiserver/pkg/apiserver/schema,
+// NewStructural). Other checks report most of these errors, too.
+func conversionError(schema object.Object) string {
+	if schema == nil {
+		return ""
+	}
+	for _, f := range unsupportedFields {
+		if v := schema[f[0]]; present(v) || f[0] == "additionalItems" && v != nil {
+			return "OpenAPIV3Schema '" + f[1] + "' is not supported"
+		}
+	}
+	why := conversionError(schema.Map("not"))
+	for _, name := range []string{"allOf", "anyOf", "oneOf"} {
+		for _, next := range schema.Objects(name) {
+			why = cmp.Or(why, conversionError(next))
+		}
+	}
+	if preserve, said := schema.Bool("x-kubernetes-preserve-unknown-fields"); said && !preserve {
+		why = cmp.Or(why, "internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined")
+	}
+	if len(schema.List("items")) > 0 {
+		why = cmp.Or(why, "OpenAPIV3Schema 'items' must be a schema, but is an array")
+	}
+	why = cmp.Or(why, conversionError(schema.Map("items")))
+	props := schema.At("properties")
+	for _, name := range object.SortedKeys(props) {
+		why = cmp.Or(why, conversionError(props.Map(name)))
+	}
+	return cmp.Or(why, conversionError(schema.Map("additionalProperties")))
 }
 
 // present reports whether a value is set and not empty.
@@ -224,7 +246,7 @@ func (c *checker) checkNode(node object.Object, p field.Path, at place) {
 	c.add(expr.CheckRules(node, p, func() bool { return !unreadable(node) })...)
 }
 
-// nested checks the schemas of not, allOf, oneOf, anyOf and items.
+// nested checks the schemas of not, allOf, oneOf, anyOf, definitions, items and dependencies.
 func (c *checker) nested(node object.Object, p field.Path, at place) {
 	if not := node.Map("not"); not != nil {
 		c.check(not, p.Child("not"), at)
@@ -234,12 +256,24 @@ func (c *checker) nested(node object.Object, p field.Path, at place) {
 			c.check(m, p.Child(name).Index(i), at)
 		}
 	}
+	c.named(node, "definitions", p, at)
 	switch items := node["items"].(type) {
 	case map[string]any:
 		c.check(items, p.Child("items"), at)
 	case []any:
 		for i, x := range items {
 			c.check(object.As(x), p.Child("items").Index(i), at)
+		}
+	}
+	c.named(node, "dependencies", p, at)
+}
+
+// named checks the schemas in a field that maps names to schemas.
+func (c *checker) named(node object.Object, name string, p field.Path, at place) {
+	all := node.At(name)
+	for _, key := range object.SortedKeys(all) {
+		if schema := all.Map(key); schema != nil {
+			c.check(schema, p.Child(name).Key(key), at)
 		}
 	}
 }
@@ -265,19 +299,27 @@ func unsupported(node field.Cursor, at place) field.ErrorList {
 	return node.Errors()
 }
 
-// unknownFormats returns those formats in the schemas of a definition that are not validated, in order of occurrence.
-func (s *spec) unknownFormats() (out []string) {
+// warnings returns the warnings about the schemas of a definition: the formats that are not validated, in order of occurrence, and
+// since 1.37 the sets whose items are objects or arrays.
+func (s *spec) warnings(minor int) (out []string) {
 	schemas := s.schemas()
 	if s.top.schema != nil {
 		schemas = schemas[:1] // all versions have the same schema
 	}
+	var sets []string
 	for _, schema := range schemas {
 		walk(schema, func(node object.Object) bool {
 			if format := node.String("format"); format != "" && !structural.KnownFormat(node.String("type"), format) {
-				out = append(out, format)
+				out = append(out, "unrecognized format "+strconv.Quote(format))
+			}
+			items := node.String("items", "type")
+			if minor >= 37 && node.String("x-kubernetes-list-type") == "set" && (items == "object" || items == "array") {
+				sets = append(sets, fmt.Sprintf("x-kubernetes-list-type: set for items of type %q is not supported by server-side apply or CEL validation rules",
+					items))
 			}
 			return true
 		})
 	}
-	return out
+	slices.Sort(sets)
+	return append(out, slices.Compact(sets)...)
 }

@@ -36,22 +36,24 @@ func walk(schema object.Object, visit func(object.Object) bool) bool {
 	if !visit(schema) {
 		return false
 	}
-	for _, name := range []string{"items", "additionalProperties", "not"} {
+	for _, name := range []string{"items", "additionalProperties", "additionalItems", "not"} {
 		if !walk(schema.Map(name), visit) {
 			return false
 		}
 	}
-	for _, name := range []string{"allOf", "anyOf", "oneOf"} {
+	for _, name := range []string{"items", "allOf", "anyOf", "oneOf"} {
 		for _, next := range schema.Objects(name) {
 			if !walk(next, visit) {
 				return false
 			}
 		}
 	}
-	props := schema.At("properties")
-	for _, name := range object.SortedKeys(props) {
-		if !walk(props.Map(name), visit) {
-			return false
+	for _, field := range []string{"properties", "patternProperties", "definitions", "dependencies"} {
+		all := schema.At(field)
+		for _, name := range object.SortedKeys(all) {
+			if !walk(all.Map(name), visit) {
+				return false
+			}
 		}
 	}
 	return true

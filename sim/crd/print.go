@@ -97,6 +97,29 @@ func printList(b []byte, v any, each func([]byte, any) []byte) []byte {
 	return append(b, ']')
 }
 
+// printMap appends a map to b, whose values each appends.
+func printMap(b []byte, v any, each func([]byte, any) []byte) []byte {
+	m := object.As(v)
+	b = append(b, '{')
+	for i, name := range object.SortedKeys(m) {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = each(append(object.AppendString(b, name), ':'), m[name])
+	}
+	return append(b, '}')
+}
+
+// printDependency appends a dependency to b: a schema or a list of properties.
+func printDependency(b []byte, v any) []byte {
+	list, _ := v.([]any)
+	b = append(printSchema(append(b, `{"Schema":`...), v), `,"Property":`...)
+	if list == nil {
+		return append(b, "null}"...)
+	}
+	return append(object.AppendJSON(b, list), '}')
+}
+
 // printSchema appends a schema to b. A missing schema is printed as null.
 func printSchema(b []byte, schema any) []byte {
 	m := object.As(schema)
@@ -121,22 +144,16 @@ func printField(b []byte, name string, v any) []byte {
 		return printSchema(b, v)
 	case "allOf", "oneOf", "anyOf":
 		return printList(b, v, printSchema)
-	case "properties":
-		m := object.As(v)
-		b = append(b, '{')
-		for i, name := range object.SortedKeys(m) {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = printSchema(append(object.AppendString(b, name), ':'), m[name])
-		}
-		return append(b, '}')
+	case "properties", "patternProperties", "definitions":
+		return printMap(b, v, printSchema)
+	case "dependencies":
+		return printMap(b, v, printDependency)
 	case "items":
 		if list, ok := v.([]any); ok {
 			return append(printList(append(b, `{"Schema":null,"JSONSchemas":`...), list, printSchema), '}')
 		}
 		return append(printSchema(append(b, `{"Schema":`...), v), `,"JSONSchemas":null}`...)
-	case "additionalProperties":
+	case "additionalProperties", "additionalItems":
 		if allows, ok := v.(bool); ok {
 			return append(object.AppendJSON(append(b, `{"Allows":`...), allows), `,"Schema":null}`...)
 		}

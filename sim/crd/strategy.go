@@ -2,7 +2,6 @@ package crd
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/crd/structural"
@@ -69,16 +68,16 @@ func Strategy(meta structural.Meta) *resource.Strategy {
 			return newValidator(ctx, obj, old, meta).validate()
 		},
 		Warn: func(ctx *resource.Context, obj, old object.Object) {
-			var before []string
 			if ctx.Subresource != "" {
 				return
 			}
+			var before []string
 			if old != nil {
-				before = specOf(old).unknownFormats()
+				before = specOf(old).warnings(ctx.Server.Minor)
 			}
-			for _, format := range specOf(obj).unknownFormats() {
-				if !slices.Contains(before, format) {
-					ctx.Warn("unrecognized format " + strconv.Quote(format))
+			for _, text := range specOf(obj).warnings(ctx.Server.Minor) {
+				if !slices.Contains(before, text) {
+					ctx.Warn(text)
 				}
 			}
 		},

@@ -136,6 +136,9 @@ func (v *validator) checkPart(at field.Cursor, x *part, name string, status bool
 	case !selects:
 		fields.Invalid("", why)
 	default:
+		if why := conversionError(x.openAPI()); why != "" {
+			at.Report(field.ErrorList{field.Invalid(at.Path("schema", "openAPIV3Schema"), "", why)})
+		}
 		v.selectable(fields, x, name)
 	}
 }

@@ -201,6 +201,16 @@ func (c Cursor) Discriminated(is bool, rule func(Cursor) Cursor) Cursor {
 	return c.tagged(tag{declared: is, around: is}, rule)
 }
 
+// OnlyDeclared applies rules, and discards the errors of rules that are not declared on the type. The real server applies the declared
+// ones, too, if its other rules ignore a value.
+func (c Cursor) OnlyDeclared(rules func()) {
+	r := c.at.report
+	before := len(r.errs)
+	rules()
+	kept := slices.DeleteFunc(r.errs[before:], func(e *Error) bool { return !e.Declared })
+	r.errs = r.errs[:before+len(kept)]
+}
+
 // tagged applies a rule and marks its errors with a tag.
 func (c Cursor) tagged(t tag, rule func(Cursor) Cursor) Cursor {
 	r := c.at.report

@@ -122,7 +122,8 @@ func valueText(v any) string {
 // tag marks the errors of a rule with Error.Declared and Error.Around.
 type tag struct{ declared, around bool }
 
-// word changes an error to the wording of a tag: a required error has no detail, and an immutable error has no value.
+// word changes an error to the wording of a tag: a required error has no detail, an immutable error has no value, and the length of a
+// name is in bytes (k8s.io/apimachinery/pkg/api/validate/content.MaxLenError).
 func (t tag) word(e *Error) *Error {
 	if !t.declared {
 		return e
@@ -133,6 +134,8 @@ func (t tag) word(e *Error) *Error {
 		e.Detail = ""
 	case e.Detail == TextImmutable:
 		e.Value = nil
+	case strings.HasPrefix(strings.TrimPrefix(e.Detail, "prefix: "), noMoreThan):
+		e.Detail = strings.Replace(e.Detail, inCharacters, inBytes, 1)
 	}
 	return e
 }

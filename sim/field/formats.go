@@ -47,15 +47,22 @@ func Joined(rule func(string) []string, separator string) func(string) []string 
 	}
 }
 
+// Parts of the messages about the length of a name.
+const (
+	noMoreThan   = "must be no more than "
+	inCharacters = " characters"
+	inBytes      = " bytes"
+)
+
 // CharactersText returns the message for a name that is longer than limit, in the wording of the DNS rules. The limit is
 // counted in bytes, although the message says characters.
 func CharactersText(limit int) string {
-	return "must be no more than " + strconv.Itoa(limit) + " characters"
+	return noMoreThan + strconv.Itoa(limit) + inCharacters
 }
 
 // BytesText returns the message for a label key or value that is longer than limit.
 func BytesText(limit int) string {
-	return "must be no more than " + strconv.Itoa(limit) + " bytes"
+	return noMoreThan + strconv.Itoa(limit) + inBytes
 }
 
 // RangeText returns the message for a number outside the range from lo to hi.

@@ -92,18 +92,25 @@ func (w *worker) node() *nodeFacts {
 }
 
 // insufficientResources returns a refusal if the node lacks resources for the pod, or nil (noderesources.Fits). The kubelet ignores
-// extended resources that the node does not have at all.
+// extended resources that the node does not have at all, and those of devices (removeMissingExtendedResources).
 func (w *worker) insufficientResources(node *nodeFacts) *refusal {
 	used, pods := w.k.allocatedExcept(w.rec)
 	if pods+1 > node.room {
 		return outOfResource(workload.InsufficientResource{Resource: "pods", Requested: 1, Used: pods, Capacity: node.room})
 	}
 	for _, lack := range w.requested().Lacks(node.amounts, used) {
-		if node.resources[lack.Resource] || !strings.Contains(lack.Resource, "/") {
+		if !w.hasDevicesFor(lack.Resource) && (node.resources[lack.Resource] || !strings.Contains(lack.Resource, "/")) {
 			return outOfResource(lack)
 		}
 	}
 	return nil
+}
+
+// hasDevicesFor reports whether devices provide an extended resource to the pod.
+func (w *worker) hasDevicesFor(resource string) bool {
+	return slices.ContainsFunc(w.pod.Objects("status", "extendedResourceClaimStatus", "requestMappings"), func(m object.Object) bool {
+		return m.String("resourceName") == resource
+	})
 }
 
 func refused(reason, format string, args ...any) *refusal {

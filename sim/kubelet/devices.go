@@ -59,7 +59,7 @@ func (n byDevices) Values(*commit.Commit) (nodes []string) {
 // prepareDevices reports whether the devices of the pod's claims are prepared. If not, it records why, and the pod waits for a change
 // of a claim or slice (dra.Manager.PrepareResources).
 func (w *worker) prepareDevices() bool {
-	if len(w.pod.List("spec", "resourceClaims")) == 0 {
+	if len(claimEntries(w.pod)) == 0 {
 		return true
 	}
 	claims, why := w.usableClaims()
@@ -92,10 +92,19 @@ func (w *worker) prepareDevices() bool {
 	return false
 }
 
+// claimEntries returns the entries for the claims of a pod. The last one is for the claim of its extended resources, if it has one.
+func claimEntries(pod object.Object) []object.Object {
+	entries := pod.Objects("spec", "resourceClaims")
+	if name := pod.String("status", "extendedResourceClaimStatus", "resourceClaimName"); name != "" {
+		entries = append(slices.Clip(entries), object.Object{"resourceClaimName": name})
+	}
+	return entries
+}
+
 // usableClaims returns the claims of the pod. If one of them cannot be used, why is the error.
 func (w *worker) usableClaims() (claims []object.Object, why string) {
 	namespace, pod := w.pod.Namespace(), w.pod
-	for _, entry := range pod.Objects("spec", "resourceClaims") {
+	for _, entry := range claimEntries(pod) {
 		name := entry.String("resourceClaimName")
 		if name == "" {
 			s := statusOf(pod, entry.String("name"))

@@ -37,10 +37,10 @@ func (k *Kubelet) record(api *controller.Client, about object.Object, field stri
 		}
 	}
 	ref := map[string]any{"kind": about.Kind(), "name": about.Name(), "uid": about.UID()}
-	for name, value := range map[string]string{"namespace": about.Namespace(), "apiVersion": about.APIVersion(), // order does not matter: the result is a map
-		"resourceVersion": about.ResourceVersion(), "fieldPath": field} {
-		if value != "" {
-			ref[name] = value
+	for _, f := range [...]struct{ name, value string }{{"namespace", about.Namespace()}, {"apiVersion", about.APIVersion()},
+		{"resourceVersion", about.ResourceVersion()}, {"fieldPath", field}} {
+		if f.value != "" {
+			ref[f.name] = f.value
 		}
 	}
 	name := api.EventName(namespace, about.Name())

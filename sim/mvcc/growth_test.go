@@ -72,3 +72,60 @@ func TestOldValuesArePacked(t *testing.T) {
 	is.True(whole > enough-200)
 	is.True(size <= wholeMax)
 }
+
+// A key that was searched or written is not searched again, whatever was written to it since.
+func TestSearchOnce(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	compared := 0
+	x := newIndex()
+	x.keys = btree.NewG(degree, func(a, b *KV) bool { compared++; return a.Key < b.Key })
+	s := begin(newView(x, Event{Rev: 1}))
+	for i := range 1000 {
+		s.Put(fmt.Sprintf("/pods/%06d", i), nil, nil)
+	}
+	get := func(key string) (rev uint64, comparisons int) {
+		compared = 0
+		kv, err := s.Get(key, 0)
+		is.NoErr(err)
+		if kv != nil {
+			rev = kv.ModRev
+		}
+		return rev, compared
+	}
+	for _, key := range []string{"/pods/000007", "/pods/none"} {
+		_, comparisons := get(key)
+		is.True(comparisons > 0)
+		before, comparisons := get(key)
+		is.Equal(comparisons, 0)
+		written := s.Put(key, nil, nil).Rev
+		rev, comparisons := get(key)
+		is.Equal(rev, written)
+		is.True(rev > before)
+		is.Equal(comparisons, 0)
+		_, deleted := s.Delete(key)
+		is.True(deleted)
+		rev, comparisons = get(key)
+		is.Equal(rev, uint64(0))
+		is.Equal(comparisons, 0)
+	}
+}
+
+// A write after a short range of the newest view continues with the same tree. A write after a long range copies it.
+func TestShortRange(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	s := New(1)
+	for i := range 1000 {
+		s.Put(fmt.Sprintf("/pods/%06d", i), nil, nil)
+	}
+	copied := func(prefix string) bool {
+		tree := s.head.keys
+		s.current().Range(prefix, "", func(*KV) bool { return true })
+		s.Put("/pods/000007", nil, nil)
+		return s.head.keys != tree
+	}
+	is.True(!copied("/daemonsets/"))
+	is.True(!copied("/pods/00000")) // ten pods
+	is.True(copied("/pods/0000"))   // a hundred
+}

@@ -68,6 +68,45 @@ type head struct {
 	mu   sync.Mutex // guards the following fields, because readers of a view do not hold the store's lock
 	view *View
 	index
+	recent [recentKeys]found
+	probe  KV // the argument of a search
+}
+
+// recentKeys is the number of keys that a head remembers. It is a power of two.
+const recentKeys = 256
+
+// found is the result of a search for a key. A search takes some ten comparisons of keys, each of which reads memory that is in no
+// cache of the processor if the store is large, and a write searches for its key up to four times.
+type found struct {
+	key string
+	kv  *KV // nil if the key does not exist
+}
+
+// slot returns where the head remembers a key. Keys differ mostly at their ends.
+func (h *head) slot(key string) *found {
+	n := uint32(len(key))
+	for i := max(0, len(key)-16); i < len(key); i++ {
+		n = (n ^ uint32(key[i])) * 0x01000193 // FNV-1a
+	}
+	return &h.recent[n%recentKeys]
+}
+
+// search returns the KV of a key, or nil if the key does not exist. The caller must hold h.mu.
+func (h *head) search(key string) *KV {
+	at := h.slot(key)
+	if at.key != key || key == "" {
+		h.probe.Key = key
+		kv, _ := h.keys.Get(&h.probe)
+		*at = found{key, kv}
+	}
+	return at.kv
+}
+
+// get returns the current KV of a key, or nil if the key does not exist.
+func (h *head) get(key string) *KV {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.search(key)
 }
 
 // show stores the index in v if v is still the newest view and does not have it yet.
@@ -88,7 +127,28 @@ func (h *head) getAt(v *View, key string) (kv *KV, ok bool) {
 	if v != h.view {
 		return nil, false
 	}
-	return h.get(key), true
+	return h.search(key), true
+}
+
+// fewMax is the largest number of keys that a range may have to be read without keeping the index.
+const fewMax = 16
+
+// few returns the KVs of a range of a view if there are at most fewMax. It returns false if there are more, or if the view is no longer
+// the newest one. Unlike show, it does not keep a reference to the index: most ranges that controllers read for each commit, such as
+// all DaemonSets, have hardly any keys.
+func (h *head) few(v *View, prefix, from string) (all []*KV, ok bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if v != h.view || v.made.Load() != nil {
+		return nil, false
+	}
+	ok = true
+	h.ranged(prefix, from, func(kv *KV) bool {
+		ok = len(all) < fewMax
+		all = append(all, kv)
+		return ok
+	})
+	return all, ok
 }
 
 // commit applies the event of a new view. It returns the KV that the event replaced.
@@ -99,6 +159,7 @@ func (h *head) commit(v *View) (prev *KV) {
 		h.index = h.index.edit()
 	}
 	prev = h.apply(&v.event)
+	*h.slot(v.event.Key) = found{v.event.Key, v.event.KV}
 	if v.Rev()%keepEvery == 0 {
 		x := h.index
 		v.made.Store(&x)
@@ -131,6 +192,16 @@ func (v *View) Get(key string) *KV {
 // Range yields the keys that begin with prefix and are not less than from, in ascending byte order, until yield returns false.
 // An empty prefix or from does not restrict the keys.
 func (v *View) Range(prefix, from string, yield func(*KV) bool) {
+	if h := v.head.Load(); h != nil {
+		if all, ok := h.few(v, prefix, from); ok {
+			for _, kv := range all {
+				if !yield(kv) {
+					return
+				}
+			}
+			return
+		}
+	}
 	v.index().ranged(prefix, from, yield)
 }
 

@@ -8,9 +8,9 @@
 //	Text        {"name":"web-2","uid":"c0de","phase":"Running"}    whole
 //	            copy 12, 2, copy 9, c0de, copy 20                  packed
 //
-// The dictionary consists of texts that could not be packed well. For example, the first pod of a Deployment becomes part of
-// it, and the other pods are packed. When its dictionary is full, a Packer begins a new one. Texts that were packed with the
-// old dictionary keep it.
+// The dictionary consists of texts that could not be packed well, and of texts with literals that many earlier texts had, too. For example,
+// the first pods of a Deployment become part of it, and the other pods are packed. When its dictionary is full, a Packer begins a new
+// one. Texts that were packed with the old dictionary keep it.
 //
 // Reading a packed text unpacks a copy, which takes about as long as copying the bytes.
 package pack

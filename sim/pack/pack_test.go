@@ -88,6 +88,26 @@ func TestSize(t *testing.T) {
 	is.Equal(short.Size(), 5)
 }
 
+// A literal that many texts have is copied from the dictionary, although these texts were packed well without it: an image's digest,
+// which pods have only after they were started, takes no memory in later pods.
+func TestRecurring(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	var p pack.Packer
+	digest := noise(rand.New(rand.NewPCG(1, 2)), 120)
+	size := func(n int, digest []byte) int {
+		text := pack.New(fmt.Appendf(nil, `{"pod":"web-%d",%s,"image":"%s","ready":true%s}`, n, strings.Repeat(`"field":"value"`, 60), digest, strings.Repeat(" ", 60)))
+		p.Pack(text)
+		return text.Size()
+	}
+	size(0, nil)
+	for n := range 8 {
+		is.True(size(1+n, digest) > 120) // no dictionary has the digest yet
+	}
+	size(9, digest)
+	is.True(size(10, digest) < 60)
+}
+
 // Goroutines may read texts while others are packed.
 func TestReaders(t *testing.T) {
 	t.Parallel()

@@ -20,6 +20,12 @@ const (
 	key, step = 8, 4
 	// bitsOfHash is the number of bits of a hash. There is one hash value for every two indexed positions.
 	bitsOfHash = 13
+	// A text also becomes part of the dictionary if recurring or more of its literal bytes are in literals of at least key bytes
+	// that at least often earlier texts had, too: later texts will probably have them. With a smaller number, each object that is
+	// written a few times would fill the dictionary with its own names.
+	recurring, often = 40, 8
+	// bitsOfLiteral is the number of bits of the index of a literal in Packer.literals.
+	bitsOfLiteral = 12
 )
 
 // dictionary holds the bytes that packed texts copy.
@@ -27,11 +33,17 @@ type dictionary [room]byte
 
 // Packer packs texts. The zero Packer is ready for use. It is not safe for concurrent use.
 type Packer struct {
-	of     *dictionary
-	used   int                      // number of bytes in the dictionary
-	places *[1 << bitsOfHash]uint16 // by hash of key bytes: their last position in the dictionary divided by step, plus one; 0 if there is none
-	buffer []byte
+	of       *dictionary
+	used     int                          // number of bytes in the dictionary
+	places   *[1 << bitsOfHash]uint16     // by hash of key bytes: their last position in the dictionary divided by step, plus one; 0 if there is none
+	literals *[1 << bitsOfLiteral]literal // literals of earlier texts
+	texts    uint32                       // number of texts so far
+	repeated int                          // number of bytes of the last text that are in recurring literals
+	buffer   []byte
 }
+
+// literal counts the texts that have a literal.
+type literal struct{ hash, times, last uint32 } // last is the number of the last such text
 
 // Pack packs a text. It does nothing if the text is already packed or would not become shorter.
 func (p *Packer) Pack(t *Text) {
@@ -42,7 +54,8 @@ func (p *Packer) Pack(t *Text) {
 	if f.of != nil || len(f.bytes) < textMin || len(f.bytes) > textMax {
 		return
 	}
-	if p.of == nil || !p.try(f.bytes) {
+	p.texts++
+	if p.of == nil || !p.try(f.bytes) || p.repeated >= recurring {
 		p.add(f.bytes)
 		p.try(f.bytes)
 	}
@@ -52,7 +65,10 @@ func (p *Packer) Pack(t *Text) {
 // add appends a text to the dictionary and indexes it. If there is no room, it begins a new dictionary.
 func (p *Packer) add(text []byte) {
 	if p.of == nil || p.used+len(text) > room {
-		*p = Packer{of: new(dictionary), places: new([1 << bitsOfHash]uint16), buffer: p.buffer}
+		*p = Packer{of: new(dictionary), places: new([1 << bitsOfHash]uint16), literals: p.literals, texts: p.texts, buffer: p.buffer}
+		if p.literals == nil {
+			p.literals = new([1 << bitsOfLiteral]literal)
+		}
 	}
 	from := (p.used + step - 1) / step * step
 	p.used += copy(p.of[p.used:], text)
@@ -69,6 +85,7 @@ func hash(b []byte) uint64 {
 // try writes the packed form of a text to the buffer. It reports whether the form is sufficiently small.
 func (p *Packer) try(text []byte) bool {
 	out := binary.AppendUvarint(p.buffer[:0], uint64(len(text)))
+	p.repeated = 0
 	copied, shift := 0, 0 // text[:copied] is encoded in out; shift is the offset of the last copy in the dictionary minus that in the text
 	for at := 0; at+key <= len(text); {
 		from, n := p.find(text[at:], at+shift)
@@ -79,6 +96,7 @@ func (p *Packer) try(text []byte) bool {
 		for at > copied && from > 0 && text[at-1] == p.of[from-1] {
 			at, from, n = at-1, from-1, n+1
 		}
+		p.record(text[copied:at])
 		out = append(binary.AppendUvarint(out, uint64(at-copied)), text[copied:at]...)
 		out = binary.LittleEndian.AppendUint16(binary.AppendUvarint(out, uint64(n)), uint16(from))
 		copied, shift = at+n, from-at
@@ -86,6 +104,28 @@ func (p *Packer) try(text []byte) bool {
 	}
 	p.buffer = append(binary.AppendUvarint(out, uint64(len(text)-copied)), text[copied:]...)
 	return len(p.buffer)*good <= len(text)
+}
+
+// record counts a literal of the current text, once for each text, and adds its bytes to p.repeated if it recurs. Two literals with the
+// same hash count as equal, and the newer of two with the same place replaces the other.
+func (p *Packer) record(text []byte) {
+	if len(text) < key {
+		return
+	}
+	h := uint64(0xcbf29ce484222325) // FNV-1a
+	for _, c := range text {
+		h = (h ^ uint64(c)) * 0x100000001b3
+	}
+	known := &p.literals[h>>(64-bitsOfLiteral)]
+	if known.hash != uint32(h) {
+		*known = literal{hash: uint32(h)}
+	}
+	if known.last != p.texts {
+		known.last = p.texts
+		if known.times++; known.times > often {
+			p.repeated += len(text)
+		}
+	}
 }
 
 // find returns the position of a string in the dictionary that matches the beginning of text, and the length of the match. It

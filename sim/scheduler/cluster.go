@@ -38,10 +38,11 @@ type node struct {
 	used, weight  workload.Amounts
 	taints        []workload.Taint
 
-	name    string
-	created uint64 // the revision that created the node
-	labels  map[string]string
-	images  map[string]int64 // sizes of the node's images in bytes
+	name     string
+	created  uint64 // the revision that created the node
+	labels   map[string]string
+	images   map[string]int64 // sizes of the node's images in bytes
+	features []string         // status.declaredFeatures
 
 	affine    []*pod     // pods with pod affinity or anti-affinity
 	locations []location // cached locations by number of the topology; see numberedTopologies
@@ -56,6 +57,12 @@ func (n *node) readNode(obj object.Object) {
 	n.unschedulable = obj.True("spec", "unschedulable")
 	list := resource.AmountsAt(obj, "status", "allocatable")
 	n.allocatable, n.room = workload.AmountsOf(list), list["pods"].Value()
+	if features := obj.Strings("status", "declaredFeatures"); !slices.Equal(features, n.features) {
+		n.features = features
+		for i, name := range features {
+			features[i] = object.Keep(name)
+		}
+	}
 	n.images = map[string]int64{}
 	for _, image := range obj.Objects("status", "images") {
 		for _, name := range image.Strings("names") {
@@ -67,7 +74,7 @@ func (n *node) readNode(obj object.Object) {
 // empty returns a copy of the node without its pods.
 func (n *node) empty() *node {
 	return &node{name: n.name, exists: n.exists, created: n.created, labels: n.labels, taints: n.taints, unschedulable: n.unschedulable,
-		allocatable: n.allocatable, room: n.room, images: n.images}
+		allocatable: n.allocatable, room: n.room, images: n.images, features: n.features}
 }
 
 // clone returns a copy of the node with the same pods. Changes to the copy do not affect the original.
@@ -228,7 +235,7 @@ func (c *cluster) count(p *pod, n *node, times int) {
 	}
 }
 
-// sameNode reports whether two versions of a node are equal in all fields that the scheduler uses.
+// sameNode reports whether two versions of a node are equal in all fields that the scheduler uses, except for its features.
 func sameNode(a, b *node) bool {
 	return a.unschedulable == b.unschedulable && maps.Equal(a.labels, b.labels) && slices.Equal(a.taints, b.taints) &&
 		a.room == b.room && a.allocatable.Equal(b.allocatable)

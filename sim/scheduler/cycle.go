@@ -42,7 +42,7 @@ func (c *cycle) prepare() (v verdict, only []string, some bool) {
 			return v, nil, false
 		}
 	}
-	if len(c.pod.claims) > 0 {
+	if c.s.usesDevices(c.api, c.pod) {
 		if v = c.prepareClaims(); !v.fits() {
 			v.plugin = dynamicResources
 			return v, nil, false

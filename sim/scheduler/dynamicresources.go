@@ -22,6 +22,7 @@ type deviceMemory struct {
 	Assumed map[string]object.Object `json:",omitempty"`
 
 	claims    map[controller.Key]object.Object
+	extended  map[string]string // the device class of each extended resource; nil until it is needed (classFor)
 	allocator *devices.Allocator
 }
 
@@ -35,6 +36,7 @@ type podClaims struct {
 	nodes       []workload.NodeTerms       // for each claim, the nodes on which its devices are available; nil means all
 	allocations map[string][]object.Object // for each node that fits, the allocations of the unallocated claims
 	unavailable map[int]bool               // indices of allocated claims that are not available on some node
+	extended    extendedClaim
 }
 
 // deviceWatches returns the watches of plugin DynamicResources.
@@ -59,9 +61,15 @@ func (s *Scheduler) deviceWatches(watch watcher) []controller.Watch {
 			s.retryFor(api, &event{kind: devicesSeen})
 		}),
 		watch(devices.Classes, func(api *controller.Client, c *commit.Commit) {
-			if !c.Deleted() {
-				s.retryFor(api, &event{kind: devicesSeen})
+			s.memory.extended = nil
+			e := &event{kind: devicesClassed}
+			if c.Deleted() {
+				return
 			}
+			if e.new = c.Object(); !c.Created() {
+				e.old = c.OldObject()
+			}
+			s.retryFor(api, e)
 		}),
 		watch(devices.Claims, s.deviceClaimSeen),
 	}
@@ -109,6 +117,7 @@ func (s *Scheduler) deviceClaimSeen(api *controller.Client, c *commit.Commit) {
 		delete(m.claims, key)
 		delete(m.Assumed, key.String())
 		m.allocator.Usage.Remove(key)
+		s.retryFor(api, &event{kind: devicesClaimed, old: before})
 		return
 	}
 	now := c.Object()
@@ -130,13 +139,17 @@ func revision(obj object.Object) uint64 {
 // assume makes a claim that the scheduler has written visible to it, even if its cache lags.
 func (s *Scheduler) assume(claim object.Object) {
 	key := controller.Key{Namespace: claim.Namespace(), Name: claim.Name()}
-	if have := s.memory.claims[key]; have == nil || revision(have) >= revision(claim) {
-		return
+	if have := s.memory.claims[key]; have != nil && revision(have) < revision(claim) {
+		s.assumeNew(claim)
 	}
+}
+
+// assumeNew is like assume, but for a claim that the scheduler has created.
+func (s *Scheduler) assumeNew(claim object.Object) {
 	if s.memory.Assumed == nil {
 		s.memory.Assumed = map[string]object.Object{}
 	}
-	s.memory.Assumed[key.String()] = claim
+	s.memory.Assumed[controller.Key{Namespace: claim.Namespace(), Name: claim.Name()}.String()] = claim
 	s.putClaim(claim)
 }
 
@@ -183,21 +196,25 @@ func (c *cycle) prepareClaims() verdict {
 	if why != "" {
 		return final(why)
 	}
-	if len(all) == 0 {
+	p := &podClaims{all: all, allocations: map[string][]object.Object{}, unavailable: map[int]bool{}}
+	if c.prepareExtended(p); len(p.all) == 0 {
 		return verdict{}
 	}
-	c.claims.podClaims = &podClaims{all: all, allocations: map[string][]object.Object{}, unavailable: map[int]bool{}}
-	for _, claim := range all {
+	c.claims.podClaims = p
+	for i, claim := range p.all {
 		if claim.Has("status", "allocation") {
 			var nodes workload.NodeTerms
 			if claim.Has("status", "allocation", "nodeSelector") {
 				nodes = workload.NodeTermsOf(claim.Objects("status", "allocation", "nodeSelector", "nodeSelectorTerms"))
 			}
-			c.claims.nodes = append(c.claims.nodes, nodes)
+			p.nodes = append(p.nodes, nodes)
 			continue
 		}
-		c.claims.nodes = append(c.claims.nodes, nil)
-		c.claims.unallocated = append(c.claims.unallocated, claim)
+		p.nodes = append(p.nodes, nil)
+		if i == p.extended.index {
+			continue
+		}
+		p.unallocated = append(p.unallocated, claim)
 		if why := c.lacksClass(claim); why != "" {
 			return final(why)
 		}
@@ -248,14 +265,18 @@ func filterClaims(c *cycle, n *node) verdict {
 	if p == nil {
 		return verdict{}
 	}
+	unallocated, v := c.claimsFor(n)
+	if !v.fits() {
+		return v
+	}
 	unavailable := false
 	for i, claim := range p.all {
 		if p.nodes[i] != nil && !p.nodes[i].Match(n.name, n.labels) || c.s.isStuck(c.api, claim) {
 			p.unavailable[i], unavailable = true, true
 		}
 	}
-	if len(p.unallocated) > 0 {
-		allocations, ok, err := c.s.memory.allocator.Allocate(devices.Node{Name: n.name, Labels: n.labels}, p.unallocated)
+	if len(unallocated) > 0 {
+		allocations, ok, err := c.s.memory.allocator.Allocate(devices.Node{Name: n.name, Labels: n.labels}, unallocated)
 		var here *devices.NodeError
 		switch {
 		case errors.As(err, &here):
@@ -287,6 +308,9 @@ func scoreClaims(c *cycle, among []*node) ([]int64, bool) {
 		for _, claim := range p.all {
 			allocation := claim.At("status", "allocation")
 			if allocation == nil {
+				if next == len(p.allocations[n.name]) {
+					break // the node has the extended resources
+				}
 				allocation = p.allocations[n.name][next]
 				next++
 			}
@@ -322,7 +346,7 @@ func preference(claim, allocation object.Object) (sum int64) {
 // claimsHint reports whether an event may allow a pod to get its devices (DynamicResources.EventsToRegister).
 func claimsHint(c *cycle, e *event) bool {
 	switch e.kind {
-	case nodeCame, devicesSeen:
+	case nodeCame, devicesSeen, devicesClassed:
 		return true
 	case nodeChanged:
 		return !sameNode(e.before, e.now)

@@ -23,6 +23,12 @@ func (c *cycle) prepareClaims() verdict {
 	return final("this build of kubesim does not allocate dynamic resources")
 }
 
+func (s *Scheduler) usesDevices(_ *controller.Client, p *pod) bool { return len(p.claims) > 0 }
+
+func (s *Scheduler) isDelegated(*controller.Client, string, *node) bool { return false }
+
+func extendedHint(*cycle, *event) bool { return false }
+
 func filterClaims(*cycle, *node) verdict { return verdict{} }
 
 func claimsHint(*cycle, *event) bool { return false }

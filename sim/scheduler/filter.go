@@ -40,6 +40,7 @@ const (
 	topologySpread    = "PodTopologySpread"
 	interPodAffinity  = "InterPodAffinity"
 	dynamicResources  = "DynamicResources"
+	declaredFeatures  = "NodeDeclaredFeatures"
 )
 
 // plugins lists the filter plugins of a default profile in order. The first plugin that rejects a node provides the reason
@@ -58,7 +59,8 @@ var plugins = []plugin{
 	{interPodAffinity, filterTerms, termsHint, func(c *cycle) bool {
 		return len(c.pod.with)+len(c.pod.apart)+len(c.terms.against) == 0
 	}},
-	{dynamicResources, filterClaims, claimsHint, func(c *cycle) bool { return len(c.pod.claims) == 0 }},
+	{dynamicResources, filterClaims, claimsHint, func(c *cycle) bool { return !c.s.usesDevices(c.api, c.pod) }},
+	{declaredFeatures, filterFeatures, featuresHint, needsNoFeatures},
 }
 
 func hasNoVolumes(c *cycle) bool { return len(c.pod.volumes) == 0 }
@@ -113,6 +115,9 @@ func filterResources(c *cycle, n *node) (v verdict) {
 		v.reasons = append(v.reasons, "Too many pods")
 	}
 	for _, lack := range c.pod.requests.Lacks(n.allocatable, n.used) {
+		if c.s.isDelegated(c.api, lack.Resource, n) {
+			continue
+		}
 		v.reasons = append(v.reasons, "Insufficient "+lack.Resource)
 		v.final = v.final || lack.Requested > lack.Capacity
 	}

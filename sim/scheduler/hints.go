@@ -28,8 +28,9 @@ const (
 	classCame
 	storageSeen // a CSINode or CSIStorageCapacity was created or changed
 	attachmentGone
-	devicesSeen    // a DeviceClass, ResourceSlice or DeviceTaintRule was created or changed
-	devicesClaimed // a ResourceClaim was created or changed
+	devicesSeen    // a ResourceSlice or DeviceTaintRule was created or changed
+	devicesClassed // a DeviceClass was created or changed
+	devicesClaimed // a ResourceClaim was created, changed or deleted
 	ownClaims      // a resource claim was generated for the waiting pod
 )
 
@@ -40,7 +41,7 @@ type event struct {
 	pod         *pod
 	claim       controller.Key
 	item        *resource.Item
-	old, new    object.Object // the ResourceClaim of devicesClaimed
+	old, new    object.Object // the ResourceClaim of devicesClaimed, or the DeviceClass of devicesClassed
 }
 
 // asked returns the names of the plugins whose rejections the event may affect.
@@ -62,6 +63,8 @@ func (e *event) asked() []string {
 		return []string{volumeLimits}
 	case devicesSeen, devicesClaimed:
 		return []string{dynamicResources}
+	case devicesClassed:
+		return []string{nodeResources, dynamicResources}
 	}
 	return everyPlugin
 }
@@ -71,7 +74,7 @@ func (e *event) asked() []string {
 const noNode = "NoNode"
 
 var everyPlugin = []string{noNode, nodeUnschedulable, taintToleration, nodeAffinity, nodePorts, nodeResources, volumeRestrictions, volumeLimits,
-	volumeBinding, volumeZone, topologySpread, interPodAffinity, dynamicResources}
+	volumeBinding, volumeZone, topologySpread, interPodAffinity, dynamicResources, declaredFeatures}
 
 // hint reports whether an event may make the named plugin accept a pod that it rejected (its EventsToRegister and their
 // QueueingHintFn).
@@ -109,6 +112,8 @@ func resourcesHint(c *cycle, e *event) bool {
 		return filterResources(c, e.now.empty()).fits()
 	case nodeChanged:
 		return filterResources(c, e.now.empty()).fits() && grown(c.pod.requests, e.before, e.now)
+	case devicesClassed:
+		return extendedHint(c, e)
 	}
 	return false
 }

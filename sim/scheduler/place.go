@@ -25,6 +25,8 @@ func (s *Scheduler) place(api *controller.Client, x *queued) {
 		s.recordEvent(api, p, nil, "Warning", "FailedScheduling", "Scheduling", "skip schedule deleting pod: "+p.Key.String())
 		return
 	}
+	s.memory.trying, s.memory.missed = true, nil
+	defer func() { s.memory.trying, s.memory.missed = false, nil }()
 	if s.placeGroup(api, x, p) {
 		return
 	}
@@ -70,6 +72,7 @@ func (s *Scheduler) reject(api *controller.Client, x *queued, reason, message, n
 		s.nominate(live, node)
 		podScheduled(live, api.Now(), reason, message)
 	})
+	_ = slices.ContainsFunc(s.memory.missed, func(e *event) bool { return s.retry(api, x, e) }) // until one helps
 }
 
 // write applies a change to the status of a pod, unless it changes nothing.
@@ -119,7 +122,7 @@ func (s *Scheduler) take(c *cycle, x *queued, n *node) {
 	}
 	m.Queue.nominate(x, "")
 	m.cluster.setPod(c.pod.on(n.name))
-	if len(plan.bind)+len(plan.provision)+len(c.pod.claims) == 0 {
+	if len(plan.bind)+len(plan.provision) == 0 && !c.s.usesDevices(c.api, c.pod) {
 		s.bind(c.api, x, n.name)
 		return
 	}

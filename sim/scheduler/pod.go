@@ -3,7 +3,6 @@ package scheduler
 import (
 	"bytes"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -108,17 +107,35 @@ func (p *pod) label(name string) (value string, ok bool) {
 	return value, ok
 }
 
-// isUnchanged reports whether a new version of a running pod is equal to p in all parts that the scheduler uses. It compares only
-// parts of the JSON: most writes of a pod change its status, and decoding the whole pod each time would be the largest cost.
+// isUnchanged reports whether a new version of a running pod is equal to p in all parts that the scheduler uses. Most writes of a pod
+// change only its status.
 func (p *pod) isUnchanged(it *resource.Item) bool {
-	if it.Field("spec.nodeName") != p.node {
+	obj := it.Shared()
+	return it.Field("spec.nodeName") == p.node && obj.UID() == p.uid && obj.Generation() == p.generation && (obj.DeletionTimestamp() != "") == p.deleting &&
+		p.hasLabels(obj.Map("metadata", "labels")) && !isAllocated(obj)
+}
+
+// hasLabels reports whether labels are those of the pod.
+func (p *pod) hasLabels(labels map[string]any) bool {
+	if len(labels) != len(p.labels) {
 		return false
 	}
-	text := it.Bytes()
-	return bytes.Contains(text, []byte(`"deletionTimestamp":`)) == p.deleting &&
-		bytes.Contains(text, []byte(`"uid":"`+p.uid+`"`)) && labelText(text) == p.labelText &&
-		bytes.Contains(text, []byte(`"generation":`+strconv.FormatInt(p.generation, 10)+`,`)) &&
-		!bytes.Contains(text, []byte(`"allocatedResources":`))
+	for name, value := range p.labels { // order does not matter
+		if labels[name] != value {
+			return false
+		}
+	}
+	return true
+}
+
+// isAllocated reports whether the status of a pod has allocated resources, which may differ from those of its spec.
+func isAllocated(pod object.Object) bool {
+	for _, list := range []string{"containerStatuses", "initContainerStatuses"} {
+		if slices.ContainsFunc(pod.Objects("status", list), func(s object.Object) bool { return s.Has("allocatedResources") }) {
+			return true
+		}
+	}
+	return pod.Has("status", "allocatedResources")
 }
 
 // labelText returns the labels in the JSON of an object. They are the first field named "labels".

@@ -36,7 +36,7 @@ func (c *cycle) preempt(d *diagnosis) (best *candidate, keep bool) {
 		return nil, true
 	}
 	claims := noClaims
-	if len(c.pod.claims) > 0 && !d.before {
+	if !d.before {
 		claims = c.deallocate() + ", "
 	}
 	if c.pod.neverPreempts {

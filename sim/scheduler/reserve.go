@@ -24,8 +24,17 @@ func (c *cycle) bindClaims(n *node) (why string) {
 	for i, claim := range p.all {
 		var allocation object.Object
 		if !claim.Has("status", "allocation") {
+			if next == len(p.allocations[n.name]) {
+				break // the node has the extended resources
+			}
 			allocation = p.allocations[n.name][next]
 			next++
+		}
+		if i == p.extended.index {
+			if why = c.bindExtended(n, allocation); why != "" {
+				return why
+			}
+			continue
 		}
 		if isReserved(claim, c.pod.uid) {
 			continue
@@ -103,9 +112,7 @@ func (c *cycle) tryBind(claim, allocation object.Object, key string) (bound obje
 
 // unreserve removes the reservations of a pod that could not be bound (Unreserve).
 func (s *Scheduler) unreserve(api *controller.Client, p *pod) {
-	if len(p.claims) == 0 {
-		return
-	}
+	_, _ = s.deleteExtended(api, p) // if it fails, the next attempt deletes the claim
 	all, _ := s.claimsOf(p)
 	for _, claim := range all {
 		if !claim.Has("status", "allocation") || !isReserved(claim, p.uid) {
@@ -125,12 +132,15 @@ func (s *Scheduler) unreserve(api *controller.Client, p *pod) {
 // devicesReady reports whether the drivers have reported all binding conditions of a pod's devices. If one has failed, or the time
 // is over, why is the reason (isPodReadyForBinding).
 func (s *Scheduler) devicesReady(api *controller.Client, p *pod) (ready bool, why string) {
-	if len(p.claims) == 0 || !s.memory.allocator.Conditions {
+	if !s.memory.allocator.Conditions || !s.usesDevices(api, p) {
 		return true, ""
 	}
 	all, why := s.claimsOf(p)
 	if why != "" {
 		return false, why
+	}
+	if claim := s.findExtended(p); claim != nil {
+		all = append(all, claim)
 	}
 	for _, claim := range all {
 		switch ready, failed := isReady(claim); {
@@ -197,7 +207,7 @@ func (c *cycle) deallocate() string {
 	}
 	for i, claim := range p.all {
 		reserved := claim.Objects("status", "reservedFor")
-		if !p.unavailable[i] || len(reserved) > 1 || len(reserved) == 1 && !isReserved(claim, c.pod.uid) {
+		if i == p.extended.index || !p.unavailable[i] || len(reserved) > 1 || len(reserved) == 1 && !isReserved(claim, c.pod.uid) {
 			continue
 		}
 		claim = claim.Copy()
@@ -210,6 +220,14 @@ func (c *cycle) deallocate() string {
 		}
 		c.s.assume(stored)
 		return "deallocation of ResourceClaim completed"
+	}
+	if p.extended.index >= 0 && p.extended.pod == nil {
+		switch deleted, failed := c.s.deleteExtended(c.api, c.pod); {
+		case failed != "":
+			return failed
+		case deleted:
+			return "deletion of ResourceClaim completed"
+		}
 	}
 	return "still not schedulable"
 }

@@ -46,7 +46,9 @@ type memory struct {
 	pending   map[controller.Key]*pod
 	selectors selectors
 	templates templates
-	scores    []int64 // see cycle.room
+	scores    []int64  // see cycle.room
+	trying    bool     // a pod is being placed
+	missed    []*event // the events since that attempt began (PriorityQueue.inFlightEvents)
 
 	deviceMemory
 }
@@ -234,7 +236,7 @@ func (s *Scheduler) nodeSeen(api *controller.Client, c *commit.Commit) {
 	switch {
 	case before == nil:
 		s.retryFor(api, &event{kind: nodeCame, now: now})
-	case !sameNode(before, now):
+	case !sameNode(before, now) || !slices.Equal(before.features, now.features):
 		s.retryFor(api, &event{kind: nodeChanged, before: before, now: now})
 	}
 }
@@ -247,12 +249,22 @@ func (s *Scheduler) retryFor(api *controller.Client, e *event) {
 			x.Changed = true
 		}
 	}
-	for _, x := range q.waitingFor(e.asked()...) {
-		c := &cycle{s: s, api: api, cluster: s.memory.cluster, pod: s.memory.pending[x.Key]}
-		if c.pod != nil && slices.ContainsFunc(x.By, func(name string) bool { return hint(name, c, e) }) {
-			s.enter(api, x)
-		}
+	if s.memory.trying {
+		s.memory.missed = append(s.memory.missed, e)
 	}
+	for _, x := range q.waitingFor(e.asked()...) {
+		s.retry(api, x, e)
+	}
+}
+
+// retry lets a rejected pod be tried again, and returns true, if an event may make it fit.
+func (s *Scheduler) retry(api *controller.Client, x *queued, e *event) bool {
+	c := &cycle{s: s, api: api, cluster: s.memory.cluster, pod: s.memory.pending[x.Key]}
+	if c.pod == nil || !slices.ContainsFunc(x.By, func(name string) bool { return hint(name, c, e) }) {
+		return false
+	}
+	s.enter(api, x)
+	return true
 }
 
 // podSeen applies a commit of a pod.

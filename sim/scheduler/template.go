@@ -12,7 +12,6 @@ import (
 // template is the part of a pod that pods of the same workload usually share. It is immutable.
 type template struct {
 	labels        map[string]string
-	labelText     string // the labels as JSON
 	priority      int64
 	neverPreempts bool
 	scheduler     string
@@ -33,6 +32,7 @@ type template struct {
 	ports            []workload.HostPort
 	volumes          []object.Object // volumes that affect scheduling
 	images           []string
+	features         []string        // features that its node must declare
 	containers       int64           // number of containers, including init containers
 	claims           []object.Object // spec.resourceClaims: the dynamic resources that the pod requests
 }
@@ -63,7 +63,7 @@ func (t *templates) of(it *resource.Item, obj object.Object) *template {
 	if t.all == nil || len(t.all) >= templatesMax {
 		t.all = map[string]*template{}
 	}
-	made := readTemplate(it.Namespace, labels, obj)
+	made := readTemplate(it.Namespace, obj)
 	t.all[string(t.key)] = made
 	return made
 }
@@ -84,11 +84,10 @@ func appendResources(key []byte, obj object.Object) []byte {
 	return append(append(key, 0), obj.Condition("PodResizePending").String("reason")...)
 }
 
-// readTemplate creates the template of a pod in a namespace. labels is the JSON of its labels. The result does not keep the pod's
-// JSON in memory.
-func readTemplate(namespace, labels string, obj object.Object) *template {
+// readTemplate creates the template of a pod in a namespace. The result does not keep the pod's JSON in memory.
+func readTemplate(namespace string, obj object.Object) *template {
 	spec := obj.At("spec").Kept()
-	p := &template{labels: object.KeptStrings(obj.Labels()), labelText: labels, priority: spec.Int64("priority"),
+	p := &template{labels: object.KeptStrings(obj.Labels()), priority: spec.Int64("priority"),
 		neverPreempts: spec.String("preemptionPolicy") == "Never", scheduler: spec.String("schedulerName"), requests: workload.Requests(obj),
 		affinity: workload.NodeAffinityOf(spec), tolerations: workload.TolerationsOf(spec), ports: workload.HostPortsOf(spec),
 		claims: spec.Objects("resourceClaims")}
@@ -110,5 +109,6 @@ func readTemplate(namespace, labels string, obj object.Object) *template {
 		p.spread = append(p.spread, spreadConstraintOf(c, namespace, p.labels))
 	}
 	p.readVolumes(spec)
+	p.features = requiredFeatures(spec)
 	return p
 }

@@ -12,6 +12,3 @@ const HasAll = false
 //
 //go:embed data/1.36.bin data/docs-1.36.bin
 var data embed.FS
-
-// proseData is empty: the published descriptions are larger than all other data, and every web page would load them.
-var proseData embed.FS

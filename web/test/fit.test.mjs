@@ -17,6 +17,7 @@ for (const [name, viewport] of [['a laptop', { width: 1280, height: 720 }], ['a 
   test(`after ten lines of free play on ${name} the newest answer and the command line are in view`, async () => {
     const { context, page, faults } = await it.open({ viewport })
     await freePlay(page)
+    await inView(page, page.locator('#command'), 'the command line of an empty world')
     const lines = ['kubectl get nodes', 'kubectl create deployment web --image=nginx --replicas=3', 'tick 10s', 'kubectl get deployments', 'kubectl get pods']
     for (const line of [...lines, ...lines.slice(2)]) await type(page, line)
     await says(page, /Running/)

@@ -44,6 +44,18 @@ test('kubectl apply -k builds the files that the learner wrote, in the larger en
   await context.close()
 })
 
+test('kubectl explain has the descriptions of fields, in the larger engine, and the world stays the same', async () => {
+  const { context, page, faults } = await it.open()
+  await freePlay(page)
+  await type(page, 'kubectl create configmap before')
+  await type(page, 'kubectl explain pod.spec.containers')
+  await says(page, /args\s+<\[\]string>\s+Arguments to the entrypoint\./)
+  await type(page, 'kubectl get configmap before')
+  await says(page, /before +0/)
+  assert.deepEqual(faults, [])
+  await context.close()
+})
+
 test('a manifest of the documentation can be applied by its address', async () => {
   const { context, page, faults } = await it.open()
   await freePlay(page)

@@ -69,21 +69,21 @@ test('after 2,000 lines an undo executes few of them again, and so does the one 
   context.setDefaultTimeout(120_000)
   await ready(page)
   await page.evaluate(() => { // of the engine's answers, what they say of the lines that were executed again
-    globalThis.replayed = []
+    window.replayed = []
     const { decode } = TextDecoder.prototype
     TextDecoder.prototype.decode = function (...bytes) {
       const text = decode.apply(this, bytes)
       const count = /"replayed":(\d+)/.exec(text.slice(0, 1000))
-      if (count) globalThis.replayed.push(Number(count[1]))
+      if (count) window.replayed.push(Number(count[1]))
       return text
     }
   })
   await type(page, 'kubectl get configmaps')
   for (let i = 1; i <= 3; i++) {
     await page.locator('#command').press('Control+z')
-    await page.waitForFunction(n => globalThis.replayed.length === n, i)
+    await page.waitForFunction(n => window.replayed.length === n, i)
   }
-  const replayed = await page.evaluate(() => globalThis.replayed)
+  const replayed = await page.evaluate(() => window.replayed)
   console.log(`lines executed again by three undos after 2,000 lines: ${replayed.join(', ')}`)
   assert.ok(Math.max(...replayed) < 150, `an undo executed ${Math.max(...replayed)} lines again`)
   assert.deepEqual(faults, [])

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -23,6 +22,7 @@ func nodeKind() kind.Kind {
 		Storage: "nodes",
 		Streams: map[string]*resource.Stream{"proxy": proxy()},
 		Gates: []kind.Gate{
+			{Name: "InPlacePodVerticalScalingSchedulerPreemption", Fields: []string{"spec.podPreemptionPolicy"}},
 			{Name: "NodeDeclaredFeatures", Fields: []string{"status.declaredFeatures"}},
 		},
 		KeyPrefix: "minions",
@@ -133,7 +133,24 @@ func validateNodeResources(at field.Cursor) {
 	}
 }
 
-var declaredFeature = regexp.MustCompile(`^[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9]*)*$`)
+// isFeatureName reports whether text is the name of a feature that a node declares: letters and digits in segments that slashes separate
+// and letters begin, the first of them a capital. A regular expression would take a fiftieth of the time until nodes are ready.
+func isFeatureName(text string) bool {
+	begins := true // a segment begins
+	for i := range len(text) {
+		c := text[i]
+		letter := c >= 'A' && c <= 'Z' || i > 0 && c >= 'a' && c <= 'z'
+		switch {
+		case c == '/' && !begins:
+			begins = true
+			continue
+		case !letter && (begins || c < '0' || c > '9'):
+			return false
+		}
+		begins = false
+	}
+	return !begins
+}
 
 func validateDeclaredFeatures(at field.Cursor) {
 	names := at.Strings()
@@ -150,7 +167,7 @@ func validateDeclaredFeatures(at field.Cursor) {
 		switch {
 		case len(text) > field.DNSSubdomainMax:
 			reason = field.CharactersText(field.DNSSubdomainMax)
-		case !declaredFeature.MatchString(text):
+		case !isFeatureName(text):
 			reason = "must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or " +
 				"MyFeature/mySubFeature), and contain only alphanumeric characters and slashes"
 		}

@@ -63,6 +63,7 @@ var features = map[string]int{
 	"ImageVolume":                                  35,
 	"ImageVolumeWithDigest":                        0,
 	"InPlacePodLevelResourcesVerticalScaling":      36,
+	"InPlacePodVerticalScalingSchedulerPreemption": 0,
 	"ManifestBasedAdmissionControlConfig":          37,
 	"MaxUnavailableStatefulSet":                    37,
 	"MutableCSINodeAllocatableCount":               35,

@@ -26,11 +26,14 @@ const (
 )
 
 // requestNames returns the names of a claim's requests, in the forms request and request/subrequest. If several requests have
-// the same name, it omits the subrequests of all but the last one.
+// the same name, it omits the subrequests of all but the last one. Names with a slash cannot be referred to, so it omits them.
 func requestNames(spec object.Object) []string {
 	var names []string
 	for _, r := range spec.Objects("devices", "requests") {
 		names = slices.DeleteFunc(names, func(n string) bool { return strings.HasPrefix(n, r.String("name")+"/") })
+		if strings.Contains(r.String("name"), "/") {
+			continue
+		}
 		names = append(names, r.String("name"))
 		for _, sub := range r.Objects("firstAvailable") {
 			names = append(names, r.String("name")+"/"+sub.String("name"))
@@ -64,16 +67,25 @@ func validateDeviceRequest(ctx *resource.Context, at field.Cursor) {
 		at.Missing("exactly one of `exactly` or `firstAvailable` is required")
 	case exactly.Has() && first.Len() > 0:
 		at.Invalid(nil, "exactly one of `exactly` or `firstAvailable` is required, but multiple fields are set")
+		at.OnlyDeclared(func() {
+			validateExactRequest(ctx, exactly, false)
+			validateAlternatives(ctx, first)
+		})
 	case exactly.Has():
 		validateExactRequest(ctx, exactly, false)
 	default:
-		first = atMost(ctx, first, maxFirstAvailable)
-		for sub := range first.Each() {
-			sub.Child("name").OrEmpty().Check(field.DNS1123Label)
-			validateExactRequest(ctx, sub, true)
-		}
-		uniqueBy(ctx, first, "name")
+		validateAlternatives(ctx, first)
 	}
+}
+
+// validateAlternatives checks a prioritised list.
+func validateAlternatives(ctx *resource.Context, first field.Cursor) {
+	first = atMost(ctx, first, maxFirstAvailable)
+	for sub := range first.Each() {
+		sub.Child("name").OrEmpty().Check(field.DNS1123Label)
+		validateExactRequest(ctx, sub, true)
+	}
+	uniqueBy(ctx, first, "name")
 }
 
 // validateExactRequest checks the rules that requests and their alternatives share. Since 1.37 the type of an alternative

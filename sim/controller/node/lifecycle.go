@@ -148,7 +148,7 @@ func (l *lifecycle) Reconcile(api *controller.Client, key controller.Key) (time.
 			return 0, failed
 		}
 	}
-	h.Zone, h.Excluded = zoneOf(node), node.Labels()["node.kubernetes.io/exclude-disruption"] != ""
+	h.Zone, h.Excluded = zoneOf(node), node.String("metadata", "labels", "node.kubernetes.io/exclude-disruption") != ""
 	l.count(h)
 	return l.updateHealth(api, node, h)
 }
@@ -291,9 +291,9 @@ func (l *lifecycle) mend(api *controller.Client, node object.Object) *status.Sta
 
 // label sets the deprecated labels for the operating system and architecture of a node.
 func (l *lifecycle) label(api *controller.Client, node object.Object) *status.Status {
-	labels, add := node.Labels(), map[string]string{}
+	labels, add := object.Object(node.Map("metadata", "labels")), map[string]string{}
 	for _, name := range []string{"os", "arch"} {
-		if value, ok := labels["kubernetes.io/"+name]; ok && labels["beta.kubernetes.io/"+name] != value {
+		if value := labels.String("kubernetes.io/" + name); labels.Has("kubernetes.io/"+name) && labels.String("beta.kubernetes.io/"+name) != value {
 			add["beta.kubernetes.io/"+name] = value
 		}
 	}

@@ -73,7 +73,7 @@ func (t *ttl) Reconcile(api *controller.Client, key controller.Key) (time.Durati
 	}
 	seconds := strconv.Itoa(ttlSteps[*step].seconds)
 	node := api.GetShared(nodeObjects, "", key.Name)
-	if node == nil || node.Annotations()[ttlAnnotation] == seconds {
+	if node == nil || node.String("metadata", "annotations", ttlAnnotation) == seconds {
 		return 0, nil
 	}
 	s := api.Patch(nodeObjects, "", key, func(live object.Object) { live.Set(seconds, "metadata", "annotations", ttlAnnotation) })

@@ -103,11 +103,10 @@ const (
 // zoneOf returns the zone of a node according to its labels.
 func zoneOf(node object.Object) string {
 	label := func(name, old string) string {
-		labels := node.Labels()
-		if v, ok := labels[name]; ok {
-			return v
+		if node.Has("metadata", "labels", name) {
+			return node.String("metadata", "labels", name)
 		}
-		return labels[old]
+		return node.String("metadata", "labels", old)
 	}
 	region := label("topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region")
 	z := label("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")

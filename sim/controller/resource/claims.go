@@ -8,7 +8,6 @@
 package resource
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -63,15 +62,10 @@ func claimKey(namespace, name string) controller.Key {
 	return controller.Key{Namespace: namespace, Name: claimPrefix + name}
 }
 
-// hasClaims reports whether a pod uses resource claims, without decoding it.
-func hasClaims(it *resource.Item) bool {
-	return bytes.Contains(it.Bytes(), []byte(`"resourceClaims":`))
-}
-
 // podsWith returns the keys of the pods in a namespace that use resource claims and match a condition.
 func podsWith(api *controller.Client, namespace string, matches func(pod object.Object) bool) (keys []controller.Key) {
 	api.Items(workload.Pods, namespace, func(it *resource.Item) bool {
-		if hasClaims(it) && matches(it.Shared()) {
+		if workload.PodOf(it).UsesResourceClaims && matches(it.Shared()) {
 			keys = append(keys, controller.Key{Namespace: it.Namespace, Name: it.Name})
 		}
 		return true
@@ -94,12 +88,15 @@ func claimName(pod, entry object.Object) (name string, generated, found bool) {
 	return "", true, false
 }
 
-// claimNames returns the names of the existing claims of a pod.
+// claimNames returns the names of the existing claims of a pod, and of the one for its extended resources (resourceclaim.PodClaims).
 func claimNames(pod object.Object) (names []string) {
 	for _, entry := range pod.Objects("spec", "resourceClaims") {
 		if name, _, found := claimName(pod, entry); found {
 			names = append(names, name)
 		}
+	}
+	if name := pod.String("status", "extendedResourceClaimStatus", "resourceClaimName"); name != "" {
+		names = append(names, name)
 	}
 	return names
 }
@@ -118,7 +115,7 @@ func isDone(pod object.Object) bool {
 // podWritten returns the keys of a pod and, if it does not need its claims any more, of these claims.
 func podWritten(_ *controller.Client, c *commit.Commit) (keys []controller.Key) {
 	it := c.Item()
-	if it == nil || !hasClaims(it) {
+	if it == nil || !workload.PodOf(it).UsesResourceClaims {
 		return nil
 	}
 	pod := it.Shared()

@@ -118,7 +118,7 @@ func (e *eviction) claimWritten(api *controller.Client, c *commit.Commit) (keys 
 // podWritten returns the key of a pod with claims.
 func (e *eviction) podWritten(api *controller.Client, c *commit.Commit) []controller.Key {
 	e.begin(api)
-	if it := c.Item(); it == nil || !hasClaims(it) {
+	if it := c.Item(); it == nil || !workload.PodOf(it).UsesResourceClaims {
 		return nil
 	}
 	return []controller.Key{{Namespace: c.Namespace, Name: c.Name}}

@@ -94,7 +94,7 @@ func (e *eviction) pending(api *controller.Client, rule object.Object) (pods, na
 	taint["effect"] = "NoExecute"
 	seen := map[string]bool{}
 	api.Items(workload.Pods, "", func(it *resource.Item) bool {
-		if !hasClaims(it) || it.Field("spec.nodeName") == "" || it.Shared().DeletionTimestamp() != "" {
+		if !workload.PodOf(it).UsesResourceClaims || it.Field("spec.nodeName") == "" || it.Shared().DeletionTimestamp() != "" {
 			return true
 		}
 		if slices.ContainsFunc(devicesOf(api, it.Shared()), func(r object.Object) bool {
@@ -134,6 +134,10 @@ func devicesOf(api *controller.Client, pod object.Object) (results []object.Obje
 		if found && claim != nil && (!generated || isOwned(claim, pod)) && isReserved(claim, pod.UID()) {
 			results = append(results, devices.Results(claim)...)
 		}
+	}
+	extended := api.GetShared(devices.Claims, pod.Namespace(), pod.String("status", "extendedResourceClaimStatus", "resourceClaimName"))
+	if extended != nil && isReserved(extended, pod.UID()) {
+		results = append(results, devices.Results(extended)...)
 	}
 	return results
 }

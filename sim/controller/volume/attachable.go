@@ -26,7 +26,7 @@ func attachmentName(volume object.Object, node string) string {
 func needed(api *controller.Client, node string) map[string]*attachable {
 	all := map[string]*attachable{}
 	for _, it := range api.Indexed(workload.Pods, node) {
-		if !usesClaims(it) || isTerminated(it.Shared()) {
+		if !workload.PodOf(it).UsesVolumeClaims || isTerminated(it.Shared()) {
 			continue
 		}
 		pod := it.Object()

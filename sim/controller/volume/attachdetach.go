@@ -56,7 +56,7 @@ func AttachDetach() controller.Controller {
 	a := &attachDetach{}
 	c := controller.Account(claims.AttachDetach, "attachdetach-controller", a,
 		controller.Watch{Resource: workload.Pods, Keys: func(_ *controller.Client, c *commit.Commit) []controller.Key {
-			if it := c.Item(); it != nil && usesClaims(it) && it.Field("spec.nodeName") != "" {
+			if it := c.Item(); it != nil && workload.PodOf(it).UsesVolumeClaims && it.Field("spec.nodeName") != "" {
 				return []controller.Key{{Name: it.Field("spec.nodeName")}}
 			}
 			return nil
@@ -123,11 +123,16 @@ func nodesOfClaim(api *controller.Client, c *commit.Commit) (keys []controller.K
 	return keys
 }
 
+// managed returns the annotation of a node that is true if this controller attaches its volumes.
+func managed(node object.Object) string {
+	return node.String("metadata", "annotations", claims.Managed)
+}
+
 // attachNode returns the key of a node if something has changed that the controller uses.
 func attachNode(_ *controller.Client, c *commit.Commit) []controller.Key {
 	if !c.Created() && !c.Deleted() {
-		before, now := c.OldObject(), c.Object()
-		same := before.Annotations()[claims.Managed] == now.Annotations()[claims.Managed] && object.Equal(before.List("spec", "taints"), now.List("spec", "taints"))
+		before, now := c.Before().Shared(), c.Item().Shared()
+		same := managed(before) == managed(now) && object.Equal(before.List("spec", "taints"), now.List("spec", "taints"))
 		for _, field := range []string{"volumesInUse", "volumesAttached"} {
 			same = same && object.Equal(before.List("status", field), now.List("status", field))
 		}
@@ -142,7 +147,7 @@ func attachNode(_ *controller.Client, c *commit.Commit) []controller.Key {
 func (a *attachDetach) Reconcile(api *controller.Client, key controller.Key) (again time.Duration, failed *status.Status) {
 	a.begin(api)
 	node := api.GetShared(nodeObjects, "", key.Name)
-	if node != nil && node.Annotations()[claims.Managed] != "true" {
+	if node != nil && managed(node) != "true" {
 		return 0, nil
 	}
 	var want map[string]*attachable

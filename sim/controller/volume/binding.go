@@ -1,7 +1,6 @@
 package volume
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 
@@ -195,7 +194,7 @@ func deleteVolume(api *controller.Client, volume object.Object) *status.Status {
 // podsWith returns the pods that use a claim, by name or as an ephemeral volume.
 func podsWith(api *controller.Client, claim object.Object) (pods []*resource.Item) {
 	api.Items(workload.Pods, claim.Namespace(), func(it *resource.Item) bool {
-		if usesClaims(it) {
+		if workload.PodOf(it).UsesVolumeClaims {
 			for _, v := range it.Object().Objects("spec", "volumes") {
 				name, ephemeral := claims.Of(it.Name, v)
 				if name == claim.Name() && (!ephemeral || workload.ControllerOf(claim).String("uid") == workload.PodOf(it).UID) {
@@ -207,9 +206,4 @@ func podsWith(api *controller.Client, claim object.Object) (pods []*resource.Ite
 		return true
 	})
 	return pods
-}
-
-// usesClaims reports whether a pod may use claims, without decoding the pod.
-func usesClaims(it *resource.Item) bool {
-	return bytes.Contains(it.Bytes(), []byte(`"persistentVolumeClaim":`)) || bytes.Contains(it.Bytes(), []byte(`"ephemeral":`))
 }

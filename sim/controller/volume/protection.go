@@ -44,7 +44,7 @@ func isEphemeral(it *resource.Item, claim object.Object) bool {
 // claimsOfPod returns the keys of the claims of a pod that has ended or was deleted, and from 1.37 on of any pod.
 func claimsOfPod(api *controller.Client, c *commit.Commit) (keys []controller.Key) {
 	it := c.Item()
-	if it == nil || !usesClaims(it) {
+	if it == nil || !workload.PodOf(it).UsesVolumeClaims {
 		return nil
 	}
 	if phase := it.Field("status.phase"); !api.Since(37) && !c.Deleted() && phase != "Succeeded" && phase != "Failed" {
@@ -91,7 +91,7 @@ func protect(api *controller.Client, of string, key controller.Key, finalizer st
 func Ephemeral() controller.Controller {
 	c := controller.Account("ephemeral-volume-controller", "ephemeral-volume-controller", controller.Func(makeClaims),
 		controller.Watch{Resource: workload.Pods, Keys: func(_ *controller.Client, c *commit.Commit) []controller.Key {
-			if it := c.Item(); c.Deleted() || it == nil || !c.Created() || !usesClaims(it) {
+			if it := c.Item(); c.Deleted() || it == nil || !c.Created() || !workload.PodOf(it).UsesVolumeClaims {
 				return nil
 			}
 			return []controller.Key{{Namespace: c.Namespace, Name: c.Name}}

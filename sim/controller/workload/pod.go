@@ -34,6 +34,9 @@ type PodFacts struct {
 
 	Target string            // its node, or the node that its affinity names, as for pods of a DaemonSet
 	Claims map[string]string // names of persistent volume claims by volume name
+
+	UsesVolumeClaims   bool // it has a volume of a persistent volume claim, or an ephemeral one
+	UsesResourceClaims bool // it has spec.resourceClaims, or a claim for extended resources
 }
 
 // Controller returns the reference to the pod's controller.
@@ -67,7 +70,9 @@ func ReadPod(obj object.Object) *PodFacts {
 	if p.Target = p.Node; p.Target == "" {
 		p.Target = namedNode(obj)
 	}
+	p.UsesResourceClaims = len(obj.List("spec", "resourceClaims")) > 0 || obj.Has("status", "extendedResourceClaimStatus")
 	for _, v := range obj.Objects("spec", "volumes") {
+		p.UsesVolumeClaims = p.UsesVolumeClaims || v.Has("persistentVolumeClaim") || v.Has("ephemeral")
 		if claim := v.String("persistentVolumeClaim", "claimName"); claim != "" {
 			if p.Claims == nil {
 				p.Claims = map[string]string{}

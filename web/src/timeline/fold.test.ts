@@ -40,6 +40,10 @@ test('scrubbing folds fewer frames', () => {
   expect([past.head, past.last, past.lanes.length]).toEqual([5, 3, 3])
 })
 
+test('the revision of the store is known before the first commit, and a refusal does not change it', () => {
+  expect([1, 2, 7].map(upTo => fold(story(), upTo).head)).toEqual([4, 5, 5])
+})
+
 test('a watch behind the compacted revision is expired before it resumes', () => {
   const expired = (upTo: number) => fold(story(), upTo).lanes.find(lane => lane.id === 'watch/w')?.expired
   expect([expired(9), expired(10)]).toEqual([false, true])

@@ -112,7 +112,7 @@ function add({ lanes, picture }: Folded, frame: Frame): void {
   picture.now = frame.vt
   picture.last = frame.n
   const at = revision(frame)
-  if (frame.kind === 'store.commit') picture.head = Math.max(picture.head, at)
+  if ((frame.code ?? 0) < 400) picture.head = Math.max(picture.head, at) // a refusal may name a revision that the store has not reached
   if (frame.kind === 'store.compact' && at > picture.compacted) {
     picture.compacted = at
     picture.compactedAt = frame.n

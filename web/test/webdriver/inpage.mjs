@@ -143,8 +143,9 @@ export function set(query, value) {
   if (!one || !visible(one)) return { why: 'the element is missing or hidden' }
   if (one.matches('select, [type=range]')) {
     one.value = value
-    for (const type of ['input', 'change']) one.dispatchEvent(new Event(type, { bubbles: true }))
-    return one.value === value ? { done: true } : { why: `it has ${one.value}` }
+    if (one.value !== value) return { why: `it has ${one.value}` }
+    for (const type of ['input', 'change']) one.dispatchEvent(new Event(type, { bubbles: true })) // after that the page may set another value
+    return { done: true }
   }
   one.focus()
   one.select()
