@@ -77,13 +77,13 @@ func (s *shape) check(v any) []problem {
 	case structure, dictionary:
 		m, ok := v.(map[string]any)
 		if !ok {
-			return problemf("expected map, got &{%v}", decoded(v))
+			return problemf("expected map, got &{%v}", v)
 		}
 		return s.checkFields(m)
 	case list, set, listMap:
 		l, ok := v.([]any)
 		if !ok {
-			return problemf("expected list, got &{%v}", decoded(v))
+			return problemf("expected list, got &{%v}", v)
 		}
 		return s.checkItems(l)
 	case scalar:
@@ -115,7 +115,6 @@ func (a accept) check(v any) []problem {
 }
 
 func (a accept) mismatch(v any) []problem {
-	v = decoded(v)
 	switch a {
 	case numeric:
 		return problemf("expected numeric (int or float), got %T", v)
@@ -125,27 +124,6 @@ func (a accept) mismatch(v any) []problem {
 		return problemf("expected boolean, got &{%v}", v)
 	}
 	return problemf("expected any scalar, got &{%v}", v)
-}
-
-// decoded converts the numbers in a value to floats, which the real server decodes for all numbers in a patch.
-func decoded(v any) any {
-	switch v := v.(type) {
-	case int64:
-		return float64(v)
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for k, x := range v { // order does not matter
-			out[k] = decoded(x)
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, x := range v {
-			out[i] = decoded(x)
-		}
-		return out
-	}
-	return v
 }
 
 func (s *shape) checkFields(m map[string]any) (errs []problem) {
@@ -201,11 +179,11 @@ func (s *shape) itemName(i int, v any) string {
 	case list:
 		return "[" + strconv.Itoa(i) + "]"
 	case set:
-		return "[=" + value.ToString(value.NewValueInterface(decoded(v))) + "]"
+		return "[=" + value.ToString(value.NewValueInterface(v)) + "]"
 	}
 	var parts []string
 	add := func(name string, v any) {
-		parts = append(parts, name+"="+value.ToString(value.NewValueInterface(decoded(v))))
+		parts = append(parts, name+"="+value.ToString(value.NewValueInterface(v)))
 	}
 	if _, err := s.eachKey(v, false, add); err != nil {
 		return "[]"

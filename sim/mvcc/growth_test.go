@@ -3,10 +3,13 @@ package mvcc
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/google/btree"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/sim/pack"
 )
 
 // The cost of a page of 1 or 500 objects hardly depends on the number of objects in the store. It is measured in key comparisons.
@@ -38,6 +41,36 @@ func TestPagesDoNotGrow(t *testing.T) {
 			is.True(grows < 0.1) // 0 means no growth, 1 means proportional growth
 		}
 	}
+}
+
+// All values but the newest wholeMax bytes are packed, also those of revisions that have been compacted. Reading a packed value
+// allocates memory for its bytes.
+func TestOldValuesArePacked(t *testing.T) {
+	is := is.New(t)
+	s, value := New(1), strings.Repeat("a value that is similar to others; ", 300)
+	write := func(from, to int) {
+		for i := from; i < to; i++ {
+			s.Put(fmt.Sprint(i), pack.New(fmt.Appendf(nil, "%d %s", i, value)), nil)
+		}
+	}
+	enough := wholeMax/len(value) + 100
+	write(0, enough)
+	is.NoErr(s.Compact(s.Rev()))
+	write(enough, enough+400)
+	whole, size := 0, 0
+	for i := range enough + 400 {
+		kv, err := s.Get(fmt.Sprint(i), 0)
+		is.NoErr(err)
+		is.Equal(string(kv.Value()), fmt.Sprintf("%d %s", i, value))
+		if testing.AllocsPerRun(1, func() { kv.Value() }) == 0 {
+			whole++
+			size += kv.Text.Len()
+		} else {
+			is.Equal(whole, 0) // the older values are packed
+		}
+	}
+	is.True(whole > enough-200)
+	is.True(size <= wholeMax)
 }
 
 // A key that was searched or written is not searched again, whatever was written to it since.

@@ -32,8 +32,8 @@
 //	s.Restore(4)         4 {a: z@2-4, b: y@3} put a, was x@2     first: 4
 //	s.Delete("a")        5 {b: y@3}           delete a, was z@2-4
 //
-// Values are often similar, such as the pods of a workload or the revisions of one pod. The store packs each value some commits
-// after it was put (package pack). This is invisible to readers.
+// Values are often similar, such as the pods of a workload or the revisions of one pod. The store packs all values but the newest
+// (package pack). This is invisible to readers.
 package mvcc
 
 import (
@@ -89,11 +89,15 @@ type Store struct {
 	head  *head   // the head of the last view
 
 	lists  map[string][]*KV // cached results of List by prefix
+	room   []View           // the views that newView returns next
 	packer pack.Packer
+	whole  []*pack.Text // the newest values, which are not packed yet, in the order of their commits
+	size   int          // the sum of their lengths
 }
 
-// recent is the number of commits after which a value is packed. Most values that are read were written recently.
-const recent = 1024
+// wholeMax is the number of bytes of the newest values that are not packed. Most values that are read were written recently, and
+// packing the values of a small store would take time for little memory.
+const wholeMax = 16 << 20
 
 // New returns an empty store whose current revision is rev. The store counts as compacted at rev, so earlier revisions cannot
 // be read.
@@ -116,7 +120,7 @@ func (s *Store) Compacted() uint64 { return s.first }
 func (s *Store) Put(key string, value *pack.Text, aux Aux) *Event {
 	rev := s.Rev() + 1
 	kv := &KV{Key: key, Text: value, CreateRev: rev, ModRev: rev, Aux: aux}
-	v := &View{event: Event{Rev: rev, Key: key, KV: kv}}
+	v := s.newView(Event{Rev: rev, Key: key, KV: kv})
 	if prev := s.commit(v); prev != nil {
 		kv.Key, kv.CreateRev = prev.Key, prev.CreateRev // reuse the string of the key, so that memory holds one copy
 		v.event.Key, v.event.Prev = prev.Key, prev
@@ -131,7 +135,7 @@ func (s *Store) Delete(key string) (*Event, bool) {
 	if prev == nil {
 		return nil, false
 	}
-	v := &View{event: Event{Rev: s.Rev() + 1, Key: key, Prev: prev}}
+	v := s.newView(Event{Rev: s.Rev() + 1, Key: key, Prev: prev})
 	s.commit(v)
 	return &v.event, true
 }
@@ -239,6 +243,21 @@ func (s *Store) upTo(i int) *Store {
 	return &Store{first: s.first, views: append(s.views[:i:i], newest), head: &head{view: newest, index: newest.index()}}
 }
 
+// viewsAtOnce is the number of views that are allocated together. A view that is in use keeps all of them in memory.
+const viewsAtOnce = 64
+
+// newView returns a view of an event, without an index. A store has a view for each revision. Allocating many of them together is less
+// work for the garbage collector.
+func (s *Store) newView(e Event) *View {
+	if len(s.room) == 0 {
+		s.room = make([]View, viewsAtOnce)
+	}
+	v := &s.room[0]
+	s.room = s.room[1:]
+	v.event = e
+	return v
+}
+
 // commit appends a view and applies its event. It returns the KV that the event replaced.
 func (s *Store) commit(v *View) (prev *KV) {
 	prev = s.head.commit(v)
@@ -250,15 +269,19 @@ func (s *Store) commit(v *View) (prev *KV) {
 	}
 	s.views = append(s.views, v)
 	s.wrote(v.event.Key)
-	s.packOld()
+	if kv := v.event.KV; kv != nil {
+		s.packOld(kv.Text)
+	}
 	return prev
 }
 
-// packOld packs the value of the commit that is now the constant recent commits old.
-func (s *Store) packOld() {
-	if old := len(s.views) - 1 - recent; old >= 0 {
-		if e := &s.views[old].event; e.KV != nil {
-			s.packer.Pack(e.KV.Text)
-		}
+// packOld packs the oldest values that are not packed, so that they and the new one have at most wholeMax bytes.
+func (s *Store) packOld(newest *pack.Text) {
+	s.whole = append(s.whole, newest)
+	for s.size += newest.Len(); s.size > wholeMax; s.whole = s.whole[1:] {
+		oldest := s.whole[0]
+		s.whole[0] = nil // the array may be used for some time
+		s.size -= oldest.Len()
+		s.packer.Pack(oldest)
 	}
 }

@@ -288,7 +288,7 @@ func Load(oldest *View, made *Event, events []*Event) (*Store, error) {
 		if err := e.check(s.Rev()+1, e.KV, s.head.get(e.Key)); err != nil {
 			return nil, err
 		}
-		s.commit(&View{event: *e})
+		s.commit(s.newView(*e))
 	}
 	return s, nil
 }

@@ -33,9 +33,12 @@ type form struct {
 // New returns a Text with the given bytes, which must not change afterwards.
 func New(b []byte) *Text {
 	t := &Text{}
-	t.form.Store(&form{bytes: b})
+	t.Set(b)
 	return t
 }
+
+// Set sets the bytes of a new Text, which must not change afterwards. It is for a Text that is a field of another struct.
+func (t *Text) Set(b []byte) { t.form.Store(&form{bytes: b}) }
 
 // Bytes returns the bytes of the text. The caller must not change them.
 func (t *Text) Bytes() []byte {
@@ -69,6 +72,9 @@ func (t *Text) Head(buffer []byte) []byte {
 
 // Len returns the number of bytes of the text.
 func (t *Text) Len() int {
+	if t == nil {
+		return 0
+	}
 	f := t.form.Load()
 	if f.of == nil {
 		return len(f.bytes)

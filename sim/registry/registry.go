@@ -187,20 +187,19 @@ func (r *Registry) put(q *Request, obj object.Object) (*resource.Item, *status.S
 
 // putAt is put with an explicit key. An apply keeps its managedFields: it fails if the object is too large with them.
 func (r *Registry) putAt(q *Request, obj object.Object, key string) (*resource.Item, *status.Status) {
-	d, applies := q.Definition, q.applies
+	d := q.Definition
 	if d.StorageCodec != nil {
 		return r.putCustom(q, obj, key)
 	}
-	rev, before := r.Backend.Store().Rev()+1, modRevisionOf(r.Backend.Store(), key)
-	get := applies || before != 0
+	rev := r.Backend.Store().Rev() + 1
 	it := r.encode(d, obj, rev)
-	if s := tooLarge(d, it, obj, before, get); s != nil {
-		if applies {
+	if s := r.tooLargeAt(q, it, obj, key); s != nil {
+		if q.applies {
 			return nil, s
 		}
 		obj.Remove("metadata", "managedFields")
 		it = r.encode(d, obj, rev)
-		if s = tooLarge(d, it, obj, before, get); s != nil {
+		if s = r.tooLargeAt(q, it, obj, key); s != nil {
 			return nil, s
 		}
 	}

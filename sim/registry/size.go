@@ -41,6 +41,15 @@ func tooLarge(d *resource.Definition, it *resource.Item, stored object.Object, r
 	return nil
 }
 
+// tooLargeAt is tooLarge for an object that a request writes at a key. It looks up the key for large objects only.
+func (r *Registry) tooLargeAt(q *Request, it *resource.Item, obj object.Object, key string) *status.Status {
+	if len(it.Bytes()) <= small {
+		return nil
+	}
+	before := modRevisionOf(r.Backend.Store(), key)
+	return tooLarge(q.Definition, it, obj, before, q.applies || before != 0)
+}
+
 // valueSize returns the size of the value that the real server stores for an object, without resourceVersion: protobuf in an
 // envelope (runtime.Unknown), or JSON with a newline.
 func valueSize(d *resource.Definition, obj object.Object) int {

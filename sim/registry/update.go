@@ -155,11 +155,16 @@ func (r *Registry) updateMissing(q *Request, change Change) (*Result, *status.St
 	if s != nil {
 		return nil, s
 	}
+	uid := obj.UID()
+	if uid != "" && change.Kind == Apply { // an apply compares the uid before the name (applyPatch in patch.go of k8s.io/apiserver)
+		return nil, status.Conflict(d.GroupResource(), q.Name,
+			"uid mismatch: the provided object specified uid "+uid+", and no existing object was found")
+	}
 	if s := CheckIdentity(q, obj); s != nil {
 		return nil, s
 	}
-	if uid := obj.UID(); uid != "" {
-		return nil, r.uidOfMissing(q, change.Kind, uid)
+	if uid != "" {
+		return nil, status.Conflict(d.GroupResource(), q.Name, status.InvalidObject(r.preconditionKey(q), status.UIDDiffers(uid, "")))
 	}
 	if _, ok := ParseRev(obj.ResourceVersion()); !ok {
 		return nil, badVersion(obj.ResourceVersion())
@@ -176,15 +181,6 @@ func warnOwners(q *Request, change Change) {
 			q.warn(metadata.DuplicateOwnersWarning(uids, false))
 		}
 	}
-}
-
-func (r *Registry) uidOfMissing(q *Request, kind ChangeKind, uid string) *status.Status {
-	d := q.Definition
-	if kind == Apply {
-		return status.Conflict(d.GroupResource(), q.Name,
-			"uid mismatch: the provided object specified uid "+uid+", and no existing object was found")
-	}
-	return status.Conflict(d.GroupResource(), q.Name, status.InvalidObject(r.preconditionKey(q), status.UIDDiffers(uid, "")))
 }
 
 // replace replaces old, whose stored form is item, with obj. Both are in the hub version.

@@ -55,11 +55,10 @@ func appendText(dst []byte, text string) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(text))), text...)
 }
 
-// remember copies the labels and selectable fields from obj to the item, in one allocation.
+// remember copies the labels and selectable fields from obj to the item, in one allocation. The name and the namespace share the memory
+// of obj until StoredAt replaces them.
 func (it *Item) remember(d *Definition, obj object.Object) {
-	namespace := obj.Namespace()
-	names := namespace + obj.Name()
-	it.Namespace, it.Name = names[:len(namespace)], names[len(namespace):]
+	it.Namespace, it.Name = obj.Namespace(), obj.Name()
 	buffer := make([]byte, 0, 512)
 	for key, v := range obj.Map("metadata", "labels") { // order does not matter: labels are looked up by name
 		if value, ok := v.(string); ok {

@@ -15,7 +15,7 @@ import (
 // written. It is shared by all readers and never changed.
 type Item struct {
 	// Fields that a list reads come first, so that they share cache lines.
-	text *pack.Text  // canonical JSON without a final newline
+	text *pack.Text  // canonical JSON without a final newline; usually &own
 	def  *Definition // the definition with which the object was decoded, in any version
 	// Decorated reports that Strategy.Decorator returns a different object for clients.
 	Decorated bool
@@ -29,6 +29,7 @@ type Item struct {
 
 	odd    *odd // nil for most items
 	memory memory
+	own    pack.Text // in the item, because a store has many items, and each object more is work for the garbage collector
 }
 
 // odd contains the fields that most items do not need.
@@ -74,7 +75,15 @@ func (it *Item) SetStored(value []byte) { it.odd = &odd{it.Err(), value} }
 
 // NewItem returns an item of obj at revision rev. data is the canonical JSON of obj.
 func NewItem(d *Definition, obj object.Object, rev uint64, data []byte) *Item {
-	return newItem(d, obj, rev, pack.New(data))
+	it := newItem(d, obj, rev, nil)
+	it.setText(data)
+	return it
+}
+
+// setText sets the JSON of a new item.
+func (it *Item) setText(data []byte) {
+	it.own.Set(data)
+	it.text = &it.own
 }
 
 func newItem(d *Definition, obj object.Object, rev uint64, text *pack.Text) *Item {
@@ -97,11 +106,12 @@ func (it *Item) Text() *pack.Text { return it.text }
 // the item.
 func (it *Item) StoredAt(key string) *Item {
 	it.key = key
-	if n := len(key) - len(it.Name); strings.HasSuffix(key, it.Name) { // share the memory of the key
-		it.Name = key[n:]
-		if from := n - 1 - len(it.Namespace); from >= 0 && it.Namespace != "" && key[from:n-1] == it.Namespace {
-			it.Namespace = key[from : n-1]
-		}
+	name := len(key) - len(it.Name)
+	namespace := name - 1 - len(it.Namespace)
+	if strings.HasSuffix(key, it.Name) && namespace >= 0 && (it.Namespace == "" || key[namespace:name-1] == it.Namespace) {
+		it.Name, it.Namespace = key[name:], key[namespace:name-1] // share the memory of the key
+	} else { // admission has renamed the object
+		it.Name, it.Namespace = strings.Clone(it.Name), strings.Clone(it.Namespace)
 	}
 	return it
 }
@@ -176,7 +186,7 @@ func (it *Item) At(rev uint64) *Item {
 		moved.odd = &odd{it.odd.err, it.withRevision(it.odd.stored, rev)}
 	}
 	if text := it.withRevision(it.Bytes(), rev); text != nil {
-		moved.text = pack.New(text)
+		moved.setText(text)
 	}
 	return moved
 }
@@ -185,7 +195,7 @@ func (it *Item) At(rev uint64) *Item {
 // the same.
 func (it *Item) Reprinted(data []byte) *Item {
 	made := it.withoutCache()
-	made.text = pack.New(data)
+	made.setText(data)
 	if made.odd = nil; it.Err() != nil {
 		made.odd = &odd{err: it.odd.err}
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/kubesim/kubesim/sim/pack"
 )
 
 // ItemOf returns the item of a stored value. It is the item that the writer kept with the value, or, if there is none (as in a
@@ -65,7 +64,7 @@ func readItem(by Asker, d *Definition, kv *mvcc.KV) *Item {
 		it.write(kv.Value())
 	case d.NilBytes(obj):
 		it.SetStored(kv.Value())
-		it.text = pack.New(d.Hub.Print(obj))
+		it.setText(d.Hub.Print(obj))
 	}
 	return it
 }
@@ -80,7 +79,7 @@ func (d *Definition) DefaultsLate(obj object.Object) bool {
 func (it *Item) write(value []byte) {
 	if shown := object.Compact(value); !bytes.Equal(shown, value) {
 		it.SetStored(value)
-		it.text = pack.New(shown)
+		it.setText(shown)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/kubesim/kubesim/sim/pack"
 )
 
 // SkewCodec decodes and encodes built-in objects for one API server, if servers with different versions or feature gates share a
@@ -36,7 +35,7 @@ func (l *SkewCodec) item(d *Definition, kv *mvcc.KV) *Item {
 	}
 	if !bytes.Equal(data, value) {
 		it.SetStored(value)
-		it.text = pack.New(data)
+		it.setText(data)
 	}
 	return it
 }
