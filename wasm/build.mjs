@@ -64,6 +64,10 @@ async function put(name, extension, bytes) {
       [constants.BROTLI_PARAM_QUALITY]: fast ? 5 : 11,
       [constants.BROTLI_PARAM_LGWIN]: 24,
       [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+      // smaller blocks and more direct distances than the default save a hundredth of a packed engine
+      [constants.BROTLI_PARAM_LGBLOCK]: 16,
+      [constants.BROTLI_PARAM_NPOSTFIX]: 3,
+      [constants.BROTLI_PARAM_NDIRECT]: 120,
     }
     writeFileSync(`${path}.br`, await promisify(brotliCompress)(bytes, { params }))
     if (!fast) rmSync(`${path}.fast`)

@@ -112,7 +112,7 @@ func TestPatchInOrder(t *testing.T) {
 	is.True(strings.Contains(s.Message, "metadata.uid: Invalid value: \"other\": field is immutable"))
 }
 
-// updateMissingSteps are the steps of an update that creates a missing object: an apply, or a PUT if the strategy allows it. The
+// updateMissingSteps are the steps of an update that creates a missing object: a PUT if the strategy allows it, or an apply. The
 // first checks are those of an update. The steps of a create follow, including the check whether the user may create the object.
 var updateMissingSteps = []step{
 	noName,
@@ -133,9 +133,16 @@ var updateMissingSteps = []step{
 	tooLarge,
 }
 
+// An apply compares the uid before the namespace and the name.
+func TestApplyOfMissingInOrder(t *testing.T) {
+	t.Parallel()
+	i := slices.IndexFunc(updateMissingSteps, func(s step) bool { return s.name == uid.name })
+	steps := slices.Insert(without(updateMissingSteps, uid.name), i-2, updateMissingSteps[i])
+	inOrder(t, func(_ *testing.T, x *trial) *status.Status { return x.update(registry.Apply) }, steps)
+}
+
 func TestUpdateOfMissingInOrder(t *testing.T) {
 	t.Parallel()
-	inOrder(t, func(_ *testing.T, x *trial) *status.Status { return x.update(registry.Apply) }, updateMissingSteps)
 	inOrder(t, func(_ *testing.T, x *trial) *status.Status {
 		x.def.Strategy.AllowCreateOnUpdate = true
 		return x.update(registry.Put)
