@@ -46,6 +46,9 @@ type Refused struct {
 // A clock.Manual that is behind the given time advances to it. Objects that cannot be imported are in the result. An error means
 // that the servers could not restart over the imported objects.
 func (c *Cluster) Import(objects [][]byte, at time.Time) (*Imported, error) {
+	if err := c.alone(); err != nil {
+		return nil, fmt.Errorf("kubesim: import: %w", err)
+	}
 	done := &Imported{}
 	f := c.Fork()
 	defer f.Close()

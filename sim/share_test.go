@@ -100,6 +100,8 @@ func TestSharedStoreIsNotReplaced(t *testing.T) {
 	is.Equal(a.Reset().Error(), "kubesim: reset: the store cannot be replaced while other API servers share it")
 	is.Equal(a.Restore(a.Revision()-1).Error(), "restore: the store cannot be replaced while other API servers share it")
 	is.Equal(a.LoadState(a.State()).Error(), "load state: the store cannot be replaced while other API servers share it")
+	_, err := a.Import(nil, time.Time{})
+	is.Equal(err.Error(), "kubesim: import: the store cannot be replaced while other API servers share it")
 	is.NoErr(a.SetPeers(nil))
 	is.NoErr(a.Reset())
 }

@@ -306,7 +306,7 @@ func TestOneChain(t *testing.T) {
 			`"operations":["CREATE"],"resources":["configmaps"]}]},"validations":[{"expression":"` + verb + `.reason() == '1' && ` + verb + `.reason() == '1'"}]}}`},
 		{"validatingadmissionpolicybindings", `{"metadata":{"name":"p"},"spec":{"policyName":"p","validationActions":["Deny"]}}`},
 	} {
-		code, text = send(t, srv, "admintoken", "POST", "/apis/admissionregistration.k8s.io/v1/"+c.path, c.body)
+		code, _ = send(t, srv, "admintoken", "POST", "/apis/admissionregistration.k8s.io/v1/"+c.path, c.body)
 		is.Equal(code, http.StatusCreated)
 	}
 	srv.Clock.Advance(time.Second)
@@ -322,7 +322,7 @@ func TestOneChain(t *testing.T) {
 		}
 		status(answer)(w, review)
 	})
-	code, text = send(t, srv, "alicetoken", "POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"a"}}`)
+	code, _ = send(t, srv, "alicetoken", "POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"a"}}`)
 	is.Equal(code, http.StatusCreated)
 	is.Equal(n, 1)
 	code, text = send(t, srv, "alicetoken", "POST", "/apis/rbac.authorization.k8s.io/v1/clusterroles",

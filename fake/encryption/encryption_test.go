@@ -370,3 +370,11 @@ func TestErrors(t *testing.T) {
 		is.Equal(fmt.Sprint(err), want)
 	}
 }
+
+// A server whose options name a file, but were not given to Configure, would store values as they are.
+func TestNotConfigured(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	_, err := fake.New(fake.Options{Encryption: config.Encryption{ConfigFile: "encryption.yaml"}})
+	is.True(err != nil && strings.Contains(err.Error(), "encryption.Configure")) // an error, not a server without encryption
+}

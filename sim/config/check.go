@@ -43,6 +43,9 @@ func (c *Cluster) Check() error {
 	if a := &c.Authentication; a.Issuers == nil && (a.ConfigFile != "" || !reflect.ValueOf(a.OIDC).IsZero()) {
 		return errors.New("Authentication: the fields have no effect without Issuers, which oidc.Configure of package github.com/kubesim/kubesim/fake/oidc sets")
 	}
+	if e := &c.Encryption; e.Values == nil && (e.ConfigFile != "" || e.AutomaticReload) {
+		return errors.New("Encryption: the fields have no effect without Values, which encryption.Configure of package github.com/kubesim/kubesim/fake/encryption sets")
+	}
 	return c.checkNetwork()
 }
 

@@ -256,7 +256,7 @@ type Encryption struct {
 	// changes (--encryption-provider-config-automatic-reload).
 	ConfigFile      string
 	AutomaticReload bool
-	// Values encrypts the values. If it is nil, values are stored as they are.
+	// Values encrypts the values. If it is nil, values are stored as they are, and the other fields must not be set.
 	Values StorageEncryption
 }
 
