@@ -11,7 +11,7 @@ import (
 // Peer is an API server in another process that shares the store.
 type Peer = config.Peer
 
-// machines knows the machines of all API servers over the store: those of a Cluster, and peers.
+// machines describes the machines of all API servers over the store: those of a Cluster, and peers.
 type machines struct {
 	options *Options
 	own     int // number of the Cluster's servers

@@ -137,7 +137,7 @@ func addresses(t *testing.T, c *sim.Cluster) string {
 }
 
 // TestServiceKubernetes checks that the Service kubernetes and its endpoints are restored ten seconds after a change, and have the
-// addresses of all API servers. A server has an identity lease of its own, which is restored at once.
+// addresses of all API servers. Each server has an identity lease, which is restored at once.
 func TestServiceKubernetes(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -371,7 +371,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// A server whose options name a file, but were not given to Configure, would store values as they are.
+// Options that name a file, but were not given to Configure, would store values as they are.
 func TestNotConfigured(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -300,7 +300,7 @@ func unsupported(node field.Cursor, at place) field.ErrorList {
 }
 
 // warnings returns the warnings about the schemas of a definition: the formats that are not validated, in order of occurrence, and
-// since 1.37 the sets whose items are objects or arrays.
+// since 1.37 the sets of objects or arrays.
 func (s *spec) warnings(minor int) (out []string) {
 	schemas := s.schemas()
 	if s.top.schema != nil {

@@ -97,7 +97,7 @@ func printList(b []byte, v any, each func([]byte, any) []byte) []byte {
 	return append(b, ']')
 }
 
-// printMap appends a map to b, whose values each appends.
+// printMap appends a map to b. each appends a value.
 func printMap(b []byte, v any, each func([]byte, any) []byte) []byte {
 	m := object.As(v)
 	b = append(b, '{')

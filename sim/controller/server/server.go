@@ -32,7 +32,7 @@ import (
 	"github.com/kubesim/kubesim/sim/registry"
 )
 
-// Machines knows the machines of the API servers over a store.
+// Machines describes the machines of the API servers over a store.
 type Machines interface {
 	// Servers returns the machines of the Cluster's own API servers, and Port their published port.
 	Servers() []boot.Server
