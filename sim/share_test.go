@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/boot"
 )
 
 // link implements sim.Shared for Clusters of one goroutine, each of which may always write.
@@ -159,4 +160,8 @@ func TestServiceKubernetes(t *testing.T) {
 	ask(b, "DELETE", leases, "")
 	a.Revision() // its controllers handle the changes
 	is.Equal(strings.Count(ask(a, "GET", leases, ""), `"holderIdentity":"apiserver-`), 2)
+	for _, path := range []string{service, "/api/v1/namespaces/default/endpoints/kubernetes", "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes",
+		leases + "/" + boot.LeaseName(boot.Host)} {
+		is.True(strings.HasPrefix(ask(a, "GET", path, ""), `{"kind":`)) // what a controller has created has a kind
+	}
 }

@@ -11,14 +11,17 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Create creates an object in its namespace. The caller must not use obj afterwards. Create returns the stored object, or nil and
-// an error Status.
+// Create creates an object in its namespace. An object without a kind gets that of the resource. The caller must not use obj
+// afterwards. Create returns the stored object, or nil and an error Status.
 func (c *Client) Create(of string, obj object.Object) (*resource.Item, *status.Status) {
 	q, s := c.request(of, obj.Namespace(), obj.Name())
 	if s != nil {
 		return nil, s
 	}
 	q.Verb = "create"
+	if obj.Kind() == "" {
+		obj["kind"], obj["apiVersion"] = q.Definition.Kind, q.Definition.GV()
+	}
 	result, s := c.registry().Create(q, withDefaults(q.Definition, obj))
 	if s == nil {
 		s = result.Status
