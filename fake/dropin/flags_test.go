@@ -141,6 +141,19 @@ func TestFlagz(t *testing.T) {
 }
 
 // TestEmulatedVersion checks the version that the drop-in serves for --emulated-version.
+// TestEndpointReconciler checks the errors of the flags about the endpoints of the Service kubernetes.
+func TestEndpointReconciler(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	for flag, want := range map[string]string{
+		"--apiserver-count=0":            "--apiserver-count should be a positive number, but value '0' provided",
+		"--endpoint-reconciler-type=odd": "--endpoint-reconciler-type should be lease, master-count or none, but value 'odd' provided",
+	} {
+		_, err := read([]string{"--etcd-servers=a", flag})
+		is.True(err != nil && strings.Contains(err.Error(), want)) // the error says what is wrong
+	}
+}
+
 func TestEmulatedVersion(t *testing.T) {
 	is := is.New(t)
 	for given, want := range map[string]string{"1.35": "1.35 []", "kube=1.36": "1.36 []", "kube=1.33": "1.34 [--emulated-version 1.33 (the server has the API of 1.34)]"} {

@@ -324,7 +324,7 @@ func (s *servers) readEndpoints() {
 		s.fails(fmt.Errorf("--apiserver-count should be a positive number, but value '%d' provided", n))
 	}
 	if kind := s.options.EndpointReconciler; !slices.Contains([]string{"", "lease", "master-count", "none"}, kind) {
-		s.fails(fmt.Errorf("endpoint reconciler not implemented: %s", kind))
+		s.fails(fmt.Errorf("--endpoint-reconciler-type should be lease, master-count or none, but value '%s' provided", kind))
 	}
 }
 
