@@ -150,7 +150,7 @@ func TestEndpointReconciler(t *testing.T) {
 		"--endpoint-reconciler-type=odd": "--endpoint-reconciler-type should be lease, master-count or none, but value 'odd' provided",
 	} {
 		_, err := read([]string{"--etcd-servers=a", flag})
-		is.True(err != nil && strings.Contains(err.Error(), want)) // the error says what is wrong
+		is.True(err != nil && strings.Contains(err.Error(), want)) // the error names the allowed values
 	}
 }
 
