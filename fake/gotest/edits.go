@@ -159,9 +159,9 @@ var edits = []edit{
 		after:  "\tif p, err := startVirtual(name, argv, attr); p != nil || err != nil {\n\t\treturn p, err\n\t}\n\tattrSys, shouldDupPidfd := ensurePidfd(attr.Sys)\n",
 	},
 	{
-		file: "os/exec_unix.go", why: "waits for a goroutine",
+		file: "os/exec_unix.go", why: "waits for a goroutine; time passes during the wait for a real process",
 		before: "func (p *Process) wait() (ps *ProcessState, err error) {\n",
-		after:  "func (p *Process) wait() (ps *ProcessState, err error) {\n\tif p.virtual != nil {\n\t\treturn p.virtual.wait(p)\n\t}\n",
+		after:  "func (p *Process) wait() (ps *ProcessState, err error) {\n\tif p.virtual != nil {\n\t\treturn p.virtual.wait(p)\n\t}\n\tvirtualWait(1)\n\tdefer virtualWait(-1)\n",
 	},
 	{
 		file: "os/exec_unix.go", why: "ends a goroutine",
