@@ -129,6 +129,9 @@ func (c *Cluster) loops() []controller.Controller {
 	var all []controller.Controller
 	if !c.options.NoControllers {
 		all, _ = manager.New(c.options.Controllers, c.flags()) // Options.check has checked the names
+		for i := range all {
+			all[i].ReactionTime = c.options.ReactionTime
+		}
 	}
 	all = append(all, c.nodes.Controllers()...)
 	all = append(all, c.aggregator.Controller())

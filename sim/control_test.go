@@ -74,3 +74,21 @@ func TestForkOfFinalizing(t *testing.T) {
 		is.Equal(next.Sub(c.Clock().Now()), 5*time.Millisecond) // it tries again
 	})
 }
+
+// Controllers of kube-controller-manager react to a write when the ReactionTime has passed. Those in the API server react at once.
+func TestReactionTime(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	c, err := sim.New(sim.Options{Controllers: []string{"replicaset-controller"}, ReactionTime: 10 * time.Millisecond})
+	is.NoErr(err)
+	ask(c, "POST", definitions, `{"metadata":{"name":"widgets.example.com"},"spec":{"group":"example.com","scope":"Cluster","names":{"plural":"widgets",
+		"kind":"Widget"},"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}}`)
+	is.True(strings.Contains(ask(c, "GET", definitions+"/widgets.example.com", ""), `"reason":"InitialNamesAccepted"`))
+	ask(c, "POST", "/apis/apps/v1/namespaces/default/replicasets", `{"metadata":{"name":"r"},"spec":{"selector":{"matchLabels":{"a":"b"}},
+		"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`)
+	pods := func() int { return strings.Count(ask(c, "GET", "/api/v1/namespaces/default/pods", ""), `"generateName":"r-"`) }
+	c.Clock().(*clock.Manual).Advance(9 * time.Millisecond)
+	is.Equal(pods(), 0)
+	c.Clock().(*clock.Manual).Advance(time.Millisecond)
+	is.Equal(pods(), 1)
+}

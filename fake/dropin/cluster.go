@@ -17,7 +17,7 @@ const ClusterVariable = "KUBESIM_GOTEST_CLUSTER"
 // server ends, because this one ends with the process. Cluster returns an error if a variable is invalid or an object cannot be
 // loaded.
 func Cluster(files []string, stderr io.Writer) (kubeconfig []byte, err error) {
-	s := &servers{options: fake.Options{Clock: clock.System{}, NoControllers: true, WriteGap: writeGap, CBOR: cbor.Codec{}, Replicas: make([]fake.ReplicaOptions, 1)},
+	s := &servers{options: fake.Options{Clock: clock.System{}, NoControllers: true, WriteGap: writeGap, ReactionTime: reactionTime, CBOR: cbor.Codec{}, Replicas: make([]fake.ReplicaOptions, 1)},
 		listen: fake.ListenOptions{TLS: true, WatchListGap: watchListGap}}
 	if err := s.readVariables(); err != nil {
 		return nil, err

@@ -36,6 +36,10 @@ const release = sim.Version
 // and removing a pod.
 const writeGap = time.Millisecond
 
+// reactionTime is the value of Options.ReactionTime: kube-controller-manager on the same machine needs about this time until a write
+// of it follows a write of a client. In the meantime a client sends its next requests.
+const reactionTime = 10 * time.Millisecond
+
 // watchListGap is the minimum time that a real server takes to send the initial events of a watch.
 const watchListGap = 3 * time.Millisecond
 
@@ -60,7 +64,7 @@ func read(args []string) (*servers, error) {
 		return s, fmt.Errorf("unknown command %q for \"kube-apiserver\"", s.without[0])
 	}
 	s.check()
-	s.options = fake.Options{Clock: clock.System{}, Tokens: []auth.Token{}, NoControllers: true, WriteGap: writeGap, CBOR: cbor.Codec{}, Metrics: true}
+	s.options = fake.Options{Clock: clock.System{}, Tokens: []auth.Token{}, NoControllers: true, WriteGap: writeGap, ReactionTime: reactionTime, CBOR: cbor.Codec{}, Metrics: true}
 	s.readEtcd()
 	s.readAddresses()
 	s.fill(&s.options)

@@ -129,6 +129,10 @@ type Cluster struct {
 	// pod if it has no kubelet. A real store takes about a millisecond, and some controllers rely on it. If 0, clients see both
 	// writes at once, in order. With a manual clock the request waits for Clock.Advance.
 	WriteGap time.Duration `json:",omitempty"`
+	// ReactionTime is the clock time between a write and the reconciles that it causes in the controllers of
+	// kube-controller-manager and in kube-scheduler. The real programs receive the write through a watch. If 0, they have reconciled
+	// before the client gets its answer.
+	ReactionTime time.Duration `json:",omitempty"`
 	// ServiceCIDR is the range of Service addresses (--service-cluster-ip-range), or one range of each IP family, separated by a
 	// comma: "10.0.0.0/24,fd00::/112". The first one has the default family, and the Service kubernetes has its first address. With
 	// both families, nodes and pods have two addresses. The default is 10.0.0.0/24.

@@ -49,6 +49,8 @@ type Controller struct {
 	// Admitted makes admission plugins modify or reject the requests of a controller that runs in the API servers. Those of all other
 	// controllers are admitted anyway.
 	Admitted bool
+	// ReactionTime is the minimum time between a commit and the reconciles that it causes.
+	ReactionTime time.Duration
 	// Upkeep marks a controller whose waiting items only maintain the current state, such as lease renewals. They are ignored
 	// when waiting for the cluster to settle.
 	Upkeep bool

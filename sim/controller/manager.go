@@ -113,7 +113,7 @@ func (m *Manager) Committed(e *commit.Commit) {
 func (m *Manager) notify(w watcher, e *commit.Commit) {
 	for _, key := range w.watch.keys(&w.client, e) {
 		m.recordCause(w.loop, key, e.Rev)
-		m.add(w.loop, key, w.watch.After)
+		m.add(w.loop, key, max(w.watch.After, w.ReactionTime))
 	}
 }
 

@@ -64,14 +64,14 @@ func (j job) environment() (env []string) {
 // test runs the binary like go test, and writes its output to events.json and Ginkgo's report to ginkgo.json.
 // A failing test is not an error.
 func (j job) test(ctx context.Context, env []string) error {
-	return gotest.Run{File: j.file, Dir: j.dir, Path: j.path, Args: j.args(), Env: env, Limit: limit, Events: j.log("events.json")}.Start(ctx)
+	return gotest.Run{File: j.file, Dir: j.dir, Path: j.path, Args: j.args(j.log("ginkgo.json")), Env: env, Limit: limit, Events: j.log("events.json")}.Start(ctx)
 }
 
-// args returns the arguments of the test binary.
-func (j job) args() (args []string) {
+// args returns the arguments of the test binary. Ginkgo writes its report to the given file.
+func (j job) args(report string) (args []string) {
 	if j.ginkgo {
 		// The same seed everywhere: specs run in the same order.
-		args = append(args, "-ginkgo.v", "-ginkgo.no-color", "-ginkgo.seed=1", "-ginkgo.json-report="+j.log("ginkgo.json"))
+		args = append(args, "-ginkgo.v", "-ginkgo.no-color", "-ginkgo.seed=1", "-ginkgo.json-report="+report)
 	}
 	switch {
 	case j.focus != "" && j.ginkgo:

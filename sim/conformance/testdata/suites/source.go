@@ -13,6 +13,7 @@ import (
 // binary is the test binary of a package.
 type binary struct {
 	path   string // of the package, within its module
+	name   string // the package's import path
 	file   string
 	dir    string // of the package's source: where its tests run
 	ginkgo bool   // the tests are specs of Ginkgo
@@ -70,7 +71,7 @@ func (p project) list(ctx context.Context, source, bin string) ([]binary, error)
 		}
 		path = filepath.ToSlash(path)
 		found = append(found, binary{
-			path: path, dir: fields[1], file: filepath.Join(bin, strings.ReplaceAll(path, "/", "_")+".test"),
+			path: path, name: fields[0], dir: fields[1], file: filepath.Join(bin, strings.ReplaceAll(path, "/", "_")+".test"),
 			ginkgo: slices.Contains(strings.Fields(fields[2]), "github.com/onsi/ginkgo/v2"),
 		})
 	}

@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,61 +17,153 @@ import (
 	"github.com/kubesim/kubesim/sim/conformance/testdata/suites/gotest"
 )
 
-// inVirtualTime runs the packages of a project, one after the other, by kubesim gotest, which builds them, too.
+// batch is the packages of a project that one kubesim gotest runs in virtual time.
+type batch struct {
+	jobs    []job
+	program string // kubesim
+	out     string // for the output of all packages
+}
+
+// inVirtualTime runs the packages of a project, one after the other, by kubesim gotest, which builds them, too. Packages with Ginkgo
+// are a batch of their own, because the others do not have Ginkgo's flags.
 func (f flags) inVirtualTime(ctx context.Context, p project, packages []binary) (*outcome, error) {
 	program, err := filepath.Abs(f.virtual)
 	if err != nil {
 		return nil, err
 	}
-	o := &outcome{packages: map[string]gotest.Results{}}
+	logs := filepath.Join(f.work, "log", "virtual", p.name)
+	specs := batch{program: program, out: filepath.Join(logs, "specs")}
+	tests := batch{program: program, out: filepath.Join(logs, "tests")}
 	for _, b := range packages {
-		j := job{project: p, binary: b, focus: f.focus, out: filepath.Join(f.work, "log", "virtual", p.name, strings.ReplaceAll(b.path, "/", "_"))}
-		results, err := j.runVirtual(ctx, program)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", b.path, err)
+		into := &tests
+		if b.ginkgo {
+			into = &specs
 		}
-		o.packages[b.path] = results
-		fmt.Printf("%-22s %-8s %6.1fs  %s  %s\n", p.name, "virtual", results.Seconds, results.Count(), b.path)
+		into.jobs = append(into.jobs, job{project: p, binary: b, focus: f.focus, out: filepath.Join(logs, strings.ReplaceAll(b.path, "/", "_"))})
+	}
+	o := &outcome{packages: map[string]gotest.Results{}}
+	for _, b := range []batch{specs, tests} {
+		if err := b.run(ctx, o); err != nil {
+			return nil, err
+		}
 	}
 	return o, nil
 }
 
-// runVirtual runs the tests and returns how each of them ended. A failing test is not an error.
-func (j job) runVirtual(ctx context.Context, program string) (gotest.Results, error) {
-	if err := errors.Join(os.RemoveAll(j.out), os.MkdirAll(j.out, 0o755)); err != nil {
-		return gotest.Results{}, err
+// run runs the tests of a batch and adds the results of each package to the outcome. A failing test is not an error.
+func (b batch) run(ctx context.Context, o *outcome) error {
+	if len(b.jobs) == 0 {
+		return nil
 	}
-	events, err := os.Create(j.log("events.json"))
+	for _, dir := range append(b.outs(), b.out) {
+		if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
+			return err
+		}
+	}
+	stderr, err := b.start(ctx)
 	if err != nil {
-		return gotest.Results{}, err
+		return err
 	}
-	defer events.Close()
-	args := []string{"gotest", "-json", "-vet=off", "-ldflags=-s -w", "-timeout=" + limit.String(), "-tags=" + j.tags}
-	if len(j.crds) > 0 {
-		var folders []string
-		for _, folder := range j.crds {
-			folders = append(folders, filepath.Join(relativeRoot(j.path), folder))
+	if err := b.split(); err != nil {
+		return err
+	}
+	seconds := took(stderr)
+	for _, j := range b.jobs {
+		r, err := j.read()
+		if err != nil {
+			return fmt.Errorf("%s: %w", j.path, err)
 		}
-		args = append(args, "--cluster="+strings.Join(folders, ","))
+		r.Seconds = seconds[j.binary.name]
+		o.packages[j.path] = r
+		fmt.Printf("%-22s %-8s %6.1fs  %s  %s\n", j.project.name, "virtual", r.Seconds, r.Count(), j.path)
 	}
-	args = append(append(args, "."), j.args()...)
-	cmd := exec.CommandContext(ctx, program, args...)
-	var stderr bytes.Buffer
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = j.dir, j.environment(), events, &stderr
-	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
-		return gotest.Results{}, err
-	}
-	if err := os.WriteFile(j.log("stderr.txt"), stderr.Bytes(), 0o644); err != nil {
-		return gotest.Results{}, err
-	}
-	r, err := j.read()
-	for _, m := range took.FindAllStringSubmatch(stderr.String(), -1) {
-		if d, err := time.ParseDuration(m[1]); err == nil {
-			r.Seconds += d.Seconds()
-		}
-	}
-	return r, err
+	return nil
 }
 
-// took finds the real time that a package took in the output of kubesim gotest.
-var took = regexp.MustCompile(`(?m)^kubesim gotest: \S+: .* in (\S+)$`)
+// outs returns the folders for the logs of the packages.
+func (b batch) outs() (dirs []string) {
+	for _, j := range b.jobs {
+		dirs = append(dirs, j.out)
+	}
+	return dirs
+}
+
+// report is the name of Ginkgo's report in the folder of a package. Its path in args is the same for all packages.
+const report = "kubesim-suites-report.json"
+
+// start runs kubesim gotest and returns its stderr. The events of all packages go to a file, and stderr to another.
+func (b batch) start(ctx context.Context) (stderr []byte, err error) {
+	j := b.jobs[0] // the packages differ in their paths only
+	source := filepath.Join(j.dir, relativeRoot(j.path))
+	events, err := os.Create(filepath.Join(b.out, "events.json"))
+	if err != nil {
+		return nil, err
+	}
+	defer events.Close()
+	errs, err := os.Create(filepath.Join(b.out, "stderr.txt"))
+	if err != nil {
+		return nil, err
+	}
+	defer errs.Close()
+	args := []string{"gotest", "-json", "-p=1", "-vet=off", "-ldflags=-s -w", "-timeout=" + limit.String(), "-tags=" + j.tags}
+	if len(j.crds) > 0 {
+		args = append(args, "--cluster="+strings.Join(j.crds, ","))
+	}
+	for _, j := range b.jobs {
+		if err := os.Remove(filepath.Join(j.dir, report)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		args = append(args, "./"+j.path)
+	}
+	cmd := exec.CommandContext(ctx, b.program, append(args, j.args(report)...)...)
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = source, append(j.environment(), "PWD="+source), events, errs
+	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+		return nil, err
+	}
+	return os.ReadFile(errs.Name())
+}
+
+// split copies the events of each package, and moves Ginkgo's report about it, to the package's folder for logs.
+func (b batch) split() error {
+	text, err := os.ReadFile(filepath.Join(b.out, "events.json"))
+	if err != nil {
+		return err
+	}
+	of := map[string]*bytes.Buffer{}
+	for line := range bytes.Lines(text) {
+		var event struct{ Package string }
+		if json.Unmarshal(line, &event) != nil {
+			continue // output of the go command
+		}
+		if of[event.Package] == nil {
+			of[event.Package] = &bytes.Buffer{}
+		}
+		of[event.Package].Write(line)
+	}
+	for _, j := range b.jobs {
+		events := of[j.binary.name]
+		if events == nil {
+			return fmt.Errorf("kubesim gotest did not run %s; its output is in %s", j.binary.name, b.out)
+		}
+		if err := os.WriteFile(j.log("events.json"), events.Bytes(), 0o644); err != nil {
+			return err
+		}
+		if err := os.Rename(filepath.Join(j.dir, report), j.log("ginkgo.json")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err // a package that ended early has no report
+		}
+	}
+	return nil
+}
+
+// took returns the real seconds that each package took in virtual time, by import path, from the stderr of kubesim gotest.
+func took(stderr []byte) map[string]float64 {
+	seconds := map[string]float64{}
+	for _, m := range tookLine.FindAllSubmatch(stderr, -1) {
+		if d, err := time.ParseDuration(string(m[2])); err == nil {
+			seconds[string(m[1])] += d.Seconds()
+		}
+	}
+	return seconds
+}
+
+var tookLine = regexp.MustCompile(`(?m)^kubesim gotest: (\S+): .* in (\S+)$`)
