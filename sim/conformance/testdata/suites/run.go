@@ -68,10 +68,10 @@ func (j job) test(ctx context.Context, env []string) error {
 }
 
 // args returns the arguments of the test binary. Ginkgo writes its report to the given file.
-func (j job) args(report string) (args []string) {
+func (j job) args(file string) (args []string) {
 	if j.ginkgo {
 		// The same seed everywhere: specs run in the same order.
-		args = append(args, "-ginkgo.v", "-ginkgo.no-color", "-ginkgo.seed=1", "-ginkgo.json-report="+report)
+		args = append(args, "-ginkgo.v", "-ginkgo.no-color", "-ginkgo.seed=1", "-ginkgo.json-report="+file)
 	}
 	switch {
 	case j.focus != "" && j.ginkgo:

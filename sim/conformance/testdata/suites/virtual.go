@@ -10,9 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"time"
 
 	"github.com/kubesim/kubesim/sim/conformance/testdata/suites/gotest"
 )
@@ -60,14 +58,13 @@ func (b batch) run(ctx context.Context, o *outcome) error {
 			return err
 		}
 	}
-	stderr, err := b.start(ctx)
+	if err := b.start(ctx); err != nil {
+		return err
+	}
+	seconds, err := b.split()
 	if err != nil {
 		return err
 	}
-	if err := b.split(); err != nil {
-		return err
-	}
-	seconds := took(stderr)
 	for _, j := range b.jobs {
 		r, err := j.read()
 		if err != nil {
@@ -91,18 +88,18 @@ func (b batch) outs() (dirs []string) {
 // report is the name of Ginkgo's report in the folder of a package. Its path in args is the same for all packages.
 const report = "kubesim-suites-report.json"
 
-// start runs kubesim gotest and returns its stderr. The events of all packages go to a file, and stderr to another.
-func (b batch) start(ctx context.Context) (stderr []byte, err error) {
+// start runs kubesim gotest. The events of all packages go to a file, and stderr to another.
+func (b batch) start(ctx context.Context) error {
 	j := b.jobs[0] // the packages differ in their paths only
 	source := filepath.Join(j.dir, relativeRoot(j.path))
 	events, err := os.Create(filepath.Join(b.out, "events.json"))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer events.Close()
 	errs, err := os.Create(filepath.Join(b.out, "stderr.txt"))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer errs.Close()
 	args := []string{"gotest", "-json", "-p=1", "-vet=off", "-ldflags=-s -w", "-timeout=" + limit.String(), "-tags=" + j.tags}
@@ -111,27 +108,31 @@ func (b batch) start(ctx context.Context) (stderr []byte, err error) {
 	}
 	for _, j := range b.jobs {
 		if err := os.Remove(filepath.Join(j.dir, report)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
+			return err
 		}
 		args = append(args, "./"+j.path)
 	}
 	cmd := exec.CommandContext(ctx, b.program, append(args, j.args(report)...)...)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = source, append(j.environment(), "PWD="+source), events, errs
 	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
-		return nil, err
-	}
-	return os.ReadFile(errs.Name())
-}
-
-// split copies the events of each package, and moves Ginkgo's report about it, to the package's folder for logs.
-func (b batch) split() error {
-	text, err := os.ReadFile(filepath.Join(b.out, "events.json"))
-	if err != nil {
 		return err
 	}
-	of := map[string]*bytes.Buffer{}
+	return nil
+}
+
+// split copies the events of each package, and moves Ginkgo's report about it, to the package's folder for logs. It returns the real
+// seconds that the tests of each package took, by import path. A package that ran in virtual and then in real time took the sum.
+func (b batch) split() (seconds map[string]float64, err error) {
+	text, err := os.ReadFile(filepath.Join(b.out, "events.json"))
+	if err != nil {
+		return nil, err
+	}
+	seconds, of := map[string]float64{}, map[string]*bytes.Buffer{}
 	for line := range bytes.Lines(text) {
-		var event struct{ Package string }
+		var event struct {
+			Package, Action, Test string
+			Elapsed               float64
+		}
 		if json.Unmarshal(line, &event) != nil {
 			continue // output of the go command
 		}
@@ -139,31 +140,21 @@ func (b batch) split() error {
 			of[event.Package] = &bytes.Buffer{}
 		}
 		of[event.Package].Write(line)
+		if event.Test == "" && event.Action != "output" {
+			seconds[event.Package] += event.Elapsed
+		}
 	}
 	for _, j := range b.jobs {
 		events := of[j.binary.name]
 		if events == nil {
-			return fmt.Errorf("kubesim gotest did not run %s; its output is in %s", j.binary.name, b.out)
+			return nil, fmt.Errorf("kubesim gotest did not run %s; its output is in %s", j.binary.name, b.out)
 		}
 		if err := os.WriteFile(j.log("events.json"), events.Bytes(), 0o644); err != nil {
-			return err
+			return nil, err
 		}
 		if err := os.Rename(filepath.Join(j.dir, report), j.log("ginkgo.json")); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err // a package that ended early has no report
+			return nil, err // a package that ended early has no report
 		}
 	}
-	return nil
+	return seconds, nil
 }
-
-// took returns the real seconds that each package took in virtual time, by import path, from the stderr of kubesim gotest.
-func took(stderr []byte) map[string]float64 {
-	seconds := map[string]float64{}
-	for _, m := range tookLine.FindAllSubmatch(stderr, -1) {
-		if d, err := time.ParseDuration(string(m[2])); err == nil {
-			seconds[string(m[1])] += d.Seconds()
-		}
-	}
-	return seconds
-}
-
-var tookLine = regexp.MustCompile(`(?m)^kubesim gotest: (\S+): .* in (\S+)$`)
