@@ -38,8 +38,8 @@ const writeGap = time.Millisecond
 
 // reactionTime is the value of Options.ReactionTime, in which a client can send its next requests. A kube-controller-manager v1.36.3
 // on the same busy machine wrote to a new Deployment for the first time 3 to 36 ms after the client had its answer, and for the second
-// time after 23 to 60 ms.
-const reactionTime = 20 * time.Millisecond
+// time after 23 to 60 ms. Here a controller makes all writes of a reconcile at the same time.
+const reactionTime = 30 * time.Millisecond
 
 // watchListGap is the minimum time that a real server takes to send the initial events of a watch.
 const watchListGap = 3 * time.Millisecond
