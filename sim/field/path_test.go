@@ -53,10 +53,14 @@ func FuzzPath(f *testing.F) {
 			switch c % 3 {
 			case 0:
 				p = p.Child(name)
-				if text != "" {
-					text += "."
+				switch {
+				case text == "":
+					text = name
+				case name == "":
+					text += "[]"
+				default:
+					text += "." + name
 				}
-				text += name
 			case 1:
 				p, text = p.Key(name), text+"["+name+"]"
 			case 2:
