@@ -86,7 +86,9 @@ func TestReactionTime(t *testing.T) {
 	is.True(strings.Contains(ask(c, "GET", definitions+"/widgets.example.com", ""), `"reason":"InitialNamesAccepted"`))
 	ask(c, "POST", "/apis/apps/v1/namespaces/default/replicasets", `{"metadata":{"name":"r"},"spec":{"selector":{"matchLabels":{"a":"b"}},
 		"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`)
-	pods := func() int { return strings.Count(ask(c, "GET", "/api/v1/namespaces/default/pods", ""), `"generateName":"r-"`) }
+	pods := func() int {
+		return strings.Count(ask(c, "GET", "/api/v1/namespaces/default/pods", ""), `"generateName":"r-"`)
+	}
 	c.Clock().(*clock.Manual).Advance(9 * time.Millisecond)
 	is.Equal(pods(), 0)
 	c.Clock().(*clock.Manual).Advance(time.Millisecond)
