@@ -50,6 +50,12 @@ export const enterLesson = (id: string) => enter({ lesson: id })
 export const freePlay: Boot = { seed: '1', controllers: ['*'], nodes: 3, whole: true }
 export const enterFreePlay = () => enter(freePlay)
 
+/** startFreePlay starts the page's first engine with free play. */
+export async function startFreePlay(): Promise<void> {
+  await start(freePlay)
+  ticking.value = !still.matches
+}
+
 async function begin(boot: Boot): Promise<boolean> {
   try {
     await (attached.value ? start(boot) : bootWith(boot))

@@ -173,7 +173,7 @@ function Marks({ shown, plan, from, to, show }: { shown: Picture; plan: Layout; 
               gone={Number(frame.rv) <= shown.compacted && lane.kind !== 'client' && !/\b410\b/.test(frame.text)} />)}
             {lane.kind === 'store' && inSight.map(frame => plan.space(frame.n) >= least && (
               <text key={frame.n} class={lost.value.has(frame.n) ? 'named bad' : 'named'} aria-hidden="true" x={plan.x(frame.n)} y={rowY(row) + 18}>
-                {lost.value.has(frame.n) ? text.changed.mark : shortened(objectOf(frame))}
+                {lost.value.has(frame.n) ? text.changed.mark : shortened(objectOf(frame), plan.space(frame.n))}
               </text>
             ))}
           </g>
@@ -184,8 +184,13 @@ function Marks({ shown, plan, from, to, show }: { shown: Picture; plan: Layout; 
 }
 
 const least = 48 // px of a column in which an object's name fits
-const longest = 11 // characters of the name
-const shortened = (name: string) => (name.length > longest ? `${name.slice(0, longest - 1)}…` : name)
+const letterWidth = 6.2 // px
+
+// shortened returns a name as it fits into a column of a width.
+function shortened(name: string, width: number): string {
+  const longest = Math.floor(Math.min(width, 72) / letterWidth)
+  return name.length > longest ? `${name.slice(0, longest - 1)}…` : name
+}
 
 function Mark({ frame, x, y, show, stop, lit, gone }: {
   frame: Frame; x: number; y: number; show(x: number): void; stop: boolean; lit: boolean; gone: boolean
