@@ -120,7 +120,7 @@ export const first = {
     run: 'Run',
     enter: 'Enter runs it. Tab completes it, Down chooses a completion, Up goes back in the history.',
     past: 'Commands run at the newest frame; fork to continue from here.',
-    waiting: 'waits for its answer', running: 'Running', stop: 'Stop', nodeless: 'This world has no nodes, so no pod runs.', watching: 'Changes appear under later lines. Ctrl+C ends this.', edits: 'opened in the editor',
+    waiting: 'waits for its answer', running: 'Running', stop: 'Stop', nodeless: 'This world has no nodes, so no pod runs.', nodes: 'A cluster with nodes', watching: 'Changes appear under later lines. Ctrl+C ends this.', edits: 'opened in the editor',
     due: (things: number, when: string) => `${things === 1 ? 'One thing is' : `${things} things are`} due in ${when}. Time stands still:`,
     empty: 'Type a command, or choose one:',
     here: 'Your commands and their answers appear here.',

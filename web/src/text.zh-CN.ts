@@ -156,7 +156,7 @@ export const words: Text = {
     run: '运行',
     enter: 'Enter 运行。Tab 补全，向下键选择，向上键翻看历史。',
     past: '命令会在末尾运行；想从这里开始，请先分叉。',
-    waiting: '正在等待应答', running: '正在运行', stop: '停止', nodeless: '这里没有节点，pod 不会运行。', watching: '以后的变化出现在后面各行之下。Ctrl+C 结束它。', edits: '已在编辑器中打开',
+    waiting: '正在等待应答', running: '正在运行', stop: '停止', nodeless: '这里没有节点，pod 不会运行。', nodes: '有节点的集群', watching: '以后的变化出现在后面各行之下。Ctrl+C 结束它。', edits: '已在编辑器中打开',
     due: (things, when) => `${when} 后有 ${things} 件事要发生。时间停着：`,
     empty: '输入一条命令，或者从下面选一条：',
     here: '你运行的命令和它的结果会写在这里。',

@@ -33,7 +33,7 @@ export function Pending() {
     )
   }
   if (!work && pods.test(transcript.value.at(-1)?.line ?? '') && !attached.value && !lessonState.value && !bootBody().nodes) {
-    return <p class="foot hint"><span>{words.nodeless}</span><button class="quiet" onClick={() => void enterFreePlay()}>{text.head.sandbox}</button></p>
+    return <p class="foot hint"><span>{words.nodeless}</span><button class="quiet" onClick={() => void enterFreePlay()}>{words.nodes}</button></p>
   }
   const next = due.value
   if (work || !next || next.in > soon || !arrived.value || ticking.value || transcript.value.length === 0 || attached.value) return null
