@@ -176,7 +176,7 @@ func meantCommand(name string) string {
 	case best != "":
 		return "; did you mean " + best + "?"
 	}
-	return fmt.Sprintf("; there are kubectl, curl, %s and %d others", strings.Join(names[:4], ", "), len(names)-6)
+	return "; there are kubectl, curl, " + strings.Join(names[:4], ", ") + ", …"
 }
 
 // unknown returns the error for a name that does not exist. names are the existing names. If there are none, the error ends with

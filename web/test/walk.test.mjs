@@ -69,7 +69,7 @@ test('the lines of kubectl get -w keep their columns under other lines', async (
 test('unknown words are answered in one short line', async () => {
   const { context, page } = await it.open()
   await freePlay(page)
-  for (const [line, answer] of [['GET /api/v1/pods', 'did you mean request GET?'], ['docker ps', /there are kubectl, curl, get, list, watch, page and \d+ others/]]) {
+  for (const [line, answer] of [['GET /api/v1/pods', 'did you mean request GET?'], ['docker ps', 'there are kubectl, curl, get, list, watch, page, …']]) {
     await type(page, line)
     await says(page, answer)
   }
