@@ -170,13 +170,25 @@ func parseWords(line string, words []word) (Op, error) {
 // commands.
 func meantCommand(name string) string {
 	names := commandNames()
-	switch best := spelling.Nearest(name, names); {
+	best := spelling.Nearest(name, names)
+	if len(name) < 5 && spelling.Distance(name, best) > 1 && !sameLetters(name, best) { // helm is not hold, and ls is not list
+		best = ""
+	}
+	switch {
 	case name != "" && strings.Contains(" GET HEAD POST PUT PATCH DELETE OPTIONS ", " "+name+" "):
 		return "; did you mean request " + name + "?"
 	case best != "":
 		return "; did you mean " + best + "?"
 	}
 	return "; there are kubectl, curl, " + strings.Join(names[:4], ", ") + ", …"
+}
+
+// sameLetters reports whether two names differ only in the order of their letters.
+func sameLetters(a, b string) bool {
+	x, y := []byte(a), []byte(b)
+	slices.Sort(x)
+	slices.Sort(y)
+	return string(x) == string(y)
 }
 
 // unknown returns the error for a name that does not exist. names are the existing names. If there are none, the error ends with

@@ -86,3 +86,13 @@ test('the bar keeps its height when the engine has arrived', async () => {
   assert.equal(await height(), before)
   await context.close()
 })
+
+test('a Service of type LoadBalancer gets an address in free play', async () => {
+  const { context, page } = await it.open()
+  await freePlay(page)
+  await type(page, 'kubectl create service loadbalancer web --tcp=80')
+  await type(page, 'tick 2s')
+  await type(page, 'kubectl get service web')
+  await says(page, /web +LoadBalancer +[\d.]+ +198\.18\./)
+  await context.close()
+})
