@@ -157,3 +157,13 @@ test('the names of neighbouring commits do not overlap, and a lane\'s name that 
   assert.deepEqual(cut, [])
   await context.close()
 })
+
+test('an operation with many effects is connected only with the nearest ones', async () => {
+  const { context, page } = await it.open()
+  await freePlay(page)
+  await type(page, 'kubectl create deployment web --image=nginx --replicas=3')
+  await page.locator('.causes path').first().waitFor()
+  assert.ok(await page.locator('.causes path').count() <= 16, 'more lines than the eye can follow')
+  assert.ok(await page.locator('.marks .mark').count() > 16)
+  await context.close()
+})

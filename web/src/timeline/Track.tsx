@@ -120,10 +120,15 @@ function labelled({ columns }: Layout, from: number, to: number): { key: number;
 }
 
 // connected returns the frames to connect with lines: the mark under the pointer or the selected one, with its cause and its effects.
-// Without such a mark it returns all effects of the user's newest line, or in the past the chain of the frame in view.
+// Without such a mark it returns all effects of the user's newest line, or in the past the chain of the frame in view. If these are too
+// many to be followed by eye, it returns only the nearest ones.
 function connected(shown: Picture): Set<number> {
-  const mark = hovered.value || (selected.value <= shown.last && selected.value)
-  if (!mark) return chain(frames.value, live.value ? Math.min(own.value, shown.last) : shown.last)
+  let mark = hovered.value || (selected.value <= shown.last && selected.value)
+  if (!mark) {
+    mark = live.value ? Math.min(own.value, shown.last) : shown.last
+    const all = chain(frames.value, mark)
+    if (all.size <= 16) return all
+  }
   const effects = frames.value.filter(frame => frame.cause === mark).map(frame => frame.n)
   return new Set([frames.value[mark - 1]?.cause ?? 0, mark, ...effects])
 }
