@@ -161,7 +161,7 @@ var edits = []edit{
 	{
 		file: "os/exec_unix.go", why: "waits for a goroutine; time passes during the wait for a real process",
 		before: "func (p *Process) wait() (ps *ProcessState, err error) {\n",
-		after:  "func (p *Process) wait() (ps *ProcessState, err error) {\n\tif p.virtual != nil {\n\t\treturn p.virtual.wait(p)\n\t}\n\tdefer virtualFollow()()\n",
+		after:  "func (p *Process) wait() (ps *ProcessState, err error) {\n\tif p.virtual != nil {\n\t\treturn p.virtual.wait(p)\n\t}\n\tvirtualWait(1)\n\tdefer virtualWait(-1)\n",
 	},
 	{
 		file: "os/exec_unix.go", why: "ends a goroutine",
