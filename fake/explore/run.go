@@ -91,8 +91,15 @@ func (x *testUnderPlan) bubble(p campaign.Plan, full bool, out *campaign.Outcome
 		tr.recordOutcome(r, full, out)
 		out.Disturbed = tr.draws.disturbed.Load()
 		s.Close()
+		if processes > 0 {
+			time.Sleep(polled)
+		}
 	})
 }
+
+// polled is the virtual time for which a run waits at its end for the goroutines of ended processes. Some of them look only once in a while
+// whether they shall end, such as those of work queues. Otherwise each would keep its bubble in memory, with all timers of the run.
+const polled = 10 * time.Second
 
 // server returns the options of the servers.
 func (x *testUnderPlan) server() fake.Options {
