@@ -45,6 +45,11 @@ var rows = []row{
 		bug: "the error of a failed status update is dropped unless it is a conflict: a JobSet whose last update fails never finishes",
 	},
 	{
+		name: "kubelet-twice", operator: "kubelet", module: "k8s.io/client-go", bad: "v0.36.3",
+		issue: "kubernetes/kubernetes#59848", kind: "stale cache",
+		bug: "a kubelet that restarts lists its pods from an API server's cache: it starts a pod of a StatefulSet that already runs on another node",
+	},
+	{
 		name: "kuberay-pods", operator: "kuberay", module: "github.com/ray-project/kuberay/ray-operator", bad: "v1.2.2", fixed: "v1.3.0",
 		issue: "ray-project/kuberay#715", kind: "stale cache",
 		bug: "the number of pods to create is computed from a cache that lacks the last ones: too many pods start, and some of them are deleted again",
