@@ -24,12 +24,13 @@ func TestMain(m *testing.M) { ctrl.Main(m) }
 
 //go:embed lws.yaml
 var lws string
+var manifests = []string{"config/crd/bases", "config/webhook/manifests.yaml", "config/rbac/role.yaml", "config/rbac/role_binding.yaml"}
+const account = "system:serviceaccount:system:controller-manager"
 
 // setup adds the operator's indexes, controllers and webhooks to a manager, as the operator's main does.
 func setup(mgr manager.Manager) error {
 	c, s, events := mgr.GetClient(), mgr.GetScheme(), mgr.GetEventRecorderFor("leaderworkerset")
-	return errors.Join(
-		controllers.SetupIndexes(mgr.GetFieldIndexer()), webhooks.SetupLeaderWorkerSetWebhook(mgr), setupPods(mgr, events),
+	return errors.Join(controllers.SetupIndexes(mgr.GetFieldIndexer()), webhooks.SetupLeaderWorkerSetWebhook(mgr), setupPods(mgr, events),
 		controllers.NewLeaderWorkerSetReconciler(c, s, events).SetupWithManager(mgr))
 }
 
@@ -37,12 +38,11 @@ func setup(mgr manager.Manager) error {
 func TestOperator(t *testing.T) {
 	same := fake.Outcome{Counts: true}
 	fake.Explore(t, fake.ExploreOptions{
-		Server: fake.Options{Controllers: controller.All, Nodes: 2},
-		Prepare: func(_ fake.T, srv *fake.Server) {
-			srv.LoadModule("sigs.k8s.io/lws", "config/crd/bases", "config/webhook/manifests.yaml")
-		},
+		Server:  fake.Options{Controllers: controller.All, Nodes: 2},
+		Prepare: func(_ fake.T, srv *fake.Server) { srv.LoadModule("sigs.k8s.io/lws", manifests...) },
 	}, func(t fake.T, srv *fake.Server) {
-		ctrl.Start(t, srv, setup, ctrl.Options{Scheme: ctrl.Scheme(api.AddToScheme)})
+		srv.WithinRBAC(account)
+		ctrl.Start(t, srv, setup, ctrl.Options{Scheme: ctrl.Scheme(api.AddToScheme), User: account})
 		for _, replicas := range []string{"replicas: 2", "replicas: 3"} {
 			for srv.LoadData([]byte(strings.Replace(lws, "replicas: 2", replicas, 1))) != nil { // its webhooks may be down
 				time.Sleep(time.Second)
