@@ -38,8 +38,10 @@ func setup(mgr manager.Manager) error {
 func TestOperator(t *testing.T) {
 	same := fake.Outcome{Counts: true}
 	fake.Explore(t, fake.ExploreOptions{
-		Server:  fake.Options{Controllers: controller.All, Nodes: 2},
-		Prepare: func(_ fake.T, srv *fake.Server) { srv.LoadModule("sigs.k8s.io/jobset", crds, rbac+"role.yaml", rbac+"role_binding.yaml") },
+		Server: fake.Options{Controllers: controller.All, Nodes: 2},
+		Prepare: func(_ fake.T, srv *fake.Server) {
+			srv.LoadModule("sigs.k8s.io/jobset", crds, rbac+"role.yaml", rbac+"role_binding.yaml")
+		},
 	}, func(t fake.T, srv *fake.Server) {
 		scheme, account := ctrl.Scheme(api.AddToScheme), "system:serviceaccount:system:controller-manager"
 		srv.WithinRBAC(account)

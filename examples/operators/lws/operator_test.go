@@ -25,6 +25,7 @@ func TestMain(m *testing.M) { ctrl.Main(m) }
 //go:embed lws.yaml
 var lws string
 var manifests = []string{"config/crd/bases", "config/webhook/manifests.yaml", "config/rbac/role.yaml", "config/rbac/role_binding.yaml"}
+
 const account = "system:serviceaccount:system:controller-manager"
 
 // setup adds the operator's indexes, controllers and webhooks to a manager, as the operator's main does.
