@@ -23,8 +23,7 @@ func TestMain(m *testing.M) { ctrl.Main(m) }
 
 //go:embed jobset.yaml
 var jobset string
-
-const crds, rbac = "config/components/crd/bases", "config/components/rbac/"
+var manifests = []string{"config/components/crd/bases", "config/components/rbac/role.yaml", "config/components/rbac/role_binding.yaml"}
 
 // setup adds the operator's indexes and controllers to a manager, as the operator's main does.
 func setup(mgr manager.Manager) error {
@@ -38,10 +37,8 @@ func setup(mgr manager.Manager) error {
 func TestOperator(t *testing.T) {
 	same := fake.Outcome{Counts: true}
 	fake.Explore(t, fake.ExploreOptions{
-		Server: fake.Options{Controllers: controller.All, Nodes: 2},
-		Prepare: func(_ fake.T, srv *fake.Server) {
-			srv.LoadModule("sigs.k8s.io/jobset", crds, rbac+"role.yaml", rbac+"role_binding.yaml")
-		},
+		Server:  fake.Options{Controllers: controller.All, Nodes: 2},
+		Prepare: func(_ fake.T, srv *fake.Server) { srv.LoadModule("sigs.k8s.io/jobset", manifests...) },
 	}, func(t fake.T, srv *fake.Server) {
 		scheme, account := ctrl.Scheme(api.AddToScheme), "system:serviceaccount:system:controller-manager"
 		srv.WithinRBAC(account)

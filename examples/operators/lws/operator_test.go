@@ -26,8 +26,6 @@ func TestMain(m *testing.M) { ctrl.Main(m) }
 var lws string
 var manifests = []string{"config/crd/bases", "config/webhook/manifests.yaml", "config/rbac/role.yaml", "config/rbac/role_binding.yaml"}
 
-const account = "system:serviceaccount:system:controller-manager"
-
 // setup adds the operator's indexes, controllers and webhooks to a manager, as the operator's main does.
 func setup(mgr manager.Manager) error {
 	c, s, events := mgr.GetClient(), mgr.GetScheme(), mgr.GetEventRecorderFor("leaderworkerset")
@@ -42,8 +40,9 @@ func TestOperator(t *testing.T) {
 		Server:  fake.Options{Controllers: controller.All, Nodes: 2},
 		Prepare: func(_ fake.T, srv *fake.Server) { srv.LoadModule("sigs.k8s.io/lws", manifests...) },
 	}, func(t fake.T, srv *fake.Server) {
+		scheme, account := ctrl.Scheme(api.AddToScheme), "system:serviceaccount:system:controller-manager"
 		srv.WithinRBAC(account)
-		ctrl.Start(t, srv, setup, ctrl.Options{Scheme: ctrl.Scheme(api.AddToScheme), User: account})
+		ctrl.Start(t, srv, setup, ctrl.Options{Scheme: scheme, User: account})
 		for _, replicas := range []string{"replicas: 2", "replicas: 3"} {
 			for srv.LoadData([]byte(strings.Replace(lws, "replicas: 2", replicas, 1))) != nil { // its webhooks may be down
 				time.Sleep(time.Second)
@@ -51,7 +50,7 @@ func TestOperator(t *testing.T) {
 			time.Sleep(5 * time.Minute)
 		}
 		serving := &api.LeaderWorkerSet{ObjectMeta: metav1.ObjectMeta{Name: "serving", Namespace: "default"}}
-		_ = ctrl.Client(t, srv, ctrl.Scheme(api.AddToScheme)).Delete(t.Context(), serving, client.PropagationPolicy(metav1.DeletePropagationForeground))
+		_ = ctrl.Client(t, srv, scheme).Delete(t.Context(), serving, client.PropagationPolicy(metav1.DeletePropagationForeground))
 		time.Sleep(5 * time.Minute)
 		srv.Heal()
 		time.Sleep(20 * time.Minute) // a work queue retries after at most 17 minutes
