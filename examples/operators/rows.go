@@ -30,6 +30,7 @@ const (
 	zookeeperMetadata  = "status.metaRootCreated: true → -"
 	zookeeperOrphan    = "metadata.deletionGracePeriodSeconds: - → 0"
 	zookeeperSize      = "spec.replicas: 3 → 2"
+	zookeeperAgain     = "statefulsets.apps default/goes: created 2 times" // after the deletion of its owner, so it is deleted again
 )
 
 var rows = []row{
@@ -91,7 +92,7 @@ var rows = []row{
 		bug:   "whether a disk has to grow is read from the StatefulSet, which is deleted first: after a crash the claim keeps its size",
 	},
 	{
-		name: "rabbitmq-panic", operator: "rabbitmq", module: "github.com/rabbitmq/cluster-operator", bad: "v1.10.0",
+		name: "rabbitmq-panic", operator: "rabbitmq", module: "github.com/rabbitmq/cluster-operator", bad: "v1.6.0",
 		issue: "not reported, also in v1.14.0", kind: "deletion", known: rabbitmqLate,
 		bug: "the program panics if the ConfigMap of the plugins is deleted while it reconciles, because it ignores the error Not Found, and uses the missing object",
 	},
@@ -126,25 +127,25 @@ var rows = []row{
 	{
 		name: "zookeeper-finalizer", operator: "zookeeper", module: "github.com/pravega/zookeeper-operator", bad: "v0.2.15",
 		issue: "not reported", kind: "lost answer",
-		known: zookeeperMetadata + "\n" + zookeeperOrphan + "\n" + zookeeperSize,
+		known: zookeeperMetadata + "\n" + zookeeperOrphan + "\n" + zookeeperSize + "\n" + zookeeperAgain,
 		bug:   "if the deletion of a claim fails, the error is only logged and the finalizer is removed: the claim of a deleted ZookeeperCluster remains",
 	},
 	{
 		name: "zookeeper-metadata", operator: "zookeeper", module: "github.com/pravega/zookeeper-operator", bad: "v0.2.15",
 		issue: "pravega/zookeeper-operator#506", kind: "crash between two writes",
-		known: zookeeperFinalizer + "\n" + zookeeperOrphan + "\n" + zookeeperSize,
+		known: zookeeperFinalizer + "\n" + zookeeperOrphan + "\n" + zookeeperSize + "\n" + zookeeperAgain,
 		bug:   "the znode of a cluster is created before the status says so: if that update fails, the znode exists at each retry, and the cluster never becomes ready",
 	},
 	{
 		name: "zookeeper-orphan", operator: "zookeeper", module: "github.com/pravega/zookeeper-operator", bad: "v0.2.15",
 		issue: "pravega/zookeeper-operator#314, found by Sieve; the fix is only of the StatefulSet", kind: "stale cache",
-		known: zookeeperFinalizer + "\n" + zookeeperMetadata + "\n" + zookeeperSize,
+		known: zookeeperFinalizer + "\n" + zookeeperMetadata + "\n" + zookeeperSize + "\n" + zookeeperAgain,
 		bug:   "a stale ZookeeperCluster with fewer replicas makes the operator delete claims that pods use",
 	},
 	{
 		name: "zookeeper-size", operator: "zookeeper", module: "github.com/pravega/zookeeper-operator", bad: "v0.2.15",
 		issue: "pravega/zookeeper-operator#569", kind: "crash between two writes",
-		known: zookeeperFinalizer + "\n" + zookeeperOrphan,
+		known: zookeeperFinalizer + "\n" + zookeeperOrphan + "\n" + zookeeperAgain,
 		bug:   "if the number of replicas changes before the operator has created the znode, it requires the znode first and never creates it",
 	},
 }
