@@ -31,8 +31,8 @@ type within struct {
 }
 
 // objectAt returns the position of an object's schema.
-func objectAt(schema map[string]any, steps []any) within {
-	parse := sync.OnceValue(func() *structural.Schema { return structural.ParseForDefaults(schema).Root() })
+func (v *validator) objectAt(schema map[string]any, steps []any) within {
+	parse := sync.OnceValue(func() *structural.Schema { return structural.ParseForDefaults(schema, int(v.minor)).Root() })
 	return within{object: parse, whole: true, depth: len(steps), steps: steps}
 }
 
@@ -67,7 +67,7 @@ func (v *validator) checkDefaults(schema map[string]any, p field.Path) field.Err
 		rules, _ := cel.CompileVersion(expr.Environment{Minor: int(v.minor), Stored: true}, schema, expr.Known{}, field.Path{}, nil) // rules that do not compile fail when they are applied
 		return rules
 	})
-	c.walk(schema, p, objectAt(schema, nil))
+	c.walk(schema, p, v.objectAt(schema, nil))
 	return c.errs
 }
 
@@ -75,7 +75,7 @@ func (v *validator) checkDefaults(schema map[string]any, p field.Path) field.Err
 func (c *defaultsChecker) walk(node object.Object, p field.Path, w within) {
 	embedded := node.True("x-kubernetes-embedded-resource")
 	if embedded {
-		w = objectAt(node, w.steps)
+		w = c.objectAt(node, w.steps)
 	}
 	if node["default"] != nil {
 		c.check(node, p.Child("default"), w)
@@ -95,7 +95,7 @@ func (c *defaultsChecker) walk(node object.Object, p field.Path, w within) {
 
 // check checks the default at path p.
 func (c *defaultsChecker) check(node object.Object, p field.Path, w within) {
-	def, s := object.Copy(node["default"]), structural.ParseForDefaults(node)
+	def, s := object.Copy(node["default"]), structural.ParseForDefaults(node, int(c.minor))
 	if w.whole {
 		s = s.Root()
 	}

@@ -41,7 +41,7 @@ func (of source) compile(openAPI map[string]any, meta structural.Meta) *compiled
 		if len(compilations.all) >= compilationsMax {
 			clear(compilations.all)
 		}
-		c = &compiled{schema: structural.Compile(openAPI)}
+		c = &compiled{schema: structural.Compile(openAPI, of.minor)}
 		c.schema.PruneMetadata(meta)
 		c.root = c.schema.Root()
 		c.rules, _ = cel.CompileVersion(expr.Environment{Minor: of.minor, Stored: true}, openAPI, expr.Known{}, field.Path{}, nil) // errors were reported when the definition was written

@@ -24,7 +24,7 @@ type objects struct {
 
 func (o *objects) strategy(status bool, fields resource.Fields) *resource.Strategy {
 	return &resource.Strategy{
-		HasStatus: status, CustomStatus: true, DenyUnconditionalUpdate: true,
+		HasStatus: status, CustomStatus: true, NotDeclarative: true, DenyUnconditionalUpdate: true,
 		SpecChanged:    changed,
 		Validate:       func(ctx *resource.Context, obj object.Object) field.ErrorList { return o.validate(ctx, obj, nil) },
 		ValidateUpdate: o.validate,

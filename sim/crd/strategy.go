@@ -44,7 +44,7 @@ func Defaults(crd object.Object) {
 // Strategy returns the strategy for definitions. It uses meta to decode metadata in the defaults of schemas.
 func Strategy(meta structural.Meta) *resource.Strategy {
 	return &resource.Strategy{
-		HasStatus: true, DenyUnconditionalUpdate: true, AnyFinalizers: true,
+		HasStatus: true, NotDeclarative: true, DenyUnconditionalUpdate: true, AnyFinalizers: true,
 		NameRuleOf:  nameRule,
 		SpecChanged: specChanged,
 		PrepareForCreate: func(_ *resource.Context, obj object.Object) {

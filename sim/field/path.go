@@ -106,7 +106,11 @@ func (p *Path) text() string {
 func (s *step) append(b []byte) []byte {
 	switch s.kind {
 	case fieldStep:
-		b = append(append(b, '.'), s.name...)
+		if s.name != "" {
+			b = append(append(b, '.'), s.name...)
+		} else { // upstream's field.Path prints it like a key
+			b = append(b, "[]"...)
+		}
 	case keyStep:
 		b = append(append(append(b, '['), s.name...), ']')
 	}

@@ -17,7 +17,7 @@ func TestPath(t *testing.T) {
 	is.True(Path{}.IsRoot())                                                                      // which is the root
 	is.Equal(Path{}.Key("k").Index(0).Child("c").String(), "[k][0].c")                            // the object may be a map
 	is.Equal(Root("a").Index(0).Index(1).Index(2).String(), "a[0][1][2]")                         // lists in lists
-	is.Equal(Root("a").Child("").Key("").String(), "a.[]")                                        // empty names stay steps
+	is.Equal(Root("a").Child("").Key("").String(), "a[][]")                                       // a field without a name prints like a key
 	is.Equal(Root("a").Child("b", "c", "d", "e", "f", "g").String(), "a.b.c.d.e.f.g")             // more than fits
 	is.Equal(Root("a").Key("b").Key("c").Key("d").Key("e").Key("f").String(), "a[b][c][d][e][f]") // also keys
 }
@@ -53,10 +53,14 @@ func FuzzPath(f *testing.F) {
 			switch c % 3 {
 			case 0:
 				p = p.Child(name)
-				if text != "" {
-					text += "."
+				switch {
+				case text == "":
+					text = name
+				case name == "":
+					text += "[]"
+				default:
+					text += "." + name
 				}
-				text += name
 			case 1:
 				p, text = p.Key(name), text+"["+name+"]"
 			case 2:

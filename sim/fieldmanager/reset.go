@@ -18,7 +18,7 @@ func resets(d *resource.Definition, subresource string) []string {
 	case !strategy.HasStatus:
 	case subresource == "":
 		return []string{"status"}
-	case subresource == "status" && strategy.CustomStatus:
+	case subresource == "status" && (strategy.CustomStatus || strategy.StatusKeeps != nil):
 		return []string{"spec", "metadata"}
 	case subresource == "status":
 		return []string{"spec"}

@@ -138,7 +138,11 @@ func (b *builder) of(t *schema.Type, f *schema.Field) *shape {
 		}
 		return s
 	case schema.Map:
-		return &shape{kind: dictionary, typed: b.typed, atomic: f != nil && f.MapType == "atomic", elem: b.of(t.Elem, nil)}
+		mapType := t.MapType
+		if f != nil {
+			mapType = f.MapType
+		}
+		return &shape{kind: dictionary, typed: b.typed, atomic: mapType == "atomic", elem: b.of(t.Elem, nil)}
 	case schema.List:
 		return b.list(t, f)
 	case schema.Any, schema.FieldsV1:
@@ -196,16 +200,16 @@ func (b *builder) structure(t *schema.Type) *shape {
 // list returns the shape of a list. If the list has no list type, its patch strategy determines the shape, as in the real server.
 func (b *builder) list(t *schema.Type, f *schema.Field) *shape {
 	s := &shape{kind: list, typed: b.typed, elem: b.of(t.Elem, nil)}
-	if f == nil {
-		return s
+	listType, keys := t.ListType, t.MapKeys
+	if f != nil && listType == "" {
+		listType, keys = f.ListType, f.MapKeys
 	}
-	keys := f.MapKeys
 	switch {
-	case f.ListType == "set":
+	case listType == "set":
 		s.kind = set
-	case f.ListType == "map":
+	case listType == "map":
 		s.kind = listMap
-	case f.ListType == "" && slices.Contains(f.PatchStrategy, "merge"):
+	case f != nil && listType == "" && slices.Contains(f.PatchStrategy, "merge"):
 		if s.kind = set; f.PatchMergeKey != "" {
 			s.kind, keys = listMap, []string{f.PatchMergeKey}
 		}

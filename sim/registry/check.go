@@ -57,10 +57,10 @@ func check(ctx *resource.Context, obj, old object.Object, found metaErrors) fiel
 }
 
 // declarative appends the errors of declarative validation, which come from tags on the types, to the other errors, in the order of
-// the type's fields (registry/rest.ValidateDeclaratively). It removes duplicates among the other errors. Servers do so since 1.37;
-// custom resources have no such tags.
+// the type's fields (registry/rest.ValidateDeclaratively). It removes duplicates among the other errors. Servers do so since 1.37, but
+// not for kinds with Strategy.NotDeclarative.
 func declarative(ctx *resource.Context, errs field.ErrorList) field.ErrorList {
-	if ctx.Definition.Hub.Custom || !ctx.Since(37) {
+	if ctx.Definition.Hub.Strategy.NotDeclarative || !ctx.Since(37) {
 		return errs
 	}
 	said := map[string]bool{}

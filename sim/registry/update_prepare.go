@@ -10,15 +10,7 @@ import (
 // prepareUpdate restores the metadata fields that an update must not change, and calls the strategy's PrepareForUpdate.
 func prepareUpdate(ctx *resource.Context, obj, old object.Object) {
 	strategy := ctx.Definition.Hub.Strategy
-	keep := func(name string) {
-		if v, ok := old.Get("metadata", name); ok {
-			obj.Set(v, "metadata", name)
-		} else {
-			obj.Remove("metadata", name)
-		}
-	}
-	keep("generation")
-	keep("creationTimestamp")
+	keepMetadata(obj, old, "generation", "creationTimestamp")
 	for _, name := range []string{"uid", "deletionTimestamp", "deletionGracePeriodSeconds"} {
 		v, ok := old.Get("metadata", name)
 		if ok && (name == "deletionTimestamp" || obj.Metadata()[name] == nil) {
@@ -43,6 +35,17 @@ func prepareUpdate(ctx *resource.Context, obj, old object.Object) {
 	}
 }
 
+// keepMetadata gives metadata fields the values that they have in old.
+func keepMetadata(obj, old object.Object, names ...string) {
+	for _, name := range names {
+		if v, ok := old.Get("metadata", name); ok {
+			obj.Set(object.Copy(v), "metadata", name)
+		} else {
+			obj.Remove("metadata", name)
+		}
+	}
+}
+
 // share replaces fields of obj with those of old if they are equal. Such fields are not written from here on, and comparing and
 // encoding them takes no time (codec.AppendAfter). Without it, an update of a pod takes 9 % more CPU, including that of its client.
 func share(obj, old object.Object) {
@@ -54,7 +57,8 @@ func share(obj, old object.Object) {
 }
 
 // isolateStatus restores the old status in a write of the main resource. In a write of the status subresource, it restores
-// everything except status and metadata. If CustomStatus is set, it also restores metadata, except managedFields.
+// everything except status and metadata. It also restores the metadata fields in StatusKeeps or, if CustomStatus is set, all except
+// managedFields.
 func isolateStatus(ctx *resource.Context, obj, old object.Object) {
 	switch ctx.Subresource {
 	case "":
@@ -64,7 +68,9 @@ func isolateStatus(ctx *resource.Context, obj, old object.Object) {
 	default:
 		return
 	}
-	if ctx.Definition.Hub.Strategy.CustomStatus {
+	strategy := ctx.Definition.Hub.Strategy
+	keepMetadata(obj, old, strategy.StatusKeeps...)
+	if strategy.CustomStatus {
 		managed, ok := obj.Get("metadata", "managedFields")
 		obj["apiVersion"], obj["kind"], obj["metadata"] = old["apiVersion"], old["kind"], object.Copy(old["metadata"])
 		if obj.Remove("metadata", "managedFields"); ok {

@@ -11,6 +11,9 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
+// KeptForStatus are the metadata fields that metav1.ResetObjectMetaForStatus resets: the value of StatusKeeps for most kinds.
+var KeptForStatus = []string{"deletionTimestamp", "generation", "selfLink", "labels", "annotations", "finalizers", "ownerReferences"}
+
 // Strategy holds the behaviour of one resource that differs from the generic behaviour. The zero value is a resource without status
 // and generation whose names are DNS subdomains. All objects are in the hub version, with defaults applied. Functions may change
 // their first object in place, but not the old one.
@@ -72,6 +75,9 @@ type Strategy struct {
 	TTL time.Duration
 	// Checks lists the steps of validation.
 	Checks Checks
+	// NotDeclarative reports that the kind has no declarative validation, because the aggregator or apiextensions-apiserver
+	// serves it.
+	NotDeclarative bool
 	// ResetFields lists the fields that writes reset to the stored values and therefore cannot own in managedFields (KEP-555,
 	// "Resetting fields"). They are dotted paths by subresource, "" for the main resource. If a subresource has no entry, HasStatus
 	// determines its fields.
@@ -80,6 +86,9 @@ type Strategy struct {
 	AnyFinalizers bool
 	// CustomStatus makes writes of the status subresource keep the old metadata, as in custom resources.
 	CustomStatus bool
+	// StatusKeeps are the metadata fields that a write of the status subresource keeps if CustomStatus is not set. In most kinds that
+	// have them, they are KeptForStatus.
+	StatusKeeps []string
 	// Blank sets the fields that even an empty object has in responses, because they are non-pointer numbers in the real server's
 	// internal type, but pointers or annotations in the version. It is applied to bookmarks. If it is nil, there are no such fields.
 	Blank func(obj object.Object)

@@ -60,6 +60,11 @@ type Type struct {
 	// unchanged.
 	Elem *Type
 
+	// ListType and MapKeys of a List are x-kubernetes-list-type and x-kubernetes-list-map-keys in the schema of a custom resource, where
+	// the elements of lists and maps have them too. In a built-in type, only a Field has them.
+	ListType string
+	MapKeys  []string
+
 	ElemPointer bool // of List and Map: elements are Go pointers (a null element stays null)
 	Message     bool // of List: in protobuf a message whose field 1 repeats the elements ("v1.ExtraValue", "v1.Verbs")
 

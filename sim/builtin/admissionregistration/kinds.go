@@ -98,7 +98,8 @@ func admissionPolicyKind(plural string, validate func(*resource.Context, field.C
 func validatingPolicyKind() kind.Kind {
 	k := admissionPolicyKind("validatingadmissionpolicies", validateValidatingPolicy, table.Text("Validations",
 		"Validations indicates the number of validation rules defined in this configuration").Count("spec", "validations"))
-	k.Strategy.HasStatus, k.Strategy.CustomStatus, k.Strategy.ApplyCreates = true, true, "status"
+	k.Strategy.HasStatus, k.Strategy.StatusKeeps, k.Strategy.ApplyCreates = true, resource.KeptForStatus, "status"
+	k.Strategy.Checks.Subresources = map[string][]resource.Check{"status": {resource.CheckKind}}
 	k.ValidateStatus = func(ctx *resource.Context, at field.Cursor) { validatePolicyStatus(ctx, at.Child("status")) }
 	return k
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/cel/expr"
 	"github.com/kubesim/kubesim/sim/crd/structural"
 	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/jsonpath"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/selector"
 )
@@ -71,7 +72,11 @@ func validateValidatingPolicy(ctx *resource.Context, all field.Cursor) {
 func validatePolicyStatus(ctx *resource.Context, at field.Cursor) {
 	for w := range at.Each("typeChecking", "expressionWarnings") {
 		w.Child("warning").Required()
-		w.Child("fieldRef").With(strings.TrimSpace(w.String("fieldRef"))).Required()
+		ref := w.Child("fieldRef").With(strings.TrimSpace(w.String("fieldRef")))
+		if ref.Required(); ref.String() != "" {
+			_, err := jsonpath.Parse("{" + ref.String() + "}")
+			ref.InvalidIf(err != nil, fmt.Sprintf("invalid JSONPath: %v", err))
+		}
 	}
 	kind.CheckConditions(ctx, at.Child("conditions"))
 }

@@ -22,7 +22,8 @@ func apiServiceKind() kind.Kind {
 		PlainStatus: true,
 		Strategy: resource.Strategy{
 			Checks:    resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckMeta, resource.CheckKind}},
-			HasStatus: true, CustomStatus: true, DenyUnconditionalUpdate: true, AnyFinalizers: true, NameRuleOf: apiServiceName,
+			HasStatus: true, StatusKeeps: []string{"labels", "annotations", "finalizers", "ownerReferences"},
+			NotDeclarative: true, DenyUnconditionalUpdate: true, AnyFinalizers: true, NameRuleOf: apiServiceName,
 			PrepareForCreate: func(ctx *resource.Context, obj object.Object) {
 				if !obj.Has("spec", "service") { // the API server itself serves the version
 					obj["status"] = map[string]any{"conditions": []any{map[string]any{

@@ -24,7 +24,7 @@ func Kinds() []kind.Kind {
 	return []kind.Kind{{
 		Storage: "storageversions.internal.apiserver.k8s.io",
 		Strategy: resource.Strategy{
-			HasStatus: true, CustomStatus: true, DenyUnconditionalUpdate: true,
+			HasStatus: true, StatusKeeps: resource.KeptForStatus, DenyUnconditionalUpdate: true,
 			NameRule: func(name string, _ bool) []string { return storageVersionName(name) },
 			Checks:   resource.Checks{Update: []resource.Check{resource.CheckKind}},
 		},

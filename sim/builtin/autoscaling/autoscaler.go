@@ -30,7 +30,12 @@ func Kinds() []kind.Kind {
 		},
 		Strategy: resource.Strategy{HasStatus: true},
 		Validate: func(ctx *resource.Context, at field.Cursor) { validateAutoscaler(ctx, at.Child("spec")) },
-		ValidateStatus: func(_ *resource.Context, at field.Cursor) {
+		ValidateStatus: func(ctx *resource.Context, at field.Cursor) {
+			if ctx.Since(37) {
+				for condition := range at.Each("status", "conditions") {
+					kind.NonNegative(condition, "observedGeneration")
+				}
+			}
 			kind.NonNegative(at.Child("status"), "currentReplicas", "desiredReplicas")
 		},
 		Defaults: map[string]func(object.Object){"v1": defaultAutoscalerV1, "v2": defaultAutoscaler},

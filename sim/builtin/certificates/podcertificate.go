@@ -24,7 +24,7 @@ func podCertificateKind() kind.Kind {
 	return kind.Kind{
 		Storage:  "podcertificaterequests.certificates.k8s.io",
 		Gate:     "PodCertificateRequest",
-		Strategy: resource.Strategy{HasStatus: true, CustomStatus: true, DenyUnconditionalUpdate: true},
+		Strategy: resource.Strategy{HasStatus: true, StatusKeeps: resource.KeptForStatus, DenyUnconditionalUpdate: true},
 		Defaults: kind.EveryVersion(func(obj object.Object) {
 			const day = 86400
 			obj.SetDefault(int64(day), "spec", "maxExpirationSeconds")

@@ -14,7 +14,7 @@ import (
 func serviceCIDRKind() kind.Kind {
 	return kind.Kind{
 		Storage:  "servicecidrs.networking.k8s.io",
-		Strategy: resource.Strategy{HasStatus: true, CustomStatus: true},
+		Strategy: resource.Strategy{HasStatus: true, StatusKeeps: resource.KeptForStatus},
 		Validate: validateServiceCIDR, ValidateStatus: func(*resource.Context, field.Cursor) {},
 		Columns: []table.Column{table.Name(), table.Doc("CIDRs", table.DocNetworking+"ServiceCIDRSpec", "cidrs").Join("", "spec", "cidrs"), table.Age()},
 	}

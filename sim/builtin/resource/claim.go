@@ -45,7 +45,7 @@ func resourceClaimKind() kind.Kind {
 		Strategy: resource.Strategy{
 			Quota:     claimQuota,
 			Checks:    resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
-			HasStatus: true, CustomStatus: true, ReturnDeletedObject: true,
+			HasStatus: true, StatusKeeps: resource.KeptForStatus, ReturnDeletedObject: true,
 			PrepareForUpdate: func(ctx *resource.Context, obj, old object.Object) {
 				if ctx.Subresource == "status" {
 					dropDeallocated(obj, old)

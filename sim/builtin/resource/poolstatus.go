@@ -30,7 +30,7 @@ func poolStatusKind() kind.Kind {
 	pools := table.Text("Pools", "Total number of matching pools.").Cell(func(obj object.Object) any { return poolCount(obj) }).Of("integer")
 	return kind.Kind{
 		Storage:  "resourcepoolstatusrequests.resource.k8s.io",
-		Strategy: resource.Strategy{HasStatus: true, CustomStatus: true, DenyUnconditionalUpdate: true, ReturnDeletedObject: true},
+		Strategy: resource.Strategy{HasStatus: true, StatusKeeps: resource.KeptForStatus, DenyUnconditionalUpdate: true, ReturnDeletedObject: true},
 		Defaults: kind.EveryVersion(func(obj object.Object) { obj.SetDefault(int64(defaultPoolLimit), "spec", "limit") }),
 		Validate: func(_ *resource.Context, at field.Cursor) {
 			at.Child("spec").Declared(true, func(spec field.Cursor) field.Cursor {
@@ -76,6 +76,19 @@ func validatePoolPath(name field.Cursor) {
 			}
 		}
 		i++
+	}
+}
+
+// poolRule returns the rule for the pool of an allocated device. Since 1.37 it is a tag on the type, and its errors name the segment.
+func poolRule(ctx *resource.Context) func(field.Cursor) field.Cursor {
+	if !ctx.Since(37) {
+		return validatePoolName
+	}
+	return func(pool field.Cursor) field.Cursor {
+		if pool.Required(); pool.String() != "" {
+			validatePoolPath(pool)
+		}
+		return pool
 	}
 }
 

@@ -103,9 +103,9 @@ func validateDeviceStatus(ctx *resource.Context, at field.Cursor, allocated []st
 
 func validateAllocation(ctx *resource.Context, at field.Cursor, names []string) {
 	for r := range atMost(ctx, at.Child("devices", "results"), maxAllocated).Each() {
-		validateRequestRef(r.Child("request"), names)
+		validateRequestRef(r.Child("request").OrEmpty(), names)
 		driverName(ctx, r.Child("driver"))
-		declared(ctx, r.Child("pool"), validatePoolName)
+		declared(ctx, r.Child("pool"), poolRule(ctx))
 		r.Child("device").OrEmpty().Check(field.DNS1123Label)
 		validateBindingConditions(ctx, r)
 		validateShareID(ctx, r.Child("shareID"))

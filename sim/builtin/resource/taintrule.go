@@ -23,7 +23,7 @@ func taintRuleKind() kind.Kind {
 		Storage: "devicetaintrules.resource.k8s.io",
 		Changed: kind.Semantically.Of("spec"),
 		Strategy: resource.Strategy{
-			HasStatus: true, CustomStatus: true, DenyUnconditionalUpdate: true, LenientUnstable: true,
+			HasStatus: true, StatusKeeps: resource.KeptForStatus, DenyUnconditionalUpdate: true, LenientUnstable: true,
 			DefaultsToNow: []string{"spec", "taint", "timeAdded"},
 			PrepareForUpdate: func(ctx *resource.Context, obj, old object.Object) {
 				taint, before := obj.At("spec", "taint"), old.At("spec", "taint")

@@ -96,7 +96,7 @@ func compositeGroupKind() kind.Kind {
 func groupStrategy() resource.Strategy {
 	lacksMode := func(obj object.Object) bool { return !obj.Has("spec", "disruptionMode") }
 	return resource.Strategy{
-		HasStatus: true, CustomStatus: true, ReadsMore: lacksMode, DefaultsLate: lacksMode,
+		HasStatus: true, StatusKeeps: resource.KeptForStatus, ReadsMore: lacksMode, DefaultsLate: lacksMode,
 		ResetFields: map[string][]string{"": nil, "status": {"metadata", "spec"}},
 	}
 }

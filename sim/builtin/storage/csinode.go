@@ -17,7 +17,7 @@ func csiNodeKind() kind.Kind {
 			Checks:              resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckKind}},
 			ReturnDeletedObject: true, DenyUnconditionalUpdate: true,
 		},
-		Since:    map[int]func(k *kind.Kind){37: func(k *kind.Kind) { k.Strategy.HasStatus, k.Strategy.CustomStatus = true, true }},
+		Since:    map[int]func(k *kind.Kind){37: func(k *kind.Kind) { k.Strategy.HasStatus, k.Strategy.StatusKeeps = true, resource.KeptForStatus }},
 		Gates:    []kind.Gate{{Name: "CSIVolumeHealth", Fields: []string{"status.storageHealth"}}},
 		Validate: func(_ *resource.Context, at field.Cursor) { validateNodeDrivers(at.Old(), at.Child("spec", "drivers")) },
 		Columns: []table.Column{table.Name(),

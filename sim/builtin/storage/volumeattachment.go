@@ -44,7 +44,7 @@ func volumeAttachmentKind() kind.Kind {
 				Update:       []resource.Check{resource.CheckMeta, resource.CheckKind},
 				Subresources: map[string][]resource.Check{"status": {resource.CheckMeta, resource.CheckKind}},
 			},
-			HasStatus: true, CustomStatus: true, ReturnDeletedObject: true, DenyUnconditionalUpdate: true,
+			HasStatus: true, StatusKeeps: resource.KeptForStatus, ReturnDeletedObject: true, DenyUnconditionalUpdate: true,
 		},
 		Validate: validateAttachment,
 		Defaults: kind.EveryVersion(func(obj object.Object) {

@@ -20,7 +20,7 @@ func Kinds() []kind.Kind {
 		Storage: "storageversionmigrations.storagemigration.k8s.io", Gate: "StorageVersionMigrator",
 		Strategy: resource.Strategy{
 			Checks:    resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckKind, resource.CheckMetaUpdate}},
-			HasStatus: true, CustomStatus: true, DenyUnconditionalUpdate: true,
+			HasStatus: true, StatusKeeps: resource.KeptForStatus, DenyUnconditionalUpdate: true,
 		},
 		Validate:       validateMigration,
 		ValidateStatus: validateMigrationStatus,
@@ -56,8 +56,17 @@ func validateMigration(_ *resource.Context, at field.Cursor) {
 	}
 }
 
+// isRevision reports whether text is a resourceVersion that an object can have: a positive integer of any length, without leading zeros
+// (resourceversion.CompareResourceVersion).
+func isRevision(text string) bool {
+	return text[0] != '0' && strings.Trim(text, "0123456789") == ""
+}
+
 func validateMigrationStatus(ctx *resource.Context, at field.Cursor) {
 	conditions, revision := at.Child("status", "conditions"), at.Child("status", "resourceVersion")
+	if text := revision.String(); text != "" && !isRevision(text) {
+		revision.Invalid(text, "resource version is not well formed: "+text)
+	}
 	kind.CheckConditions(ctx, conditions)
 	revision.InvalidIf(at.Old().String("status", "resourceVersion") != "" && revision.OrEmpty().Changed(), field.TextImmutable)
 	is := func(obj object.Object, name string) bool { return obj.Condition(name).String("status") == "True" }

@@ -60,7 +60,8 @@ func (m *mapVal) ConvertToNative(to reflect.Type) (any, error) {
 
 func (m *mapVal) ConvertToType(to ref.Type) ref.Val { return converted(m, types.MapType, to) }
 
-// Equal compares the fields that expressions can access. It compares other fields as JSON.
+// Equal compares the fields that expressions can access. It compares other fields as JSON if both objects have them; as in the real
+// server, a field that only one of two objects of the same size has makes no difference.
 func (m *mapVal) Equal(other ref.Val) ref.Val {
 	o, ok := other.(traits.Mapper)
 	hidden, _ := other.(*mapVal)
@@ -77,7 +78,9 @@ func (m *mapVal) Equal(other ref.Val) ref.Val {
 		if _, seen := m.child(key); seen {
 			eq = m.equalAt(o, types.String(m.written(key)))
 		} else if hidden != nil {
-			eq = types.Bool(object.SemanticEqual(m.value[key], hidden.value[key]))
+			if theirs, has := hidden.value[key]; has {
+				eq = types.Bool(object.SemanticEqual(m.value[key], theirs))
+			}
 		}
 		if eq != types.True {
 			return eq

@@ -37,7 +37,7 @@ func FuzzRules(f *testing.F) {
 		expr.FieldPath(text, s, false)
 		rules, _ := CompileVersion(expr.Environment{}, s, expr.Known{}, field.Root("p"), nil)
 		budget := int64(expr.RuleBudget)
-		rules.Validate(map[string]any(v), structural.Correlate(structural.Parse(s), map[string]any(v), map[string]any(v)), field.Path{}, &budget)
+		rules.Validate(map[string]any(v), structural.Correlate(structural.Parse(s, 36), map[string]any(v), map[string]any(v)), field.Path{}, &budget)
 		c := NewCompiler(expr.Environment{}, expr.Declarations{Params: true, Authorizer: true, Patch: true})
 		budget = expr.RuleBudget
 		_, _ = c.Compile(text, expr.Any).Eval(&expr.Input{Object: v, Params: s}, &budget)

@@ -34,7 +34,7 @@ func check(t testing.TB, schema, self, old string) (compile, validate, warnings 
 	var was *structural.Correlation
 	obj := parse(t, self)
 	if old != "" {
-		was = structural.Correlate(structural.Parse(parse(t, schema)), obj, parse(t, old))
+		was = structural.Correlate(structural.Parse(parse(t, schema), 36), obj, parse(t, old))
 	}
 	budget := int64(expr.RuleBudget)
 	errs, ratcheted := rules.Validate(obj, was, field.Path{}, &budget)

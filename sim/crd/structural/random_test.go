@@ -17,7 +17,7 @@ func TestIdempotent(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 3000 {
-		s := structural.Compile(map[string]any{"type": "object", "properties": map[string]any{"a": randomSchema(r, 3), "b": randomSchema(r, 2)}})
+		s := structural.Compile(map[string]any{"type": "object", "properties": map[string]any{"a": randomSchema(r, 3), "b": randomSchema(r, 2)}}, 36)
 		v := map[string]any{"a": randomValue(r, 3), "b": randomValue(r, 2), "c": randomValue(r, 1)}
 		s.Root().Prune(v)
 		s.ApplyDefaults(v)
@@ -91,8 +91,8 @@ func TestHostile(t *testing.T) {
 	for i := range enum {
 		enum[i] = int64(i)
 	}
-	is.True(len(structural.Parse(map[string]any{"type": "string", "enum": enum}).Validate("x", field.Path{})) > 0) // a huge enum
-	s := structural.Parse(map[string]any{"type": "string", "pattern": "^(a+)+$"})
+	is.True(len(structural.Parse(map[string]any{"type": "string", "enum": enum}, 36).Validate("x", field.Path{})) > 0) // a huge enum
+	s := structural.Parse(map[string]any{"type": "string", "pattern": "^(a+)+$"}, 36)
 	is.True(len(s.Validate(strings.Repeat("a", 100_000)+"b", field.Path{})) > 0) // a pattern that is exponential elsewhere
 	deep := map[string]any{"type": "string"}
 	var v any = int64(1)
@@ -100,13 +100,13 @@ func TestHostile(t *testing.T) {
 		deep = map[string]any{"type": "object", "properties": map[string]any{"a": deep}}
 		v = map[string]any{"a": v}
 	}
-	is.True(len(structural.Parse(deep).Validate(v, field.Path{})) > 0) // deep nesting
+	is.True(len(structural.Parse(deep, 36).Validate(v, field.Path{})) > 0) // deep nesting
 	many := map[string]any{"type": "array", "items": map[string]any{"type": "string"}}
 	list := make([]any, 20_000)
 	for i := range list {
 		list[i] = int64(i)
 	}
-	is.Equal(len(structural.Parse(many).Validate(list, field.Path{})), len(list)) // many errors
+	is.Equal(len(structural.Parse(many, 36).Validate(list, field.Path{})), len(list)) // many errors
 }
 
 func FuzzStructural(f *testing.F) {
@@ -120,7 +120,7 @@ func FuzzStructural(f *testing.F) {
 		if err != nil || err2 != nil {
 			return // the parsers have their own fuzz targets
 		}
-		s := structural.Compile(m)
+		s := structural.Compile(m, 36)
 		s.Validate(v, field.Path{})
 		s.ValidateUpdate(v, object.Copy(v), field.Root("v"))
 		s.CheckLists(v, field.Path{})

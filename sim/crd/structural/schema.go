@@ -23,6 +23,7 @@ import (
 // Schema is a node of a structural schema, or of a value validation below allOf, anyOf, oneOf or not.
 type Schema struct {
 	Type       string
+	Format     string // as written, known or not
 	Nullable   bool
 	Default    any // nil if there is none
 	Properties map[string]*Schema
@@ -50,6 +51,7 @@ type values struct {
 	compiled                       *regexp.Regexp // nil if pattern is not a regular expression
 	maximum, minimum, multipleOf   *float64
 	exclusiveMaximum, exclusiveMin bool
+	rounds                         bool // see isWhole
 	maxLength, minLength           *int64
 	maxItems, minItems             *int64
 	maxProperties, minProperties   *int64
@@ -59,18 +61,23 @@ type values struct {
 	not                            *Schema
 }
 
-// Parse parses an openAPIV3Schema, or a part of one.
-func Parse(m map[string]any) *Schema { return parser{}.parse(m) }
+// Parse parses an openAPIV3Schema, or a part of one, for the validation of a server of the given minor version (36 for 1.36).
+func Parse(m map[string]any, minor int) *Schema { return parser{minor: minor}.parse(m) }
 
-// ParseForDefaults parses a schema to validate defaults. As in the real server, an int-or-string then accepts any value,
-// and unknown formats are kept.
-func ParseForDefaults(m map[string]any) *Schema { return parser{defaults: true}.parse(m) }
+// ParseForDefaults is like Parse, for the validation of defaults. As in the real server, an int-or-string then accepts any value, and
+// unknown formats are kept.
+func ParseForDefaults(m map[string]any, minor int) *Schema {
+	return parser{minor: minor, defaults: true}.parse(m)
+}
 
-type parser struct{ defaults bool }
+type parser struct {
+	minor    int
+	defaults bool
+}
 
 func (p parser) parse(m map[string]any) *Schema {
 	o := object.Object(m)
-	s := &Schema{Type: o.String("type"), Default: object.Copy(m["default"]),
+	s := &Schema{Type: o.String("type"), Format: o.String("format"), Default: object.Copy(m["default"]),
 		ListType: o.String("x-kubernetes-list-type"), MapType: o.String("x-kubernetes-map-type"),
 		ListKeys: o.Strings("x-kubernetes-list-map-keys"), Nullable: o.True("nullable"),
 		Preserve: o.True("x-kubernetes-preserve-unknown-fields"), Embedded: o.True("x-kubernetes-embedded-resource"),
@@ -109,6 +116,7 @@ func (v *values) parse(s *Schema, o object.Object, p parser) {
 		v.compiled, _ = regexp.Compile(v.pattern)
 	}
 	v.maximum, v.minimum, v.multipleOf = number(o["maximum"]), number(o["minimum"]), number(o["multipleOf"])
+	v.rounds = p.minor >= 37
 	v.exclusiveMaximum, v.exclusiveMin = o.True("exclusiveMaximum"), o.True("exclusiveMinimum")
 	v.maxLength, v.minLength = integer(o, "maxLength"), integer(o, "minLength")
 	v.maxItems, v.minItems = integer(o, "maxItems"), integer(o, "minItems")
@@ -193,8 +201,8 @@ func (s *Schema) Root() *Schema {
 func envelope(name string) bool { return name == "apiVersion" || name == "kind" || name == "metadata" }
 
 // Compile parses an openAPIV3Schema for serving, and prunes its defaults.
-func Compile(m map[string]any) *Schema {
-	s := Parse(m)
+func Compile(m map[string]any, minor int) *Schema {
+	s := Parse(m, minor)
 	s.pruneDefaults()
 	return s
 }

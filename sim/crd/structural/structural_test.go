@@ -44,7 +44,7 @@ func TestPrune(t *testing.T) {
 		t.Run(x.name, func(t *testing.T) {
 			is := is.New(t)
 			v := parse(t, x.in)
-			unknown := structural.Compile(parse(t, x.schema)).Root().Prune(v)
+			unknown := structural.Compile(parse(t, x.schema), 36).Root().Prune(v)
 			is.Equal(string(object.JSON(v)), x.out)
 			is.Equal(strings.Join(unknown, " "), x.unknown) // sorted paths
 		})
@@ -69,7 +69,7 @@ func TestDefaults(t *testing.T) {
 		t.Run(x.name, func(t *testing.T) {
 			is := is.New(t)
 			v := parse(t, x.in)
-			structural.Compile(parse(t, x.schema)).ApplyDefaults(v)
+			structural.Compile(parse(t, x.schema), 36).ApplyDefaults(v)
 			is.Equal(string(object.JSON(v)), x.out)
 		})
 	}
@@ -91,7 +91,7 @@ func TestMetadataDefaults(t *testing.T) {
 		"whole":{"type":"object","x-kubernetes-embedded-resource":true,"properties":{"metadata":{"type":"object","default":{"name":"a","other":"b"}}}},
 		"fields":{"type":"object","x-kubernetes-embedded-resource":true,"properties":{"metadata":{"type":"object","properties":{
 			"name":{"type":"string","default":"a"},"other":{"type":"string","default":"b"}}}}},
-		"plain":{"type":"object","properties":{"metadata":{"type":"object","properties":{"other":{"type":"string","default":"b"}}}}}}}`))
+		"plain":{"type":"object","properties":{"metadata":{"type":"object","properties":{"other":{"type":"string","default":"b"}}}}}}}`), 36)
 	s.PruneMetadata(onlyName)
 	v := parse(t, `{"whole":{},"fields":{"metadata":{}},"plain":{"metadata":{}}}`)
 	s.ApplyDefaults(v)
@@ -118,7 +118,7 @@ func TestWhole(t *testing.T) {
 	} {
 		t.Run(x.object, func(t *testing.T) {
 			is := is.New(t)
-			s := structural.Compile(parse(t, schema))
+			s := structural.Compile(parse(t, schema), 36)
 			v, before := parse(t, x.object), parse(t, x.object)
 			is.Equal(s.Root().Whole(v), x.want)
 			is.Equal(v, before) // nothing is changed
@@ -166,7 +166,7 @@ func TestValidate(t *testing.T) {
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			is := is.New(t)
-			s := structural.Parse(parse(t, `{"type":"object","properties":{"v":`+x.schema+`}}`))
+			s := structural.Parse(parse(t, `{"type":"object","properties":{"v":`+x.schema+`}}`), 36)
 			is.Equal(texts(s.Validate(map[string]any{"v": value(t, x.in)}, field.Path{})), x.want) // same wording as the real server
 		})
 	}
@@ -184,7 +184,7 @@ func TestValidateUpdate(t *testing.T) {
 	t.Parallel()
 	s := structural.Parse(parse(t, `{"type":"object","properties":{"a":{"type":"string","enum":["x"]},"n":{"type":"integer"},
 		"m":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["k"],"items":{"type":"object","properties":{"k":{"type":"string"},"v":{"type":"string","pattern":"^v"}}}},
-		"l":{"type":"array","items":{"type":"string","pattern":"^v"}}}}`))
+		"l":{"type":"array","items":{"type":"string","pattern":"^v"}}}}`), 36)
 	for _, x := range []struct{ name, old, now, want string }{
 		{"unchanged stays", `{"a":"bad","n":1}`, `{"a":"bad","n":2}`, ``},
 		{"changed does not", `{"a":"bad"}`, `{"a":"worse"}`, `a: Unsupported value: "worse": supported values: "x"`},
@@ -215,7 +215,7 @@ func TestCheckLists(t *testing.T) {
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			is := is.New(t)
-			is.Equal(texts(structural.Parse(parse(t, x.schema)).CheckLists(value(t, x.in), field.Root("v"))), x.want)
+			is.Equal(texts(structural.Parse(parse(t, x.schema), 36).CheckLists(value(t, x.in), field.Root("v"))), x.want)
 		})
 	}
 }
@@ -247,7 +247,7 @@ func TestFormats(t *testing.T) {
 		"k8s-long-name":  {{"a.b-c"}, {"A", "a..b"}},
 		"made-up":        {{"anything"}, nil},
 	} {
-		s := structural.Parse(map[string]any{"type": "string", "format": format})
+		s := structural.Parse(map[string]any{"type": "string", "format": format}, 36)
 		for i, list := range cases {
 			for _, text := range list {
 				if valid := len(s.Validate(text, field.Path{})) == 0; valid != (i == 0) {
@@ -279,7 +279,7 @@ func meta(v any) (map[string]any, []string, error) {
 func TestEmbedded(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	s := structural.Parse(parse(t, `{"type":"object","properties":{"e":{"type":"object","x-kubernetes-embedded-resource":true,"x-kubernetes-preserve-unknown-fields":true}}}`))
+	s := structural.Parse(parse(t, `{"type":"object","properties":{"e":{"type":"object","x-kubernetes-embedded-resource":true,"x-kubernetes-preserve-unknown-fields":true}}}`), 36)
 	v := parse(t, `{"e":{"kind":"Wid get","apiVersion":"a/b/c","metadata":{"name":"x","nope":1}}}`)
 	unknown, bad := s.Coerce(v, field.Path{}, meta, false)
 	is.True(bad == nil)
@@ -301,11 +301,11 @@ func TestTypeOf(t *testing.T) {
 	is := is.New(t)
 	typ := structural.Parse(parse(t, `{"type":"object","properties":{"n":{"type":"integer"},"m":{"type":"object","additionalProperties":{"type":"string"}},
 		"l":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["k"],"items":{"type":"object","properties":{"k":{"type":"string","default":"d"}}}},
-		"p":{"type":"object","x-kubernetes-preserve-unknown-fields":true},"x":{"x-kubernetes-int-or-string":true}}}`)).TypeOf(&schema.Type{Kind: schema.Struct})
+		"p":{"type":"object","x-kubernetes-preserve-unknown-fields":true},"x":{"x-kubernetes-int-or-string":true}}}`), 36).TypeOf(&schema.Type{Kind: schema.Struct})
 	is.Equal(typ.Field("n").Type.Kind, schema.Int)
 	is.Equal(typ.Field("m").Type.Kind, schema.Map)
-	is.Equal(typ.Field("l").ListType, "map")
-	is.Equal(typ.Field("l").MapKeys, []string{"k"})
+	is.Equal(typ.Field("l").Type.ListType, "map")
+	is.Equal(typ.Field("l").Type.MapKeys, []string{"k"})
 	is.Equal(typ.Field("l").Type.Elem.Field("k").Default, "d")
 	is.True(typ.Field("p").Type.Elem != nil) // undeclared fields are kept
 	is.Equal(typ.Field("x").Type.Kind, schema.IntOrString)

@@ -32,6 +32,9 @@ var (
 		"number":  {Kind: schema.Float, GoType: "float64"},
 		"boolean": {Kind: schema.Bool, GoType: "bool"},
 	}
+	// formattedType is the type of a string with a format other than byte. As in kube-openapi's schemaconv, server-side apply accepts any
+	// scalar there, like in a quantity.
+	formattedType   = &schema.Type{Kind: schema.Quantity, GoType: "string"}
 	intOrStringType = &schema.Type{Kind: schema.IntOrString, GoType: "intstr.IntOrString"}
 )
 
@@ -45,7 +48,7 @@ func (t typer) of(s *Schema) *schema.Type {
 		if s.Items != nil {
 			elem = t.of(s.Items)
 		}
-		return &schema.Type{Kind: schema.List, Elem: elem}
+		return &schema.Type{Kind: schema.List, Elem: elem, ListType: s.ListType, MapKeys: s.ListKeys}
 	case s.Type == "object" && len(s.Properties) == 0 && !s.Embedded && (s.Additional != nil || s.Free):
 		elem := anyType
 		if s.Additional != nil {
@@ -54,6 +57,9 @@ func (t typer) of(s *Schema) *schema.Type {
 		return &schema.Type{Kind: schema.Map, Elem: elem, MapType: s.MapType}
 	case s.Type == "object":
 		return t.structure(s)
+	}
+	if s.Type == "string" && s.Format != "" && s.Format != "byte" {
+		return formattedType
 	}
 	if scalar := scalars[s.Type]; scalar != nil {
 		return scalar
@@ -80,7 +86,7 @@ func (t typer) structure(s *Schema) *schema.Type {
 			continue
 		}
 		fields = append(fields, schema.Field{Name: name, Type: t.of(p), OmitEmpty: true, Default: object.Copy(p.Default),
-			ListType: p.ListType, MapKeys: p.ListKeys, MapType: p.MapType})
+			MapType: p.MapType})
 	}
 	out := schema.NewStruct("", "", fields)
 	out.MapType = s.MapType

@@ -46,7 +46,7 @@ func (s *Schema) checkType(r *result, path string, v any) {
 	}
 	whole := false
 	if f, ok := v.(float64); ok {
-		whole = isWhole(f) && s.allows("integer")
+		whole = s.isWhole(f) && s.allows("integer")
 	}
 	fits := s.allows(have) || whole || have == "integer" && s.allows("number")
 	text := have == "string" || have == "array"
@@ -66,14 +66,23 @@ func (r *result) typed(path, want, have string) {
 	r.add(path, text, field.TypeInvalid(field.Path{}, have, text))
 }
 
-// isWhole reports whether a JSON parser may treat f as an integer: it is integral, except for a rounding error.
-func isWhole(f float64) bool {
-	const limit = 1<<53 - 1
-	if math.IsNaN(f) || math.IsInf(f, 0) || f < -limit || f > limit {
-		return false
+// isWhole reports whether f counts as an integer: it is one, except for a relative error of 1e-9 (go-openapi/swag's
+// IsFloat64AJSONInteger). Servers before 1.37 compare a positive number with the integer below it, and accept no error in a negative one.
+func (s *Schema) isWhole(f float64) bool {
+	const limit, epsilon = 1<<53 - 1, 1e-9
+	near := math.Round(f)
+	if !s.values.rounds {
+		near = math.Trunc(f)
 	}
-	diff := math.Abs(f - math.Trunc(f))
-	return f == math.Trunc(f) || diff < 1e-9*math.Max(1, math.Abs(f)) && diff < 1e-9
+	switch {
+	case math.IsNaN(f) || math.Abs(f) > limit:
+		return false
+	case f == near || near == 0:
+		return f == near
+	case s.values.rounds:
+		return math.Abs(f-near) < epsilon*math.Abs(near)
+	}
+	return f > 0 && f-near < epsilon*(f+near)
 }
 
 func (s *Schema) checkString(r *result, path, v string) {
@@ -111,7 +120,7 @@ func (s *Schema) checkNumber(r *result, path string, v any) {
 		return v
 	}
 	if limit := rules.multipleOf; limit != nil {
-		checkMultiple(r, path, against("MultipleOf", *limit), *limit)
+		s.checkMultiple(r, path, against("MultipleOf", *limit), *limit)
 	}
 	if limit := rules.minimum; limit != nil {
 		n := against("Minimum boundary", *limit)
@@ -151,7 +160,7 @@ func compare(v any, limit float64) int {
 	return cmp.Compare(v.(float64), limit)
 }
 
-func checkMultiple(r *result, path string, v any, factor float64) {
+func (s *Schema) checkMultiple(r *result, path string, v any, factor float64) {
 	n, isInt := v.(int64)
 	whole := int64(factor)
 	var ok bool
@@ -162,9 +171,9 @@ func checkMultiple(r *result, path string, v any, factor float64) {
 	case isInt:
 		ok = n%whole == 0
 	case factor < 1:
-		ok = isWhole(1 / factor * v.(float64))
+		ok = s.isWhole(1 / factor * v.(float64))
 	default:
-		ok = isWhole(v.(float64) / factor)
+		ok = s.isWhole(v.(float64) / factor)
 	}
 	if !ok {
 		r.invalid(path, v, fmt.Sprintf("%s in body should be a multiple of %v", path, like(v, factor)))
