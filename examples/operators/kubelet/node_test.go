@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
@@ -67,14 +68,14 @@ func (k *kubelet) run(ctx context.Context) error {
 	if !cache.WaitForCacheSync(ctx.Done(), known) {
 		return nil
 	}
-	for ; ctx.Err() == nil; time.Sleep(time.Second) {
+	wait.UntilWithContext(ctx, func(ctx context.Context) {
 		list, err := pods.Lister().List(labels.Everything())
 		if err != nil {
-			return err
+			return
 		}
 		slices.SortFunc(list, func(a, b *corev1.Pod) int { return a.CreationTimestamp.Compare(b.CreationTimestamp.Time) })
 		k.sync(ctx, list)
-	}
+	}, time.Second)
 	return nil
 }
 
