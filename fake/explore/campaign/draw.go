@@ -70,7 +70,7 @@ func (c *Campaign) Learn(p Plan, o *Outcome) {
 
 // Plan draws a plan from a seed. The result depends only on the seed and on the outcomes of earlier plans.
 func (c *Campaign) Plan(seed uint64) Plan {
-	if items := c.scheme(seed); len(items) > 0 {
+	if items := c.pattern(seed); len(items) > 0 {
 		return Plan{seed, items}
 	}
 	r := rand.New(rand.NewPCG(seed, 0x6578706c6f7265))

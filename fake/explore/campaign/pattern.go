@@ -50,10 +50,10 @@ func (c *Campaign) moment(r *rand.Rand) (m moment, ok bool) {
 	return m, true
 }
 
-// scheme draws a plan of a few steps that belong together, for three tenths of the seeds. Independent steps rarely combine in this way.
-// The three schemes are the patterns of Sieve (OSDI 2022): a process sees an older state again, does not see a state, or stops
+// pattern draws a plan of a few steps that belong together, for three tenths of the seeds. Independent steps rarely combine in this way.
+// They are the patterns of Sieve (OSDI 2022): a process sees an older state again, does not see a state, or stops
 // between two writes. For the other seeds it returns nil.
-func (c *Campaign) scheme(seed uint64) []Item {
+func (c *Campaign) pattern(seed uint64) []Item {
 	r := rand.New(rand.NewPCG(seed, 0x736368656d65))
 	processes := slices.DeleteFunc(slices.Clone(c.seen.Clients), func(x Client) bool { return !x.Process || x.Writes == 0 })
 	if len(processes) == 0 {

@@ -26,8 +26,8 @@ func busy() *campaign.Outcome {
 	return o
 }
 
-// schemes returns the plans of 1,000 seeds that have at most three lines and contain a text. "; " separates their lines.
-func schemes(l campaign.Limits, calm *campaign.Outcome, part string) (plans []string) {
+// patterns returns the plans of 1,000 seeds that have at most three lines and contain a text. "; " separates their lines.
+func patterns(l campaign.Limits, calm *campaign.Outcome, part string) (plans []string) {
 	for seed := range uint64(1000) {
 		p := campaign.NewCampaign(l, calm).Plan(seed)
 		if text := strings.ReplaceAll(strings.TrimSpace(p.Lines()), "\n", "; "); len(p.Items) < 4 && strings.Contains(text, part) {
@@ -53,21 +53,21 @@ func TestTravel(t *testing.T) {
 			is.True(from.Nth <= to.Nth && to.Nth <= 9) // the server lags first
 		}
 	}
-	n := len(schemes(degraded, busy(), "do lag 2 1h0m0s"))
+	n := len(patterns(degraded, busy(), "do lag 2 1h0m0s"))
 	is.True(n > 50 && n < 150)
-	is.True(len(schemes(degraded, busy(), "test 1 do lag 2 1h0m0s widgets.example.com")) > 5)
-	is.True(len(schemes(degraded, busy(), "at 19m59s do lag 2 1h0m0s")) > 5)
-	is.Equal(len(schemes(legal, busy(), "do lag 2 1h0m0s")), 0) // a stale API server after a restart is not legal
+	is.True(len(patterns(degraded, busy(), "test 1 do lag 2 1h0m0s widgets.example.com")) > 5)
+	is.True(len(patterns(degraded, busy(), "at 19m59s do lag 2 1h0m0s")) > 5)
+	is.Equal(len(patterns(legal, busy(), "do lag 2 1h0m0s")), 0) // a stale API server after a restart is not legal
 	calm := busy()
 	calm.Seen.Replicas = 1
-	is.Equal(len(schemes(degraded, calm, "stale=")), 0)
+	is.Equal(len(patterns(degraded, calm, "stale=")), 0)
 }
 
 // TestGap checks that in some plans an API server does not apply a change, and that in some of them clients have to list again.
 func TestGap(t *testing.T) {
 	is := is.New(t)
 	l := campaign.Limits{Items: 8, Level: fault.Legal}
-	list := schemes(l, busy(), "before test 1 do lag 1")
+	list := patterns(l, busy(), "before test 1 do lag 1")
 	again := 0
 	for _, text := range list {
 		if strings.HasSuffix(text, "; after test 1 do expire; after test 1 do restart 1") {
@@ -75,16 +75,16 @@ func TestGap(t *testing.T) {
 		}
 	}
 	is.True(again > 5 && len(list) > again+5)
-	is.True(len(schemes(l, busy(), "at 19m59s do lag 1")) > 5) // before a change that no request has made
+	is.True(len(patterns(l, busy(), "at 19m59s do lag 1")) > 5) // before a change that no request has made
 	l.Without = []string{trouble.Lag.Name}
-	is.Equal(len(schemes(l, busy(), "do lag")), 0)
+	is.Equal(len(patterns(l, busy(), "do lag")), 0)
 }
 
 // TestInterruption checks that some plans are a single crash around a write, and that the process is down for minutes in some of them.
 func TestInterruption(t *testing.T) {
 	is := is.New(t)
 	short, long := 0, 0
-	for _, text := range schemes(campaign.Limits{Items: 8}, busy(), "do crash operator") {
+	for _, text := range patterns(campaign.Limits{Items: 8}, busy(), "do crash operator") {
 		var when string
 		var n int
 		var down string
