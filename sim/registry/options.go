@@ -64,12 +64,6 @@ func ParseListOptions(query url.Values, d *resource.Definition) (ListOptions, *s
 func (o *ListOptions) decode(query url.Values) *status.Status {
 	first := func(name string) string { return query.Get(name) }
 	var err error
-	if o.Labels, err = selector.ParseLabels(first("labelSelector")); err != nil {
-		return status.BadRequest("%s", err.Error())
-	}
-	if o.Fields, err = selector.ParseFields(first("fieldSelector")); err != nil {
-		return status.BadRequest("%s", err.Error())
-	}
 	o.Watch = ParseBool(query, "watch")
 	o.Bookmarks = ParseBool(query, "allowWatchBookmarks")
 	o.ResourceVersion, o.Match, o.Continue = first("resourceVersion"), first("resourceVersionMatch"), first("continue")
@@ -82,6 +76,12 @@ func (o *ListOptions) decode(query url.Values) *status.Status {
 		return status.BadRequest("%s", err.Error())
 	}
 	if o.Limit, err = parseInt(query, "limit"); err != nil {
+		return status.BadRequest("%s", err.Error())
+	}
+	if o.Labels, err = selector.ParseLabels(first("labelSelector")); err != nil {
+		return status.BadRequest("%s", err.Error())
+	}
+	if o.Fields, err = selector.ParseFields(first("fieldSelector")); err != nil {
 		return status.BadRequest("%s", err.Error())
 	}
 	return nil

@@ -123,10 +123,10 @@ func TestStoreAnswersInOrder(t *testing.T) {
 func TestListOptionsInOrder(t *testing.T) {
 	t.Parallel()
 	wrong := []struct{ query, want string }{
-		{"labelSelector=a%20b", "unable to parse requirement"},
-		{"fieldSelector=a", "invalid selector: 'a'"},
 		{"timeoutSeconds=t", `"t"`},
 		{"limit=l", `"l"`},
+		{"labelSelector=a%20b", "unable to parse requirement"},
+		{"fieldSelector=a", "invalid selector: 'a'"},
 		{"resourceVersionMatch=x", "resourceVersionMatch"},
 	}
 	x := newTrial(t)
