@@ -123,15 +123,17 @@ func (c *Campaign) gap(r *rand.Rand) []Item {
 const longDown = 300
 
 // interruption draws a plan under which a process crashes around one of its writes. It starts again soon, or when others have changed
-// more.
+// more, but before faults end.
 func (c *Campaign) interruption(r *rand.Rand, process string) []Item {
 	own := of(process, c.classes)
 	if len(own) == 0 {
 		return nil
 	}
+	k := &own[r.IntN(len(own))]
+	w := &k.writes[k.draw(r)]
 	down := seconds(r, 10)
-	if r.IntN(3) == 0 {
-		down = seconds(r, longDown)
+	if left := int((c.seen.Took - w.at) / time.Second); left > 0 && r.IntN(3) == 0 { // it must start before the test expects results
+		down = seconds(r, min(left, longDown))
 	}
-	return []Item{{Step: Step{When{Client: process, Nth: drawWrite(r, own), Before: r.IntN(2) == 0}, Crash{Process: process, Down: down}}}}
+	return []Item{{Step: Step{When{Client: process, Nth: w.nth, Before: r.IntN(2) == 0}, Crash{Process: process, Down: down}}}}
 }
