@@ -1,6 +1,7 @@
 package kubectl
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -48,6 +49,9 @@ func relabel(c *call, l labels) error {
 		if _, both := set[k]; both {
 			return fmt.Errorf("can not both modify and remove %s in the same command", l.article)
 		}
+	}
+	if len(args) == 0 && !c.Given("filename") && !c.Given("kustomize") {
+		return errors.New("one or more resources must be specified as <resource> <name> or <resource>/<name>")
 	}
 	if len(edits) == 0 && !c.On("list") {
 		return fmt.Errorf("at least one %s update is required", l.noun)

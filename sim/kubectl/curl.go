@@ -15,7 +15,8 @@ import (
 const curlFlags = "request|X header|H* data|d* data-binary* data-raw* json output|o user-agent|A user|u max-time|m cacert cert key " +
 	"silent|s? show-error|S? insecure|k? include|i? head|I? fail|f? verbose|v? location|L? no-buffer|N? write-out|w"
 
-// curl sends a request to the API server, or through kubectl port-forward to a pod. It ignores any other host of the URL.
+// curl sends a request to the API server, or through kubectl port-forward to a pod. It prints the error of an unreachable host for
+// any other host of the URL, because Services and pods are reachable only from inside of a cluster.
 func (s *Session) curl(p *shell.Process) int {
 	f := flags.NewSet(curlFlags)
 	if err := f.Parse(p.Argv); err != nil {
@@ -31,6 +32,10 @@ func (s *Session) curl(p *shell.Process) int {
 		target = target[i+3:]
 	}
 	host, target, _ := strings.Cut(target, "/")
+	if name := unreachable(host, s.Config.Server); name != "" {
+		fmt.Fprintf(p.Err, "curl: (6) Could not resolve host: %s\n", name)
+		return 6
+	}
 	target = "/" + target
 	u, err := url.ParseRequestURI(target)
 	if err != nil {
@@ -55,6 +60,15 @@ func (s *Session) curl(p *shell.Process) int {
 		return 7
 	}
 	return 0
+}
+
+// unreachable returns the name of a host that is neither this machine nor the API server, and otherwise "". server is the server's URL.
+func unreachable(host, server string) string {
+	name, _, _ := strings.Cut(host, ":")
+	if name == "" || name == "localhost" || name == "127.0.0.1" || name == "[" || strings.Contains(server, name) {
+		return ""
+	}
+	return name
 }
 
 // curlRequest returns the request that curl's flags describe.

@@ -76,7 +76,10 @@ var verbs = []verb{
 		flags: "replicas#! current-replicas# resource-version timeout@ selector|l all? dry-run~ record?" + printed + ofFiles},
 	{name: "autoscale", help: "Auto-scale a deployment, replica set, stateful set, or replication controller", run: runAutoscale,
 		flags: "min# max#! cpu memory cpu-percent# name save-config?" + dry + printed + ofFiles},
-	{name: "cluster-info", help: "Display cluster information", run: runClusterInfo},
+	{name: "certificate", help: "Modify certificate resources", run: unsimulated("use kubectl patch csr NAME --subresource=approval")},
+	{name: "cluster-info", help: "Display cluster information", run: runClusterInfo, sub: []verb{
+		{name: "dump", help: "Dump relevant information for debugging and diagnosis", run: unsimulated("kubectl get -A -o json prints objects")},
+	}},
 	{name: "top", help: "Display resource (CPU/memory) usage", sub: []verb{
 		{name: "node", aliases: "nodes no", help: "Display resource (CPU/memory) usage of nodes", run: runTopNode,
 			flags: "no-headers? sort-by selector|l show-capacity? use-protocol-buffers?"},
@@ -124,6 +127,7 @@ var verbs = []verb{
 	{name: "kustomize", help: "Build a kustomization target from a directory or URL", run: runKustomize, flags: "output|o load-restrictor as-current-user? enable-alpha-plugins? enable-helm? env|e* helm-command helm-api-versions* helm-kube-version mount* network? network-name"},
 	{name: "label", help: "Update the labels on a resource", run: runLabel, flags: labeling},
 	{name: "annotate", help: "Update the annotations on a resource", run: runAnnotate, flags: labeling},
+	{name: "alpha", help: "Commands for features in alpha", run: runAlpha},
 	{name: "completion", help: "Output shell completion code for the specified shell", run: unsimulated("the line that you type is completed already")},
 	{name: "api-resources", help: "Print the supported API resources on the server", run: runAPIResources,
 		flags: "api-group cached? categories, namespaced? no-headers? output|o sort-by verbs, show-managed-fields?"},
@@ -138,6 +142,7 @@ var verbs = []verb{
 		{name: "view", help: "Display merged kubeconfig settings or a specified kubeconfig file", run: runConfigView,
 			flags: "flatten? merge? minify? raw?" + printed},
 	}},
+	{name: "kuberc", help: "Manage user preferences (kuberc) file", run: unsimulated("there are no preferences here")},
 	{name: "plugin", help: "Provides utilities for interacting with plugins", run: unsimulated("there are no plugins here")},
 	{name: "version", help: "Print the client and server version information", run: runVersion, flags: "client? output|o"},
 	{name: "options", help: "Print the list of flags inherited by all commands", run: runOptions},
@@ -149,4 +154,10 @@ func errUnsimulated(why string) error { return fmt.Errorf("this is not simulated
 // unsimulated returns the implementation of a command that is not simulated.
 func unsimulated(why string) func(*call) error {
 	return func(*call) error { return errUnsimulated(why) }
+}
+
+// runAlpha prints that there are no alpha commands, as kubectl 1.36 does.
+func runAlpha(c *call) error {
+	c.Printf("No alpha commands are available in this version of kubectl\n")
+	return nil
 }

@@ -97,10 +97,13 @@ func TestNoVerbIsForgotten(t *testing.T) {
 
 // unrecorded maps the verbs that no session contains to the reasons.
 var unrecorded = map[string]string{
-	"completion":       "it is not simulated",
-	"config get-users": "config get-clusters and get-contexts read the same Config",
-	"plugin":           "it is not simulated",
-	"proxy":            "it is not simulated",
+	"certificate":       "it is not simulated",
+	"cluster-info dump": "it is not simulated",
+	"completion":        "it is not simulated",
+	"config get-users":  "config get-clusters and get-contexts read the same Config",
+	"kuberc":            "it is not simulated",
+	"plugin":            "it is not simulated",
+	"proxy":             "it is not simulated",
 }
 
 // TestSessionsCoverVerbs checks that each verb occurs in a session, so that its output has been recorded from the real kubectl.

@@ -1,6 +1,7 @@
 package lesson
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/kubesim/kubesim/sim/scenario"
@@ -21,10 +22,11 @@ type Broken struct {
 	Step  int      // the step, counted from 0
 	Why   string   // the reason
 	Check []string // the conditions that pass the step, if it is the current one
+	Stale bool     // only the text is no longer true: the solution still passes the step and those after it
 }
 
-// Broken returns nil if the solutions of the lesson pass its remaining steps. It runs them in a separate World, which
-// takes about as long as the lesson's ops so far.
+// Broken returns nil if the solutions of the lesson pass its remaining steps, whose texts are true. It runs them in a
+// separate World, which takes about as long as the lesson's ops so far.
 func (s *Session) Broken() *Broken {
 	n := len(s.did)
 	if n > longest {
@@ -41,7 +43,7 @@ func (s *Session) Broken() *Broken {
 	}
 	// A later op can repair what an earlier one broke, so only the newest ops are examined, one after the other.
 	for i := n; i > max(0, n-scanned); i-- {
-		if s.brokenAfter(i-1) == nil {
+		if x := s.brokenAfter(i - 1); x == nil || x.Stale && !b.Stale {
 			b.N, b.Line = i, s.did[i-1].op.String()
 			break
 		}
@@ -84,19 +86,20 @@ func (s *Session) examine(n int) *Broken {
 	return t.finish()
 }
 
-// finish runs the remaining steps of the lesson with their solutions. It returns nil if all of them pass.
+// finish runs the remaining steps of the lesson with their solutions. It returns the first step that does not pass. If
+// all of them pass, it returns the first one with a condition in needs that does not hold, or nil.
 func (s *Session) finish() *Broken {
+	var stale *Broken
 	for !s.Done() {
-		at := s.step
-		why := s.unmet(s.Step().Needs)
-		if why == "" {
-			why = s.Solve(nil)
+		at, unmet := s.step, s.unmet(s.Step().Needs)
+		if why := s.Solve(nil); why != "" {
+			return &Broken{Step: at, Why: cmp.Or(unmet, why)}
 		}
-		if why != "" {
-			return &Broken{Step: at, Why: why}
+		if unmet != "" && stale == nil {
+			stale = &Broken{Step: at, Why: unmet, Stale: true}
 		}
 	}
-	return nil
+	return stale
 }
 
 // Solve runs the solution of the current step. It returns "" if the step is passed, and otherwise the reason. It skips

@@ -3,6 +3,7 @@ package lesson
 import (
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -308,5 +309,67 @@ func TestBrokenNotMonotone(t *testing.T) {
 	}
 	if b := do(paint("green")); b == nil || b.N != 6 || b.Step != 2 {
 		t.Fatalf("green: %+v", b)
+	}
+}
+
+// TestStale checks that a changed object that the text of a step describes is not reported as a failure of the solution if the
+// solution still works, and that only the writes of the learner's own requests are effects of a line.
+func TestStale(t *testing.T) {
+	l, err := Find("heal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := mustStart(t, l)
+	do := func(line string) {
+		t.Helper()
+		op, err := scenario.Parse(line)
+		if err == nil {
+			_, err = s.Do(op)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	do("kubectl create deployment web --image=nginx")
+	if got := fmt.Sprint(s.Unasked()); got != "[{1 kubectl create deployment web --image=nginx [{created deployments.apps default/web}]}]" {
+		t.Errorf("effects of a Deployment: %s", got)
+	}
+	for s.Index() < 2 {
+		if why := s.Solve(nil); why != "" {
+			t.Fatal(why)
+		}
+	}
+	at := len(s.did)
+	do("kubectl scale deployment shop --replicas=4")
+	b := s.Broken()
+	if b == nil || !b.Stale || b.N != at+1 || b.Step != 2 || b.Why != "deployments/shop .spec.replicas == 2: deployments/shop .spec.replicas is 4" {
+		t.Errorf("four pods in place of two: %+v", b)
+	}
+	if why := s.Solve(nil); why != "" || !s.Done() {
+		t.Errorf("the solution does not work: %s", why)
+	}
+}
+
+// TestLook checks that the step that looks at a pod is passed by an answer with the running pod, and not by the passage of time after
+// an earlier answer.
+func TestLook(t *testing.T) {
+	l, err := Find("pod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, look := range []string{"kubectl get pods", "kubectl get pod web -o yaml", "kubectl get po -o json"} {
+		s := mustStart(t, l)
+		for i, line := range []string{"kubectl run web --image=nginx", "kubectl get pods", "tick settled", look} {
+			op, err := scenario.Parse(line)
+			if err == nil {
+				_, err = s.Do(op)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := []int{1, 1, 1, 2}[i]; s.Index() != want {
+				t.Errorf("%s: step %d after %s, not %d", look, s.Index(), line, want)
+			}
+		}
 	}
 }

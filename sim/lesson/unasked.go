@@ -43,7 +43,8 @@ func (s *Session) Unasked() []Unasked {
 	return out
 }
 
-// effects returns the effects of a learner's op, including the reactions of other clients.
+// effects returns the effects of a learner's op. If the op's own requests have written objects, it leaves out the writes
+// of other clients and of controllers, which react to these.
 func (s *Session) effects(i int) []Effect {
 	var out []Effect
 	add := func(kind, of string) {
@@ -53,8 +54,15 @@ func (s *Session) effects(i int) []Effect {
 	}
 	frames := s.world.Frames(0)
 	from, _ := slices.BinarySearchFunc(frames, s.did[i].n, func(f scenario.Frame, n int) int { return f.Op - n })
-	for ; from < len(frames) && frames[from].Op == s.did[i].n; from++ {
-		switch f := &frames[from]; {
+	to := from
+	for to < len(frames) && frames[to].Op == s.did[i].n {
+		to++
+	}
+	own := func(f scenario.Frame) bool { return isOwnCommit(frames, &f) }
+	wrote := slices.ContainsFunc(frames[from:to], own)
+	for _, f := range frames[from:to] {
+		switch {
+		case f.Kind == scenario.StoreCommit && wrote && !own(f):
 		case f.Kind == scenario.StoreCommit:
 			add(commits[f.Verb], f.Ref)
 		case f.Kind == scenario.HTTPResponse && f.Exchange != nil && f.Exchange.Watch != "":
@@ -67,6 +75,15 @@ func (s *Session) effects(i int) []Effect {
 		add("did", s.did[i].op.String())
 	}
 	return out
+}
+
+// isOwnCommit reports whether f is the commit of a request that an op has sent itself, and not in reaction to another frame.
+func isOwnCommit(frames []scenario.Frame, f *scenario.Frame) bool {
+	if f.Kind != scenario.StoreCommit || f.Cause == 0 {
+		return false
+	}
+	cause := &frames[f.Cause-1]
+	return cause.Kind == scenario.HTTPRequest && cause.Cause == 0
 }
 
 // commits maps the verbs of frames to kinds of effects.

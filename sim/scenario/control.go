@@ -1,16 +1,12 @@
 package scenario
 
-import (
-	"fmt"
-
-	"github.com/kubesim/kubesim/sim/spelling"
-)
+import "fmt"
 
 // carryOut runs an operation. If it returns an error, the operation had no effect.
 func (w *World) carryOut(op Op) error {
 	c := FindCommand(op.Name)
 	if c == nil {
-		return fmt.Errorf("there is no command %q%s", op.Name, spelling.Meant(op.Name, commandNames()))
+		return fmt.Errorf("there is no command %q%s", op.Name, meantCommand(op.Name))
 	}
 	return c.run(w, &op)
 }

@@ -120,7 +120,7 @@ func (c *Command) parseText(line string) (Op, error) {
 	at := strings.Index(line, c.Name) + len(c.Name)
 	op := Op{Name: c.Name, Text: uncomment(line[at:])}
 	at += len(line[at:]) - len(strings.TrimLeft(line[at:], " \t"))
-	if op.Text == "" {
+	if op.Text == "" && !strings.HasPrefix(c.Usage, "[") {
 		return Op{}, wrong(at+1, "%s needs more: %s %s", c.Name, c.Name, c.Usage)
 	}
 	return op, c.examine(&op, at)
@@ -146,7 +146,7 @@ func parseWords(line string, words []word) (Op, error) {
 	c := FindCommand(first.text)
 	switch {
 	case c == nil:
-		return Op{}, wrong(first.column, "there is no command %q%s", first.text, spelling.Meant(first.text, commandNames()))
+		return Op{}, wrong(first.column, "there is no command %q%s", first.text, meantCommand(first.text))
 	case c.text:
 		return Op{}, wrong(first.column, "%s takes neither ! nor ? before it, nor quotes around it", c.Name)
 	case (op.Fails || op.May || op.Async) && c.Group != Requests:
@@ -164,6 +164,31 @@ func parseWords(line string, words []word) (Op, error) {
 		return Op{}, wrong(end, "%s takes %s", c.Name, strings.TrimSpace(c.Name+" "+c.Usage))
 	}
 	return op, c.examine(&op, end-1)
+}
+
+// meantCommand returns the end of the error about an unknown command: a similar command, the command for an HTTP method, or some of the
+// commands.
+func meantCommand(name string) string {
+	names := commandNames()
+	best := spelling.Nearest(name, names)
+	if len(name) < 5 && spelling.Distance(name, best) > 1 && !sameLetters(name, best) { // helm is not hold, and ls is not list
+		best = ""
+	}
+	switch {
+	case name != "" && strings.Contains(" GET HEAD POST PUT PATCH DELETE OPTIONS ", " "+name+" "):
+		return "; did you mean request " + name + "?"
+	case best != "":
+		return "; did you mean " + best + "?"
+	}
+	return "; there are kubectl, curl, " + strings.Join(names[:4], ", ") + ", …"
+}
+
+// sameLetters reports whether two names differ only in the order of their letters.
+func sameLetters(a, b string) bool {
+	x, y := []byte(a), []byte(b)
+	slices.Sort(x)
+	slices.Sort(y)
+	return string(x) == string(y)
 }
 
 // unknown returns the error for a name that does not exist. names are the existing names. If there are none, the error ends with

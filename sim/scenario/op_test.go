@@ -42,6 +42,9 @@ func TestOpErrors(t *testing.T) {
 	for line, want := range map[string]string{ // order does not matter
 		"":                        "column 1: there is no command; one of get, ",
 		"crate cm a":              `column 1: there is no command "crate"; did you mean create?`,
+		"gte cm a":                `column 1: there is no command "gte"; did you mean get?`,
+		"GET /api":                `column 1: there is no command "GET"; did you mean request GET?`,
+		"helm list":               `column 1: there is no command "helm"; there are kubectl, curl, get, list, watch, page, …`,
 		"apply -f a --frce":       "column 12: apply has no flag --frce; did you mean --force?",
 		"get":                     "column 4: get takes get RESOURCE [NAME]",
 		"get pods a b":            "column 12: get takes get RESOURCE [NAME]",

@@ -3,8 +3,8 @@ package scenario
 // promptCommands are the commands of a shell prompt. Package sim/kubectl runs the whole line, including pipes and
 // redirections.
 var promptCommands = []Command{
-	prompt("kubectl", "WORD …", "kubectl's commands: get, describe, create, apply, rollout, …", "kubectl get pods -o wide"),
-	prompt("k", "WORD …", "the same as kubectl", "k get pods"),
+	prompt("kubectl", "[WORD …]", "kubectl's commands: get, describe, create, apply, rollout, …", "kubectl get pods -o wide"),
+	prompt("k", "[WORD …]", "the same as kubectl", "k get pods"),
 	prompt("curl", "PATH", "send any HTTP request, with -X, -H, -d, --json", "curl -X DELETE /api/v1/namespaces/default/pods/a"),
 	prompt("cat", "FILE …", "print files, or pipe them on", "cat pod.yaml | kubectl apply -f -"),
 	prompt("echo", "TEXT", "print a text, or pipe it on", "echo hello > greeting.txt"),

@@ -143,7 +143,7 @@ func (a *attempt) graded(s *lesson.Session, step int) *gradedView {
 	return out
 }
 
-// broken returns the view of the operation that makes it impossible to complete the lesson, if there is one. It takes about as long
+// broken returns the view of the operation since which the lesson's own solution fails or a text is not true, if there is one. It takes about as long
 // as all operations of the lesson so far, so a page requests it after it has shown the result of an operation.
 func (e *Engine) broken(*request) (any, error) {
 	if e.run == nil || e.run.session == nil {
@@ -153,7 +153,7 @@ func (e *Engine) broken(*request) (any, error) {
 	if b == nil {
 		return fields{"broken": nil}, nil
 	}
-	return fields{"broken": fields{"n": b.N, "line": b.Line, "step": b.Step, "why": b.Why, "check": append([]string{}, b.Check...)}}, nil
+	return fields{"broken": fields{"n": b.N, "line": b.Line, "step": b.Step, "why": b.Why, "check": append([]string{}, b.Check...), "stale": b.Stale}}, nil
 }
 
 // session returns the running lesson. It returns an error if no lesson is running.
@@ -225,8 +225,8 @@ func (e *Engine) solve(*request) (fields, error) {
 	if s.Done() {
 		return nil, failed("the lesson is over")
 	}
-	if b := s.Broken(); b != nil {
-		return nil, failed("this lesson cannot be finished from here: %s", b.Why)
+	if b := s.Broken(); b != nil && !b.Stale {
+		return nil, failed("the lesson's own solution does not work from here: %s", b.Why)
 	}
 	var refused error
 	out := e.positionView()

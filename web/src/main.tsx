@@ -18,7 +18,7 @@ import { line, notice } from './state/page'
 import { rehearse } from './state/player'
 import { bootWith, frames, show, start, status, story } from './state/session'
 import { captionsOf } from './state/story'
-import { listenBack, opener, opening, opens, readingTime } from './state/worlds'
+import { listenBack, opener, opening, opens, readingTime, startFreePlay } from './state/worlds'
 import { bringMore, text } from './text'
 import { showTimeline } from './timeline/Timeline'
 import { App } from './ui/App'
@@ -45,7 +45,7 @@ async function begin(): Promise<void> {
   const shared = takeUnsaved() ?? (location.hash.length > 1 ? await fromAddress(location.hash) : null)
   const recording = embedded ? null : await record()
   if (shared) await start(shared).catch(refused)
-  else if (embedded) await start({ seed: '1' })
+  else if (embedded) await (/^k(?:ubectl)?\b/.test(offered) ? startFreePlay() : start({ seed: '1' }))
   else {
     if (recording) play(recording)
     await start(opens(recording?.scenario ?? '')).catch(refused)

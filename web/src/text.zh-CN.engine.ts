@@ -317,7 +317,7 @@ export const said: Record<string, string> = {
   'the lesson has {} bytes, and at most {} are allowed': '课程有 {} 字节，最多 {}',
   'the lesson has {} lines in setup, do and solution, and at most {} are allowed': '课程的 setup、do 和 solution 里有 {} 行，最多 {}',
   'the lesson has {} replicas, and at most {} are allowed': '课程有 {} 个副本，最多 {}',
-  'this lesson cannot be finished from here: {}': '这一课从这里无法完成：{}',
+  'the lesson\'s own solution does not work from here: {}': '课程的做法从这里行不通：{}',
   '{} has no right answer': '{} 没有正确答案',
   'unknown field {}': '未知字段 {}',
 

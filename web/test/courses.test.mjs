@@ -80,6 +80,21 @@ test('a course is created, solved in order, and its code is checked in the page'
   await context.close()
 })
 
+test('a course without a title has the title of its first lesson, and a file that is not a course is reported', async () => {
+  const { context, page, faults } = await it.open()
+  await openCourses(page)
+  await page.locator('#course-add option[value="names"]').waitFor({ state: 'attached' })
+  await page.locator('.inside input[type=file]').setInputFiles(new URL(import.meta.url).pathname) // which is not JSON
+  await page.locator('label .bad', { hasText: 'This is not the code of a course.' }).waitFor()
+  await page.locator('#course-add').selectOption('edit')
+  await page.waitForFunction(() => document.querySelector('#course-link')?.value.includes('#v1.'))
+  const learner = await it.open({}, await page.locator('#course-link').inputValue())
+  await learner.page.locator('dialog .course h3', { hasText: 'Edit, and a conflict' }).waitFor()
+  assert.deepEqual([...faults, ...learner.faults], [])
+  await learner.context.close()
+  await context.close()
+})
+
 test('a code whose lines do not solve the lesson is not accepted', async () => {
   const { context, page } = await it.open()
   await ready(page)

@@ -25,6 +25,9 @@ for (const [name, viewport] of [['a laptop', { width: 1280, height: 720 }], ['a 
     await inView(page, page.locator('#command'), 'the command line')
     const rows = await page.evaluate(() => new Set([...document.querySelectorAll('.bar nav > *')].map(part => Math.round(part.getBoundingClientRect().bottom / 16))).size)
     assert.equal(rows, 1, 'the parts of the bar are in one row')
+    const cut = await page.evaluate(() => [...document.querySelectorAll('.tabs button')].filter(tab => tab.getBoundingClientRect().right > innerWidth - 8).map(tab => tab.textContent))
+    const list = await page.locator('[role=tablist]').evaluate(tabs => tabs.scrollWidth - tabs.clientWidth)
+    assert.deepEqual([cut, list], [[], 0], 'all tabs are in view')
     if (viewport.width > 900) {
       await inView(page, page.locator('.timeline'), 'the timeline')
       assert.equal(await page.evaluate(() => document.documentElement.scrollHeight <= innerHeight), true, 'the page scrolls')

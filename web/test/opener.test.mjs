@@ -42,3 +42,16 @@ test('the story can be stepped through by keyboard, and ends with a question tha
   assert.deepEqual(faults, [])
   await context.close()
 })
+
+test('at 1280×720 the question and all its answers are in view, and so is the explanation of a chosen one', async () => {
+  const { context, page } = await it.open({ viewport: { width: 1280, height: 720 } })
+  await ready(page)
+  await page.locator('.caption .steps', { hasText: '5 of 5' }).waitFor()
+  const below = last => page.waitForFunction(selector => [...document.querySelectorAll(selector)].every(part => part.getBoundingClientRect().bottom <= innerHeight), last)
+  await page.locator('.caption .chips button').first().waitFor()
+  await below('.caption .chips button')
+  await page.locator('.caption button', { hasText: 'A faster cache' }).click()
+  await page.locator('.caption [role=status]', { hasText: 'rarer' }).waitFor()
+  await below('.caption [role=status], .caption .primary')
+  await context.close()
+})

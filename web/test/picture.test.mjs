@@ -141,3 +141,29 @@ test('a commit that removes a value which its writer has not read is marked as a
   assert.deepEqual(faults, [])
   await context.close()
 })
+
+test('the names of neighbouring commits do not overlap, and a lane\'s name that does not fit ends visibly', async () => {
+  const { context, page } = await it.open({ viewport: { width: 1280, height: 720 } })
+  await freePlay(page)
+  for (let i = 0; i < 12; i++) await type(page, `create configmap a-long-name-${i}`)
+  await type(page, 'informer capi deployments.apps')
+  await page.locator('.named').nth(5).waitFor()
+  const overlaps = await page.evaluate(() => {
+    const boxes = [...document.querySelectorAll('.named')].map(name => name.getBoundingClientRect()).sort((a, b) => a.left - b.left)
+    return boxes.slice(1).filter((box, i) => box.left < boxes[i].right - 1).length
+  })
+  assert.equal(overlaps, 0)
+  const cut = await page.evaluate(() => [...document.querySelectorAll('.labels .name')].filter(name => name.scrollWidth > name.clientWidth + 1).map(name => name.textContent))
+  assert.deepEqual(cut, [])
+  await context.close()
+})
+
+test('an operation with many effects is connected only with the nearest ones', async () => {
+  const { context, page } = await it.open()
+  await freePlay(page)
+  await type(page, 'kubectl create deployment web --image=nginx --replicas=3')
+  await page.locator('.causes path').first().waitFor()
+  assert.ok(await page.locator('.causes path').count() <= 16, 'more lines than the eye can follow')
+  assert.ok(await page.locator('.marks .mark').count() > 16)
+  await context.close()
+})

@@ -86,16 +86,16 @@ type cronJob struct {
 }
 
 func reconcileCronJob(api *controller.Client, key controller.Key) (again time.Duration, failed *status.Status) {
-	obj := api.Get(cronJobs, key.Namespace, key.Name)
+	obj := api.GetShared(cronJobs, key.Namespace, key.Name)
 	if obj == nil {
 		return 0, nil
 	}
-	j := cronJob{Workload: workload.Workload{Owner: cronOwner, API: api, Object: obj}, status: obj.Copy().At("status")}
+	j := cronJob{Workload: workload.Workload{Owner: cronOwner, API: api, Object: obj}, status: obj.At("status").Copy()}
 	if j.status == nil {
 		j.status = object.Object{}
 	}
 	for _, ref := range api.Owned(obj.UID()) {
-		child := api.Get(ref.Resource, ref.Namespace, ref.Name)
+		child := api.GetShared(ref.Resource, ref.Namespace, ref.Name)
 		if ref.Resource == jobs && child != nil && workload.ControllerOf(child).String("uid") == obj.UID() {
 			j.children = append(j.children, child)
 		}
@@ -104,8 +104,9 @@ func reconcileCronJob(api *controller.Client, key controller.Key) (again time.Du
 	j.cleanUp()
 	again, failed = j.sync()
 	if j.dirty {
-		j.Object["status"] = map[string]any(j.status)
-		if _, s := api.Update(cronJobs, "status", j.Object); s != nil {
+		changed := j.Object.Copy()
+		changed["status"] = map[string]any(j.status)
+		if _, s := api.Update(cronJobs, "status", changed); s != nil {
 			return 0, s
 		}
 	}

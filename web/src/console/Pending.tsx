@@ -3,12 +3,14 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Controller } from '../engine/protocol'
 import { due } from '../state/clock'
 import { arrived } from '../state/player'
-import { attached, interrupt, query, run, running, ticking, transcript } from '../state/session'
+import { attached, bootBody, interrupt, lessonState, query, run, running, ticking, transcript } from '../state/session'
+import { enterFreePlay } from '../state/worlds'
 import { text } from '../text'
 import { elapsed } from '../timeline/elapsed'
 
 const words = text.console
 const soon = 10_000 // ms: timers that are due later are not announced
+const pods = /^k(?:ubectl)? +(?:run|apply|scale|create (?:deploy|job|cron)|get (?:no|po))/ // lines after which a user expects that pods run
 const long = 600 // ms: lines that take less time are not announced
 
 export function Pending() {
@@ -29,6 +31,9 @@ export function Pending() {
         {!attached.value && <button onClick={() => void interrupt()}>{words.stop}</button>}
       </p>
     )
+  }
+  if (!work && pods.test(transcript.value.at(-1)?.line ?? '') && !attached.value && !lessonState.value && !bootBody().nodes) {
+    return <p class="foot hint"><span>{words.nodeless}</span><button class="quiet" onClick={() => void enterFreePlay()}>{words.nodes}</button></p>
   }
   const next = due.value
   if (work || !next || next.in > soon || !arrived.value || ticking.value || transcript.value.length === 0 || attached.value) return null

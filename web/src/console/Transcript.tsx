@@ -2,6 +2,7 @@
 import { signal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
+import { embedded } from '../state/embed'
 import { focusCommand } from '../state/page'
 import { live, opInView, rehearsing, selected } from '../state/player'
 import { due } from '../state/clock'
@@ -50,7 +51,7 @@ function Starters() {
     <div class="starters">
       <p class="hint">{lessonState.value ? text.console.here : text.console.empty}</p>
       <p class="chips">
-        {(lessonState.value ? ['help'] : text.console.starters).map(starter => (
+        {(lessonState.value || embedded ? ['help'] : text.console.starters).map(starter => (
           <button key={starter} class="mono" onClick={() => focusCommand(starter)}>{starter}</button>
         ))}
       </p>

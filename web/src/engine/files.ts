@@ -23,7 +23,7 @@ export function engineURL(file: string): string {
 /** compile fetches, unpacks and compiles an engine while it arrives. The module can be posted to any number of Workers. */
 export function compile(name: EngineName): Promise<WebAssembly.Module> {
   const build = manifest?.[name]
-  if (!build) return Promise.reject(new Error(text.engine.none))
+  if (!build) return Promise.reject(new Error(text.engine.missing))
   modules[name] ??= stream(build).catch((error: unknown) => {
     delete modules[name]
     throw error

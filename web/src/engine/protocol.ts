@@ -112,6 +112,8 @@ export interface Broken {
   step: number
   why: string
   check: string[]
+  /** stale means that the solution still works, and only the text of the step is no longer true. */
+  stale: boolean
 }
 
 export interface LessonInfo {

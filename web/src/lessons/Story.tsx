@@ -52,9 +52,10 @@ function Prevention() {
 }
 
 function Ask() {
+  // The question and its explanation are at the end of the guide, which scrolls to them.
   return (
     <>
-      <p><b>{words.ask}</b></p>
+      <p ref={at => { const guide = at?.closest('.guide'); if (guide) guide.scrollTop = guide.scrollHeight }}><b>{words.ask}</b></p>
       <p class="chips">
         {words.options.map((option, i) => (
           <button key={option} aria-pressed={chosen.value === i} onClick={() => { chosen.value = i }}>{option}</button>

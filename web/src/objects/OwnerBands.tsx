@@ -7,6 +7,8 @@ const hues = 6 // band colours in the style sheet; a seventh manager shares a co
 
 export function OwnerBands({ owners }: { owners: Owners }) {
   const index = new Map(owners.managers.map((manager, i) => [manager.letter, i % hues]))
+  // The band of a line with several managers has the colour of the one with the highest number.
+  const band = (letters: string[]) => letters.length > 0 ? `hue${Math.max(...letters.map(letter => index.get(letter) ?? 0))}` : undefined
   return (
     <div class="owners">
       <div class="scroll">
@@ -28,7 +30,7 @@ export function OwnerBands({ owners }: { owners: Owners }) {
       </div>
       <ol class="bands mono" tabIndex={0} aria-label={words.owners}>
         {owners.lines.map((line, i) => (
-          <li key={i}>
+          <li key={i} class={band(line.managers ?? [])}>
             <span class="letters">
               {(line.managers ?? []).map(letter => <Letter key={letter} of={letter} hue={index.get(letter) ?? 0} />)}
             </span>

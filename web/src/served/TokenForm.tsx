@@ -2,11 +2,13 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { text } from '../text'
 import { attachServed } from './attach'
+import { says } from './texts'
 import { keepToken, wanted } from './token'
 
 const words = text.served
 
 export default function TokenForm() {
+  const own = says()
   const input = useRef<HTMLInputElement>(null)
   useEffect(() => input.current?.focus(), [])
   const send = (event: Event) => {
@@ -18,9 +20,9 @@ export default function TokenForm() {
     <form class="token" onSubmit={send}>
       <h2>{words.asks}</h2>
       <p class="bad" role="status">{wanted.value}</p>
-      <p>{words.which}</p>
-      <label><span>{words.token}</span><input ref={input} type="password" class="mono" autocomplete="off" spellcheck={false} /></label>
-      <button type="submit" class="primary">{words.attach}</button>
+      <p>{own.which}</p>
+      <label><span>{own.token}</span><input ref={input} type="password" class="mono" autocomplete="off" spellcheck={false} /></label>
+      <button type="submit" class="primary">{own.attach}</button>
     </form>
   )
 }

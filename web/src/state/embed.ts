@@ -1,6 +1,7 @@
 // The embedded page: an <iframe> in an article with one command, its answer and its timeline, and nothing else.
 //
 //	<iframe src="https://…/?embed=create+configmap+a"></iframe>       an empty world, and the line to run
+//	<iframe src="https://…/?embed=kubectl+get+nodes"></iframe>        a new cluster with three nodes, and the line to run
 //	<iframe src="https://…/?embed=get+configmaps#v1…"></iframe>       the world of a link, and the line to run in it
 import { text } from '../text'
 

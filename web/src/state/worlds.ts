@@ -46,9 +46,15 @@ export async function enter(boot: Boot): Promise<boolean> {
 
 export const enterLesson = (id: string) => enter({ lesson: id })
 
-/** freePlay boots a new cluster with roles, controllers and nodes, and without objects of the user. */
-export const freePlay: Boot = { seed: '1', controllers: ['*'], nodes: 3, whole: true }
+/** freePlay boots a new cluster with roles, controllers, load balancers and nodes, and without objects of the user. */
+export const freePlay: Boot = { seed: '1', controllers: ['*', 'service-lb-controller'], nodes: 3, whole: true }
 export const enterFreePlay = () => enter(freePlay)
+
+/** startFreePlay starts the page's first engine with free play. */
+export async function startFreePlay(): Promise<void> {
+  await start(freePlay)
+  ticking.value = !still.matches
+}
 
 async function begin(boot: Boot): Promise<boolean> {
   try {

@@ -1,5 +1,5 @@
 // Courses is the dialog of courses: the course that the learner takes, a form to create one, and the check of a learner's code.
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import { myDraft } from '../lessons/draft'
 import { catalogue } from '../lessons/progress'
 import { unpack } from '../share/codec'
@@ -56,23 +56,27 @@ function Link({ id, label, of }: { id: string; label: string; of: Course | Work 
 }
 
 function Maker() {
-  const [course, setCourse] = useState<Course>({ title: '', lessons: [] })
-  const { title, lessons } = course
+  const [written, setCourse] = useState<Course>({ title: '', lessons: [] })
+  const [wrong, setWrong] = useState(false)
+  const { lessons } = written
+  const title = written.title || titleOf(lessons[0] ?? '')
+  const course = useMemo(() => ({ title, lessons }), [title, lessons])
   // Changes apply to the newest state, which the page may not have drawn yet.
   const change = (what: (now: Course) => Partial<Course>) => setCourse(now => ({ ...now, ...what(now) }))
   const rename = (title: string) => change(() => ({ title }))
   const add = (lesson: string) => change(now => ({ lessons: [...now.lessons, lesson] }))
   const lift = (i: number) => change(({ lessons }) => ({ lessons: lessons.with(i - 1, lessons[i] ?? '').with(i, lessons[i - 1] ?? '') }))
   const drop = (i: number) => change(({ lessons }) => ({ lessons: lessons.toSpliced(i, 1) }))
-  const complete = checkedWork(course) !== null && title !== ''
+  const complete = checkedWork(course) !== null
   const load = async (file: File | undefined) => {
-    const loaded = file && checkedWork(JSON.parse(await file.text().catch(() => 'null')))
+    const loaded = checkedWork(await file?.text().then(JSON.parse).catch(() => null))
     if (loaded) setCourse(loaded.course)
+    setWrong(!loaded)
   }
   return (
     <>
       <p class="hint">{words.about}</p>
-      <label><span>{words.name1}</span><input id="course-title" value={title} onInput={event => rename(event.currentTarget.value)} /></label>
+      <label><span>{words.name1}</span><input id="course-title" value={written.title} placeholder={title} onInput={event => rename(event.currentTarget.value)} /></label>
       <ol>
         {lessons.map((lesson, i) => (
           <li key={`${i} ${lesson}`}>
@@ -88,7 +92,8 @@ function Maker() {
           {catalogue.value.map(info => <option key={info.id} value={info.id}>{info.title}</option>)}
           {myDraft() && <option value={myDraft()}>{titleOf(myDraft())}</option>}
         </select>
-        <label class="file"><span>{words.open}</span><input type="file" accept=".json" onChange={event => void load(event.currentTarget.files?.[0])} /></label>
+        <label class="file"><span>{words.open}</span><input type="file" accept=".json" onChange={event => void load(event.currentTarget.files?.[0])} />
+          {wrong && <span class="bad" role="status">{words.noCode}</span>}</label>
       </p>
       {complete && (
         <>

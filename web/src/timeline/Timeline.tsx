@@ -103,7 +103,7 @@ const ending = 8
 
 function LaneName({ lane }: { lane: Lane }) {
   const name = lane.kind === 'watch' ? lane.label : laneName(lane.id)
-  if (name.length <= 2 * ending) return <>{name}</>
+  if (name.length <= ending) return <>{name}</>
   return <><span class="stem">{name.slice(0, -ending)}</span><span class="ending">{name.slice(-ending)}</span></>
 }
 

@@ -120,10 +120,15 @@ function labelled({ columns }: Layout, from: number, to: number): { key: number;
 }
 
 // connected returns the frames to connect with lines: the mark under the pointer or the selected one, with its cause and its effects.
-// Without such a mark it returns all effects of the user's newest line, or in the past the chain of the frame in view.
+// Without such a mark it returns all effects of the user's newest line, or in the past the chain of the frame in view. If these are too
+// many to be followed by eye, it returns only the nearest ones.
 function connected(shown: Picture): Set<number> {
-  const mark = hovered.value || (selected.value <= shown.last && selected.value)
-  if (!mark) return chain(frames.value, live.value ? Math.min(own.value, shown.last) : shown.last)
+  let mark = hovered.value || (selected.value <= shown.last && selected.value)
+  if (!mark) {
+    mark = live.value ? Math.min(own.value, shown.last) : shown.last
+    const all = chain(frames.value, mark)
+    if (all.size <= 16) return all
+  }
   const effects = frames.value.filter(frame => frame.cause === mark).map(frame => frame.n)
   return new Set([frames.value[mark - 1]?.cause ?? 0, mark, ...effects])
 }
@@ -173,7 +178,7 @@ function Marks({ shown, plan, from, to, show }: { shown: Picture; plan: Layout; 
               gone={Number(frame.rv) <= shown.compacted && lane.kind !== 'client' && !/\b410\b/.test(frame.text)} />)}
             {lane.kind === 'store' && inSight.map(frame => plan.space(frame.n) >= least && (
               <text key={frame.n} class={lost.value.has(frame.n) ? 'named bad' : 'named'} aria-hidden="true" x={plan.x(frame.n)} y={rowY(row) + 18}>
-                {lost.value.has(frame.n) ? text.changed.mark : shortened(objectOf(frame))}
+                {lost.value.has(frame.n) ? text.changed.mark : shortened(objectOf(frame), plan.space(frame.n))}
               </text>
             ))}
           </g>
@@ -184,8 +189,13 @@ function Marks({ shown, plan, from, to, show }: { shown: Picture; plan: Layout; 
 }
 
 const least = 48 // px of a column in which an object's name fits
-const longest = 11 // characters of the name
-const shortened = (name: string) => (name.length > longest ? `${name.slice(0, longest - 1)}…` : name)
+const letterWidth = 6.2 // px
+
+// shortened returns a name as it fits into a column of a width.
+function shortened(name: string, width: number): string {
+  const longest = Math.floor(Math.min(width, 72) / letterWidth)
+  return name.length > longest ? `${name.slice(0, longest - 1)}…` : name
+}
 
 function Mark({ frame, x, y, show, stop, lit, gone }: {
   frame: Frame; x: number; y: number; show(x: number): void; stop: boolean; lit: boolean; gone: boolean
