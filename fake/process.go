@@ -33,12 +33,13 @@ type Process struct {
 	ended   chan struct{} // closed when the process has ended
 }
 
-// life is one run of a process. It is also the transport of the run's requests.
+// life is one run of a process. It is also the transport of the run's requests. After its end it does not refer to the server, so that
+// goroutines that the process leaves behind do not keep the server in memory.
 type life struct {
-	process *Process
-	end     context.CancelFunc
-	mu      sync.Mutex
-	dead    bool
+	name      string // of the process
+	end       context.CancelFunc
+	mu        sync.Mutex
+	transport http.RoundTripper // nil after its end
 }
 
 var errDead = errors.New("kubesim: the process has crashed")
@@ -80,7 +81,7 @@ func (p *Process) loop() {
 	defer close(p.ended)
 	for {
 		ctx, end := context.WithCancel(context.Background())
-		l := &life{process: p, end: end}
+		l := &life{name: p.name, end: end, transport: p.server.transport}
 		p.mu.Lock()
 		if p.stopped {
 			p.mu.Unlock()
@@ -138,32 +139,34 @@ func (p *Process) Stop() {
 func (l *life) die() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	was := l.dead
-	l.dead = true
+	alive := l.transport != nil
+	l.transport = nil
 	l.end()
-	return !was
+	return alive
 }
 
-func (l *life) isDead() bool {
+// server returns the transport to the server, or nil after the end.
+func (l *life) server() http.RoundTripper {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.dead
+	return l.transport
 }
 
 // RoundTrip implements http.RoundTripper.
 func (l *life) RoundTrip(r *http.Request) (*http.Response, error) {
-	if l.isDead() {
+	server := l.server()
+	if server == nil {
 		if r.Body != nil {
 			r.Body.Close()
 		}
 		return nil, errDead
 	}
-	if agent := r.Header.Get("User-Agent"); !strings.HasPrefix(agent, l.process.name) {
+	if agent := r.Header.Get("User-Agent"); !strings.HasPrefix(agent, l.name) {
 		r = r.Clone(r.Context())
-		r.Header.Set("User-Agent", strings.TrimSpace(l.process.name+" "+agent))
+		r.Header.Set("User-Agent", strings.TrimSpace(l.name+" "+agent))
 	}
-	res, err := l.process.server.transport.RoundTrip(r)
-	if l.isDead() {
+	res, err := server.RoundTrip(r)
+	if l.server() == nil {
 		if err == nil {
 			res.Body.Close()
 		}

@@ -61,6 +61,33 @@ func TestExploreSieve(t *testing.T) {
 	is.True(strings.Contains(found.String(), "a known plan fails (seed 1), 2 of 2 times"))
 }
 
+// TestExploreStepOfTheTest checks that a step runs after the second write of the test itself: the operator is restarted, and forgets that it
+// has made a secret.
+func TestExploreStepOfTheTest(t *testing.T) {
+	is := is.New(t)
+	file := filepath.Join(t.TempDir(), "second.plan")
+	is.NoErr(os.WriteFile(file, []byte("seed 1\nafter test 2 do crash operator 1s\n"), 0o600))
+	t.Setenv("KUBESIM_PLAN", file)
+	found := testUnderPlan(t, fake.ExploreOptions{Workers: 1, Repeat: 2}, func(t fake.T, srv *fake.Server) {
+		is := is.New(t)
+		srv.Process("operator", copier(srv, false))
+		var secrets []int
+		for _, name := range []string{"one", "two"} {
+			_, err := send(srv.Transport(), srv, "POST", mapsPath, `{"metadata":{"name":"`+name+`"}}`, nil)
+			is.NoErr(err)
+			time.Sleep(time.Minute)
+			var list names
+			_, err = send(srv.Transport(), srv, "GET", secretsPath, "", &list)
+			is.NoErr(err)
+			secrets = append(secrets, len(list.Items))
+		}
+		t.Errorf("secrets: %v", secrets)
+	})
+	is.True(found != nil)
+	is.True(strings.Contains(found.String(), "a known plan fails (seed 1), 2 of 2 times"))
+	is.True(strings.Contains(found.String(), "secrets: [1 3]"))
+}
+
 // TestExploreLeavesNoFiles checks that temporary files of a test are removed in the separate processes, too.
 func TestExploreLeavesNoFiles(t *testing.T) {
 	is := is.New(t)

@@ -1,7 +1,6 @@
 package explore
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -18,7 +17,6 @@ import (
 	"github.com/kubesim/kubesim/fake/chance"
 	"github.com/kubesim/kubesim/fake/explore/campaign"
 	"github.com/kubesim/kubesim/sim"
-	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/trace"
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
@@ -93,8 +91,15 @@ func (x *testUnderPlan) bubble(p campaign.Plan, full bool, out *campaign.Outcome
 		tr.recordOutcome(r, full, out)
 		out.Disturbed = tr.draws.disturbed.Load()
 		s.Close()
+		if processes > 0 {
+			time.Sleep(polled)
+		}
 	})
 }
+
+// polled is the virtual time for which a run waits at its end for the goroutines of ended processes. Some of them look only once in a while
+// whether they shall end, such as those of work queues. Otherwise each would keep its bubble in memory, with all timers of the run.
+const polled = 10 * time.Second
 
 // server returns the options of the servers.
 func (x *testUnderPlan) server() fake.Options {
@@ -165,75 +170,6 @@ func (c *capture) captureOutput(f func()) (text string) {
 	return text
 }
 
-// collect records the requests, clients and resources of the run. It must be called before the cleanup.
-func (t *trial) collect(x *testUnderPlan, r *recorder, out *campaign.Outcome) {
-	s := t.server
-	out.Happened = s.Faults.String()
-	log := s.Trace()
-	var sequences campaign.Sequences
-	resources, writes := map[string]bool{}, map[string]int{}
-	answers := map[uint64]int{}
-	keys := map[uint64]string{} // request -> key of the object that it created or changed
-	for i := range log.Records {
-		switch q := &log.Records[i]; q.Site {
-		case trace.RequestAnswered:
-			answers[q.Cause] = q.Code
-		case trace.StoreCommitted:
-			keys[q.Cause] = q.Key
-		}
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for i := range log.Records {
-		q := &log.Records[i]
-		if q.Site != trace.RequestArrived || q.Spared {
-			continue
-		}
-		name := t.clientLocked(q.Client)
-		code := answers[q.N]
-		sequences.Add(name, q.Verb+" "+q.What, code)
-		if strings.HasPrefix(q.What, "/") {
-			continue
-		}
-		resource, _, _ := strings.Cut(q.What, "/")
-		resources[resource] = true
-		if !slices.Contains([]string{"create", "update", "patch", "delete", "deletecollection"}, q.Verb) {
-			continue
-		}
-		if resource != "leases.coordination.k8s.io" && !strings.HasPrefix(resource, "events") {
-			writes[name]++
-		}
-		key := q.Key
-		made, committed := keys[q.N]
-		if q.Verb == "create" && committed {
-			key = made
-		}
-		out.Writes = append(out.Writes, campaign.Write{N: q.N, At: q.At.Sub(t.began), Client: name, Verb: q.Verb, What: q.What, Key: key,
-			Code: code, Committed: committed})
-	}
-	out.Sequences = sequences.List()
-	out.Seen = campaign.Seen{Resources: object.SortedKeys(resources), Replicas: t.own - 1, Took: t.quiet,
-		Clients: t.clients(writes), Objects: t.editable(x.options.Edits)}
-}
-
-// clients returns the clients under test.
-func (t *trial) clients(writes map[string]int) (list []campaign.Client) {
-	processes := t.server.Processes()
-	for _, p := range processes {
-		list = append(list, campaign.Client{Name: p.Name(), Writes: writes[p.Name()], Process: true})
-	}
-	for _, name := range t.names {
-		if name != "" {
-			list = append(list, campaign.Client{Name: name, Writes: writes[name]})
-		}
-	}
-	for i := range list {
-		list[i].Clock = t.server.HasClientClock(list[i].Name)
-	}
-	slices.SortFunc(list, func(a, b campaign.Client) int { return strings.Compare(a.Name, b.Name) })
-	return slices.CompactFunc(list, func(a, b campaign.Client) bool { return a.Name == b.Name })
-}
-
 // recordOutcome records the failures in out, and details about them if full is true.
 func (t *trial) recordOutcome(r *recorder, full bool, out *campaign.Outcome) {
 	r.mu.Lock()
@@ -302,86 +238,4 @@ func eventful(records []trace.Record) []trace.Record {
 		}
 		return reads[request] && answers[request] < http.StatusBadRequest
 	})
-}
-
-// editable returns the objects of the given resources, with the schemas of their specs.
-func (t *trial) editable(resources []string) (list []campaign.Object) {
-	for _, resource := range resources {
-		schema := t.specSchema(resource)
-		if schema == nil {
-			continue
-		}
-		var found struct {
-			Items []struct {
-				Metadata struct{ Namespace, Name string }
-				Spec     json.RawMessage
-			}
-		}
-		_ = json.Unmarshal(t.ask("GET", t.collectionPath(resource), ""), &found) // on error there are no objects
-		for _, item := range found.Items {
-			list = append(list, campaign.Object{Resource: resource, Key: trace.Key(item.Metadata.Namespace, item.Metadata.Name),
-				Schema: schema, Spec: item.Spec})
-		}
-	}
-	return list
-}
-
-// definition contains the fields of a CustomResourceDefinition that are needed to edit objects.
-type definition struct {
-	Spec struct {
-		Group    string
-		Names    struct{ Plural string }
-		Versions []struct {
-			Name    string
-			Storage bool
-			Schema  struct {
-				OpenAPIV3Schema struct{ Properties map[string]json.RawMessage }
-			}
-		}
-	}
-}
-
-// definition returns the definition of a resource and the index of its storage version, or -1.
-func (t *trial) definition(resource string) (d definition, version int) {
-	_ = json.Unmarshal(t.ask("GET", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"+resource, ""), &d)
-	for i, v := range d.Spec.Versions {
-		if v.Storage {
-			return d, i
-		}
-	}
-	return d, -1
-}
-
-// specSchema returns the schema of a custom resource's spec, or nil if there is none.
-func (t *trial) specSchema(resource string) []byte {
-	d, version := t.definition(resource)
-	if version < 0 {
-		return nil
-	}
-	return d.Spec.Versions[version].Schema.OpenAPIV3Schema.Properties["spec"]
-}
-
-// collectionPath returns the path for listing all objects of a custom resource.
-func (t *trial) collectionPath(resource string) string {
-	d, version := t.definition(resource)
-	if version < 0 {
-		return "/apis"
-	}
-	return "/apis/" + d.Spec.Group + "/" + d.Spec.Versions[version].Name + "/" + d.Spec.Names.Plural
-}
-
-// objectPath returns the path of an object of a custom resource, or "" if the resource does not exist.
-func (t *trial) objectPath(resource, key string) string {
-	d, version := t.definition(resource)
-	if version < 0 {
-		return ""
-	}
-	path := "/apis/" + d.Spec.Group + "/" + d.Spec.Versions[version].Name
-	namespace, name, ok := strings.Cut(key, "/")
-	if ok {
-		path += "/namespaces/" + namespace
-	} else {
-		name = key
-	}
-	return path + "/" + d.Spec.Names.Plural + "/" + name
 }

@@ -41,7 +41,7 @@ type trial struct {
 	own int
 
 	mu     sync.Mutex
-	writes map[string]int  // the number of writes so far, by client
+	writes map[string]int  // the number of writes so far, by client; those of the test itself are of campaign.TestItself
 	names  []string        // clients under test that are not processes
 	steps  []campaign.Step // steps around writes that have not run yet
 	order  order
@@ -116,18 +116,18 @@ func (t *trial) RoundTrip(r *http.Request, answer answerer) (*http.Response, err
 	t.draws.next()
 	defer t.draws.next()
 	told := t.recordWrite(r)
-	if t.IsOwn() || strings.HasPrefix(r.URL.Path, controlPrefix) {
-		res, err := answer(r, true)
-		told(res)
-		return res, err
+	control := strings.HasPrefix(r.URL.Path, controlPrefix)
+	spared := control || t.IsOwn()
+	var before, after []campaign.Step
+	if !control {
+		before, after = t.countRequest(r, spared)
 	}
-	before, after := t.countRequest(r)
 	for _, step := range before {
 		if then := t.do(step, r); then != nil {
 			defer then()
 		}
 	}
-	res, err := answer(r, false)
+	res, err := answer(r, spared)
 	told(res)
 	for _, step := range after {
 		t.do(step, r)
@@ -155,11 +155,14 @@ func (t *trial) Adopt() (done func()) {
 	return func() { t.helps.Delete(self) }
 }
 
-// countRequest counts a request and returns the steps to run before and after it.
-func (t *trial) countRequest(r *http.Request) (before, after []campaign.Step) {
+// countRequest counts a request and returns the steps to run before and after it. own is true for requests of the test itself.
+func (t *trial) countRequest(r *http.Request, own bool) (before, after []campaign.Step) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	name := t.clientLocked(r.Header.Get("User-Agent"))
+	name := campaign.TestItself
+	if !own {
+		name = t.clientLocked(r.Header.Get("User-Agent"))
+	}
 	if !counts(r) {
 		return nil, nil
 	}

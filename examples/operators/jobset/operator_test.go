@@ -23,13 +23,12 @@ func TestMain(m *testing.M) { ctrl.Main(m) }
 
 //go:embed jobset.yaml
 var jobset string
+var manifests = []string{"config/components/crd/bases", "config/components/rbac/role.yaml", "config/components/rbac/role_binding.yaml"}
 
 // setup adds the operator's indexes and controllers to a manager, as the operator's main does.
 func setup(mgr manager.Manager) error {
 	c, s, fields := mgr.GetClient(), mgr.GetScheme(), mgr.GetFieldIndexer()
-	return errors.Join(
-		controllers.SetupJobSetIndexes(context.Background(), fields),
-		controllers.SetupPodIndexes(context.Background(), fields),
+	return errors.Join(controllers.SetupJobSetIndexes(context.Background(), fields), controllers.SetupPodIndexes(context.Background(), fields),
 		controllers.NewJobSetReconciler(c, s, recorder(mgr, "jobset")).SetupWithManager(mgr),
 		controllers.NewPodReconciler(c, s, recorder(mgr, "pod")).SetupWithManager(mgr))
 }
@@ -39,10 +38,11 @@ func TestOperator(t *testing.T) {
 	same := fake.Outcome{Counts: true}
 	fake.Explore(t, fake.ExploreOptions{
 		Server:  fake.Options{Controllers: controller.All, Nodes: 2},
-		Prepare: func(_ fake.T, srv *fake.Server) { srv.LoadModule("sigs.k8s.io/jobset", "config/components/crd/bases") },
+		Prepare: func(_ fake.T, srv *fake.Server) { srv.LoadModule("sigs.k8s.io/jobset", manifests...) },
 	}, func(t fake.T, srv *fake.Server) {
-		scheme := ctrl.Scheme(api.AddToScheme)
-		ctrl.Start(t, srv, setup, ctrl.Options{Scheme: scheme})
+		scheme, account := ctrl.Scheme(api.AddToScheme), "system:serviceaccount:system:controller-manager"
+		srv.WithinRBAC(account)
+		ctrl.Start(t, srv, setup, ctrl.Options{Scheme: scheme, User: account})
 		for _, name := range []string{"a", "b", "c"} {
 			_ = srv.LoadData([]byte(strings.Replace(jobset, "name: training", "name: "+name, 1)))
 		}

@@ -24,12 +24,12 @@ func TestMain(m *testing.M) { ctrl.Main(m) }
 
 //go:embed lws.yaml
 var lws string
+var manifests = []string{"config/crd/bases", "config/webhook/manifests.yaml", "config/rbac/role.yaml", "config/rbac/role_binding.yaml"}
 
 // setup adds the operator's indexes, controllers and webhooks to a manager, as the operator's main does.
 func setup(mgr manager.Manager) error {
 	c, s, events := mgr.GetClient(), mgr.GetScheme(), mgr.GetEventRecorderFor("leaderworkerset")
-	return errors.Join(
-		controllers.SetupIndexes(mgr.GetFieldIndexer()), webhooks.SetupLeaderWorkerSetWebhook(mgr), setupPods(mgr, events),
+	return errors.Join(controllers.SetupIndexes(mgr.GetFieldIndexer()), webhooks.SetupLeaderWorkerSetWebhook(mgr), setupPods(mgr, events),
 		controllers.NewLeaderWorkerSetReconciler(c, s, events).SetupWithManager(mgr))
 }
 
@@ -37,12 +37,12 @@ func setup(mgr manager.Manager) error {
 func TestOperator(t *testing.T) {
 	same := fake.Outcome{Counts: true}
 	fake.Explore(t, fake.ExploreOptions{
-		Server: fake.Options{Controllers: controller.All, Nodes: 2},
-		Prepare: func(_ fake.T, srv *fake.Server) {
-			srv.LoadModule("sigs.k8s.io/lws", "config/crd/bases", "config/webhook/manifests.yaml")
-		},
+		Server:  fake.Options{Controllers: controller.All, Nodes: 2},
+		Prepare: func(_ fake.T, srv *fake.Server) { srv.LoadModule("sigs.k8s.io/lws", manifests...) },
 	}, func(t fake.T, srv *fake.Server) {
-		ctrl.Start(t, srv, setup, ctrl.Options{Scheme: ctrl.Scheme(api.AddToScheme)})
+		scheme, account := ctrl.Scheme(api.AddToScheme), "system:serviceaccount:system:controller-manager"
+		srv.WithinRBAC(account)
+		ctrl.Start(t, srv, setup, ctrl.Options{Scheme: scheme, User: account})
 		for _, replicas := range []string{"replicas: 2", "replicas: 3"} {
 			for srv.LoadData([]byte(strings.Replace(lws, "replicas: 2", replicas, 1))) != nil { // its webhooks may be down
 				time.Sleep(time.Second)
@@ -50,7 +50,7 @@ func TestOperator(t *testing.T) {
 			time.Sleep(5 * time.Minute)
 		}
 		serving := &api.LeaderWorkerSet{ObjectMeta: metav1.ObjectMeta{Name: "serving", Namespace: "default"}}
-		_ = ctrl.Client(t, srv, ctrl.Scheme(api.AddToScheme)).Delete(t.Context(), serving, client.PropagationPolicy(metav1.DeletePropagationForeground))
+		_ = ctrl.Client(t, srv, scheme).Delete(t.Context(), serving, client.PropagationPolicy(metav1.DeletePropagationForeground))
 		time.Sleep(5 * time.Minute)
 		srv.Heal()
 		time.Sleep(20 * time.Minute) // a work queue retries after at most 17 minutes

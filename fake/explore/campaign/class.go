@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kubesim/kubesim/sim/fault"
 )
@@ -18,8 +19,9 @@ type class struct {
 
 // place is the place of a write in a run.
 type place struct {
-	nth int    // the number of the write among those of its client, counted from 1
-	key string // of the object
+	nth int           // the number of the write among those of its client, counted from 1
+	key string        // of the object
+	at  time.Duration // virtual time since the beginning of the run
 }
 
 // classes returns the classes of the writes that steps count, sorted.
@@ -36,12 +38,18 @@ func classes(writes []Write) (list []class) {
 			at = len(list)
 			list = append(list, class{shape: w.shape()})
 		}
-		list[at].writes = append(list[at].writes, place{sent[w.Client], w.Key})
+		list[at].writes = append(list[at].writes, place{sent[w.Client], w.Key, w.At})
 	}
 	slices.SortFunc(list, func(a, b class) int {
 		return cmp.Or(cmp.Compare(a.client, b.client), cmp.Compare(a.resource, b.resource), cmp.Compare(a.verb, b.verb))
 	})
 	return list
+}
+
+// object returns the resource of the written objects, without a subresource.
+func (k *class) object() string {
+	name, _, _ := strings.Cut(k.resource, "/")
+	return name
 }
 
 // of returns the classes of a client.

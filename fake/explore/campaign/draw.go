@@ -25,14 +25,17 @@ type Limits struct {
 type Campaign struct {
 	limits  Limits
 	seen    Seen
-	classes []class
+	classes []class         // of the writes of clients under test
+	own     []class         // of the writes of the test itself
+	other   []class         // of the commits of kubesim's controllers and nodes
 	known   map[uint64]bool // the known sequences
 	kept    []Plan          // the plans that led to new sequences, newest last
 }
 
 // NewCampaign returns a Campaign. calm is the outcome of a run without faults.
 func NewCampaign(l Limits, calm *Outcome) *Campaign {
-	c := &Campaign{limits: l, seen: calm.Seen, classes: classes(calm.Writes), known: map[uint64]bool{}}
+	c := &Campaign{limits: l, seen: calm.Seen, classes: classes(calm.Writes), own: classes(calm.Own), other: classes(calm.Others),
+		known: map[uint64]bool{}}
 	for _, s := range calm.Sequences {
 		c.known[s] = true
 	}
@@ -53,20 +56,21 @@ func (c *Campaign) New(o *Outcome) (list []uint64) {
 	return list
 }
 
-// Learn records the outcome of a plan.
+// Learn records the outcome of a plan. Plans that fail are not kept, even if their failures are known: changed plans would fail in the
+// same way.
 func (c *Campaign) Learn(p Plan, o *Outcome) {
 	fresh := c.New(o)
 	for _, s := range fresh {
 		c.known[s] = true
 	}
-	if len(fresh) > 0 && len(o.Failures) == 0 {
+	if len(fresh) > 0 && len(o.Failures) == 0 && !o.Known {
 		c.kept = append(c.kept, p)
 	}
 }
 
 // Plan draws a plan from a seed. The result depends only on the seed and on the outcomes of earlier plans.
 func (c *Campaign) Plan(seed uint64) Plan {
-	if items := c.travel(seed); len(items) > 0 {
+	if items := c.pattern(seed); len(items) > 0 {
 		return Plan{seed, items}
 	}
 	r := rand.New(rand.NewPCG(seed, 0x6578706c6f7265))
@@ -92,28 +96,6 @@ func (c *Campaign) items(r *rand.Rand, seed uint64, n int) (list []Item) {
 		return c.allowed(list)
 	}
 	return c.allowed(append(list, c.others(r, seed, max(n-len(list), 0))...))
-}
-
-// travel draws for a tenth of the seeds a plan under which a process sees the past again: an API server lags from one of its writes on,
-// and after a later write the process crashes and restarts with that server. Independent steps rarely combine in this way. For the
-// other seeds it returns nil.
-func (c *Campaign) travel(seed uint64) []Item {
-	r := rand.New(rand.NewPCG(seed, 0x74726176656c))
-	processes := slices.DeleteFunc(slices.Clone(c.seen.Clients), func(x Client) bool { return !x.Process || x.Writes < 2 })
-	if r.IntN(10) > 0 || len(processes) == 0 || c.seen.Replicas < 2 || c.limits.Level < fault.Degraded {
-		return nil
-	}
-	p := processes[r.IntN(len(processes))]
-	from, to := 1+r.IntN(p.Writes), 1+r.IntN(p.Writes)
-	if own := of(p.Name, c.classes); len(own) > 0 && r.IntN(2) == 0 {
-		from, to = drawWrite(r, own), drawWrite(r, own)
-	}
-	from, to = min(from, to), max(from, to)
-	n := 2 + r.IntN(c.seen.Replicas-1)
-	return c.allowed([]Item{
-		{Step: Step{When{Client: p.Name, Nth: from, Before: r.IntN(2) == 0}, Replica{trouble.Lag, n, max(c.seen.Took, time.Minute), ""}}},
-		{Step: Step{When{Client: p.Name, Nth: to}, Crash{p.Name, seconds(r, 5), n, seconds(r, 60)}}},
-	})
 }
 
 // drawWrite draws the number of a write of a client's classes.
@@ -251,10 +233,15 @@ func (c *Campaign) replica(r *rand.Rand) int {
 	return 1 + r.IntN(max(c.seen.Replicas, 1))
 }
 
-// drawTime draws the time of a step: in most cases a write of a client, otherwise a time before faults end.
+// drawTime draws the time of a step: in most cases before or after a write, otherwise a time before faults end.
 func (c *Campaign) drawTime(r *rand.Rand) When {
+	if r.IntN(3) == 0 {
+		if m, ok := c.moment(r); ok {
+			return m.around(r)
+		}
+	}
 	writers := slices.DeleteFunc(slices.Clone(c.seen.Clients), func(x Client) bool { return x.Writes == 0 })
-	if len(writers) > 0 && r.IntN(3) > 0 {
+	if len(writers) > 0 && r.IntN(2) > 0 {
 		w := writers[r.IntN(len(writers))]
 		return When{Client: w.Name, Nth: 1 + r.IntN(w.Writes), Before: r.IntN(2) == 0}
 	}

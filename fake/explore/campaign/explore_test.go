@@ -208,28 +208,6 @@ const schema = `{"type":"object","required":["size"],"properties":{"size":{"type
 	"parts":{"type":"array","maxItems":3,"items":{"type":"string"}},"labels":{"type":"object","additionalProperties":{"type":"string"}},
 	"inner":{"type":"object","required":["name"],"properties":{"name":{"type":"string","minLength":3},"depth":{"type":"integer"}}}}}`
 
-// TestTravel checks that some plans restart a process with an API server that lags since an earlier write of the process.
-func TestTravel(t *testing.T) {
-	is := is.New(t)
-	var calm campaign.Outcome
-	calm.Seen = campaign.Seen{Replicas: 2, Took: time.Hour, Clients: []campaign.Client{{Name: "operator", Writes: 9, Process: true}}}
-	travels := func(l campaign.Limits) (n int) {
-		for seed := range uint64(200) {
-			steps := campaign.NewCampaign(l, &calm).Plan(seed).Steps()
-			if len(steps) != 2 || !strings.Contains(steps[0].String(), "do lag 2 1h0m0s") {
-				continue
-			}
-			crash, ok := steps[1].Do.(campaign.Crash)
-			is.True(ok && crash.Replica == 2 && steps[0].When.Nth <= steps[1].When.Nth && steps[1].When.Nth <= 9)
-			n++
-		}
-		return n
-	}
-	n := travels(campaign.Limits{Items: 8, Level: fault.Degraded})
-	is.True(n > 10 && n < 40)
-	is.Equal(travels(campaign.Limits{Items: 8, Level: fault.Legal}), 0) // a stale API server after a restart is not legal
-}
-
 // TestRandomPatch checks that edits are valid according to the schema.
 func TestRandomPatch(t *testing.T) {
 	is := is.New(t)

@@ -16,11 +16,14 @@ type Outcome struct {
 	Sequences []uint64      // sequences of requests and responses: see Sequences
 	Seen      Seen          // the clients, resources and objects of the run
 	Writes    []Write       // the writes of the clients under test, in order
+	Own       []Write       // the writes of the test itself until faults end, in order; its name is TestItself
+	Others    []Write       // the first commits in each second of kubesim's controllers and nodes; they have no client
 	Sent      []Sent        // the writes of all clients, including the test; only for a failed run with full details
 	Timeline  string        // the last events of a failed run
 	Output    string        // the output of the test
 	Happened  string        // the faults and their effects
 	Took      time.Duration // real time
+	Known     bool          // a known failure was removed
 	Disturbed bool          // the run had to wait for the machine, so another run may differ
 }
 
@@ -49,9 +52,11 @@ func (o *Outcome) Site() string {
 // Forget removes the failures whose text contains one of the known texts. If a failure has no text, because an assertion library has
 // printed it, Forget uses the test's output.
 func (o *Outcome) Forget(known []string) {
+	n := len(o.Failures)
 	o.Failures = slices.DeleteFunc(o.Failures, func(f Failure) bool {
 		return slices.ContainsFunc(known, func(text string) bool { return strings.Contains(cmp.Or(f.Text, o.Output), text) })
 	})
+	o.Known = o.Known || len(o.Failures) < n
 }
 
 // Seen lists the clients, resources and objects that a run has used. Plans are drawn from them.
@@ -83,12 +88,12 @@ type Object struct {
 type Write struct {
 	N         uint64        // the number of its trace record
 	At        time.Duration // virtual time since the beginning of the run
-	Client    string
-	Verb      string
-	What      string // such as secrets, widgets/status
-	Key       string // namespace/name; for a create with generateName, the generated name
-	Code      int    // status code; 0 if the run ended before the response
-	Committed bool   // it has changed the store, regardless of the response
+	Client    string        // "" for a commit without a request
+	Verb      string        // of such a commit ADDED, MODIFIED or DELETED
+	What      string        // such as secrets, widgets/status
+	Key       string        // namespace/name; for a create with generateName, the generated name
+	Code      int           // status code; 0 if the run ended before the response
+	Committed bool          // it has changed the store, regardless of the response
 }
 
 // sequenceLength is the number of consecutive requests of one client in a sequence.

@@ -16,8 +16,9 @@ type Step struct {
 	Do   Action
 }
 
-// When is the time of a step: a time since the beginning of the run, or before or after the n-th write of a client. If Then is true, the
-// step runs At after one of Changes, and the plan waits for the change only after its preceding step with Then has run.
+// When is the time of a step: a time since the beginning of the run, or before or after the n-th write of a client or of the test
+// itself (TestItself). If Then is true, the step runs At after one of Changes, and the plan waits for the change only after
+// its preceding step with Then has run.
 type When struct {
 	At   time.Duration // used if Client is ""
 	Then bool
