@@ -64,11 +64,17 @@ func (s *Session) curl(p *shell.Process) int {
 
 // unreachable returns the name of a host that is neither this machine nor the API server, and otherwise "". server is the server's URL.
 func unreachable(host, server string) string {
-	name, _, _ := strings.Cut(host, ":")
-	if name == "" || name == "localhost" || name == "127.0.0.1" || name == "[" || strings.Contains(server, name) {
-		return ""
+	of := func(host string) string {
+		u := url.URL{Host: host}
+		return u.Hostname()
 	}
-	return name
+	_, api, _ := strings.Cut(server, "://")
+	switch name := of(host); name {
+	case "", "localhost", "127.0.0.1", "::1", of(strings.TrimSuffix(api, "/")):
+		return ""
+	default:
+		return name
+	}
 }
 
 // curlRequest returns the request that curl's flags describe.
