@@ -140,7 +140,6 @@ func TestFlagz(t *testing.T) {
 	}
 }
 
-// TestEmulatedVersion checks the version that the drop-in serves for --emulated-version.
 // TestEndpointReconciler checks the errors of the flags about the endpoints of the Service kubernetes.
 func TestEndpointReconciler(t *testing.T) {
 	t.Parallel()
@@ -154,6 +153,7 @@ func TestEndpointReconciler(t *testing.T) {
 	}
 }
 
+// TestEmulatedVersion checks the version that the drop-in serves for --emulated-version.
 func TestEmulatedVersion(t *testing.T) {
 	is := is.New(t)
 	for given, want := range map[string]string{"1.35": "1.35 []", "kube=1.36": "1.36 []", "kube=1.33": "1.34 [--emulated-version 1.33 (the server has the API of 1.34)]"} {

@@ -287,13 +287,7 @@ func TestBrokenNotMonotone(t *testing.T) {
 	paint := func(color string) string { return `patch configmap paint -p '{"data":{"color":"` + color + `"}}'` }
 	do := func(line string) *Broken {
 		t.Helper()
-		op, err := scenario.Parse(line)
-		if err == nil {
-			_, err = s.Do(op)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		perform(t, s, line)
 		return s.Broken()
 	}
 	b := do("create configmap paint")
@@ -320,16 +314,7 @@ func TestStale(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := mustStart(t, l)
-	do := func(line string) {
-		t.Helper()
-		op, err := scenario.Parse(line)
-		if err == nil {
-			_, err = s.Do(op)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	do := func(line string) { t.Helper(); perform(t, s, line) }
 	do("kubectl create deployment web --image=nginx")
 	if got := fmt.Sprint(s.Unasked()); got != "[{1 kubectl create deployment web --image=nginx [{created deployments.apps default/web}]}]" {
 		t.Errorf("effects of a Deployment: %s", got)
@@ -360,16 +345,22 @@ func TestLook(t *testing.T) {
 	for _, look := range []string{"kubectl get pods", "kubectl get pod web -o yaml", "kubectl get po -o json"} {
 		s := mustStart(t, l)
 		for i, line := range []string{"kubectl run web --image=nginx", "kubectl get pods", "tick settled", look} {
-			op, err := scenario.Parse(line)
-			if err == nil {
-				_, err = s.Do(op)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			perform(t, s, line)
 			if want := []int{1, 1, 1, 2}[i]; s.Index() != want {
 				t.Errorf("%s: step %d after %s, not %d", look, s.Index(), line, want)
 			}
 		}
+	}
+}
+
+// perform runs a line of a learner.
+func perform(t *testing.T, s *Session, line string) {
+	t.Helper()
+	op, err := scenario.Parse(line)
+	if err == nil {
+		_, err = s.Do(op)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }

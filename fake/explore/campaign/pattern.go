@@ -10,7 +10,8 @@ import (
 	"github.com/kubesim/kubesim/sim/trouble"
 )
 
-// TestItself is the name under which the plan counts the writes of the test itself, such as those of a user: before test 3.
+// TestItself is the name under which the plan counts the writes of the test itself, such as those of a user: before test 3. No
+// process may have this name.
 const TestItself = "test"
 
 // moment is a write in the run without faults.
@@ -100,7 +101,7 @@ func (c *Campaign) travel(r *rand.Rand, process string) []Item {
 	}
 }
 
-// gap draws a plan under which the clients do not see a change for a while: their API server stops to apply the commits of one resource
+// gap draws a plan under which the clients do not see a change for a while: their API server stops applying the commits of one resource
 // before the change. In half of the plans the history is then discarded and the server restarts, so that the clients list again and never
 // receive the events in between.
 func (c *Campaign) gap(r *rand.Rand) []Item {
