@@ -10,7 +10,17 @@ import (
 
 var typeQuantity = cel.ObjectType("kubernetes.Quantity")
 
-func quantityVal(q quantity.Quantity) ref.Val {
+func quantityVal(q quantity.Quantity) ref.Val { return newQuantity(q) }
+
+// computedQuantity returns the result of add or sub. It cannot be the right operand of ==: these functions of Kubernetes return a
+// pointer, and Quantity.Equal in k8s.io/apiserver compares values only.
+func computedQuantity(q quantity.Quantity) ref.Val {
+	v := newQuantity(q)
+	v.pointer = true
+	return v
+}
+
+func newQuantity(q quantity.Quantity) *special {
 	return &special{typ: typeQuantity, value: q, text: q.String(),
 		equal: func(other any) bool { return other.(quantity.Quantity).Cmp(q) == 0 }}
 }
@@ -21,10 +31,10 @@ func quantityFunctions() []cel.EnvOption {
 	compute := func(name string, f func(q, r quantity.Quantity) quantity.Quantity) cel.EnvOption {
 		return cel.Function(name,
 			member("quantity_"+name, typeQuantity, binary(func(q, r quantity.Quantity) ref.Val {
-				return quantityVal(f(q, r))
+				return computedQuantity(f(q, r))
 			}), typeQuantity, typeQuantity),
 			member("quantity_"+name+"_int", typeQuantity, binary(func(q quantity.Quantity, n int64) ref.Val {
-				return quantityVal(f(q, number(n)))
+				return computedQuantity(f(q, number(n)))
 			}), typeQuantity, cel.IntType))
 	}
 	return append(comparing("quantity", typeQuantity, quantity.Quantity.Cmp),
