@@ -19,7 +19,7 @@ const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 func ask(c *sim.Cluster, method, path, body string) (text string) {
 	q := &apiserver.Request{Method: method, Path: path, Header: wire.Header{"Content-Type": {"application/json"}}, Body: []byte(body),
-		BodyExpected: body != "", Query: url.Values{}}
+		Query: url.Values{}}
 	c.Server(1).Start(q, func(a *apiserver.Answer) { text = string(a.Body.Bytes()) })
 	return text
 }

@@ -12,7 +12,7 @@ import (
 
 // answered sends a request to the first API server of a cluster. Package fake does the same over HTTP.
 func answered(c *sim.Cluster, method, path, body string) (code int, obj object.Object) {
-	q := &apiserver.Request{Method: method, Path: path, Query: url.Values{}, Body: []byte(body), BodyExpected: body != "", Header: wire.Header{"Content-Type": {"application/json"}}}
+	q := &apiserver.Request{Method: method, Path: path, Query: url.Values{}, Body: []byte(body), Header: wire.Header{"Content-Type": {"application/json"}}}
 	c.Server(1).Start(q, func(a *apiserver.Answer) {
 		code = a.Code
 		obj, _ = object.Parse(a.Body.Bytes())

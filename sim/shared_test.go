@@ -39,7 +39,7 @@ func TestNobodyChangesWhatIsShared(t *testing.T) {
 	c.log.Listeners = slices.Insert(c.log.Listeners, 0, commit.Listener(shared))
 	send := func(method, path, body string) (answer string) {
 		q := &apiserver.Request{Method: method, Path: path, Header: wire.Header{"Content-Type": {"application/json"}}, Body: []byte(body),
-			BodyExpected: body != "", Query: url.Values{}}
+			Query: url.Values{}}
 		c.Server(1).Start(q, func(a *apiserver.Answer) {
 			is.True(a.Code < 300)
 			answer = string(a.Body.Bytes())

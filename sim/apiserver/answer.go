@@ -76,7 +76,7 @@ func (a *Answer) Drop() {
 
 // negotiation returns the options for parsing the request's Accept header.
 func (e *Exchange) negotiation() codec.Options {
-	o := codec.Options{UserAgent: e.UserAgent, NoBody: e.sendsBody() && !e.BodyExpected}
+	o := codec.Options{UserAgent: e.UserAgent}
 	if values, ok := e.Query["pretty"]; ok && len(values) > 0 {
 		o.PrettyParam = &values[0]
 	}
@@ -88,14 +88,6 @@ func (e *Exchange) negotiation() codec.Options {
 		o.List = r.verb == "list" && r.def.Allows("watch") || r.verb == "watch"
 	}
 	return o
-}
-
-func (e *Exchange) sendsBody() bool {
-	switch e.Method {
-	case wire.MethodPost, wire.MethodPut, wire.MethodPatch:
-		return true
-	}
-	return false
 }
 
 func (e *Exchange) accept() string { return strings.Join(e.Header.Values("Accept"), ",") }

@@ -97,17 +97,15 @@ type Request struct {
 	// Limit is the time within which another server must begin its response. If it is 0, there is no limit.
 	Limit time.Duration
 
-	Body         []byte // at most one byte longer than a server accepts
-	BodyError    error  // the error of reading the body
-	BodyExpected bool   // the request has a body, or a Content-Length other than 0
+	Body      []byte // at most one byte longer than a server accepts
+	BodyError error  // the error of reading the body
 
 	Rest io.Reader // the rest of a Body that is longer than a server accepts; otherwise nil
 }
 
-// ReadBody reads the body of a request and sets Body, BodyError, BodyExpected and Rest. length is the Content-Length, or -1 if it
+// ReadBody reads the body of a request and sets Body, BodyError and Rest. length is the Content-Length, or -1 if it
 // is not known.
 func (q *Request) ReadBody(body io.Reader, length int64) {
-	q.BodyExpected = length != 0
 	if length > 0 && length <= bodyMax {
 		q.Body = make([]byte, 0, length+1)
 	}

@@ -24,7 +24,7 @@ const maps = "/api/v1/namespaces/default/configmaps"
 
 // ask sends a request and returns the body of the response.
 func ask(c *sim.Cluster, method, path, query, body string) string {
-	q := &apiserver.Request{Method: method, Path: path, Header: wire.Header{"Content-Type": {"application/json"}}, Body: []byte(body), BodyExpected: body != ""}
+	q := &apiserver.Request{Method: method, Path: path, Header: wire.Header{"Content-Type": {"application/json"}}, Body: []byte(body)}
 	q.Query, _ = url.ParseQuery(query)
 	var text string
 	c.Server(1).Start(q, func(a *apiserver.Answer) { text = string(a.Body.Bytes()) })

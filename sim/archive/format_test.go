@@ -23,7 +23,7 @@ import (
 
 // patch sends a merge patch.
 func patch(c *sim.Cluster, path, body string) (code int) {
-	q := &apiserver.Request{Method: "PATCH", Path: path, Header: wire.Header{"Content-Type": {"application/merge-patch+json"}}, Body: []byte(body), BodyExpected: true, Query: url.Values{}}
+	q := &apiserver.Request{Method: "PATCH", Path: path, Header: wire.Header{"Content-Type": {"application/merge-patch+json"}}, Body: []byte(body), Query: url.Values{}}
 	c.Server(1).Start(q, func(a *apiserver.Answer) { code = a.Code })
 	return code
 }

@@ -63,7 +63,6 @@ type Options struct {
 	JSONOnly   bool   // the route offers only JSON: /version
 	Only       string // the route offers only this type and does not negotiate further: /openid/v1/jwks
 	Text       bool   // the route also offers plain text: /log
-	NoBody     bool   // a POST, PUT or PATCH without a Content-Length other than 0
 
 	CBOR   CBORCodec   // if nil, CBOR is not offered
 	Schema *schema.Set // the kinds that may be encoded as CBOR
@@ -190,10 +189,26 @@ func CheckAccept(accept string, o Options) *status.Status {
 		}
 	}
 	s := status.NotAcceptable("406: Not Acceptable")
-	if o.NoBody { // go-restful reports the missing body as an unsupported type
-		s = &status.Status{Code: 415, Reason: status.ReasonMediaType, Message: "415: Unsupported Media Type"}
-	}
 	s.Message += "\n\nAvailable representations: " + strings.Join(offered, ", ")
 	s.Details = &status.Details{}
 	return s
+}
+
+// CheckContentType implements go-restful's check of the Content-Type header of a GET: a clause must be exactly one of the types that
+// the route consumes. It ignores parameters. If no clause matches, it returns 415. Routes of resources accept any type.
+func CheckContentType(header string, o Options) *status.Status {
+	consumed := mediaTypes
+	if o.JSONOnly {
+		consumed = mediaTypes[:1]
+	}
+	if header == "" {
+		return nil
+	}
+	for clause := range strings.SplitSeq(header, ",") {
+		name, _, _ := strings.Cut(clause, ";")
+		if slices.Contains(consumed, strings.Trim(name, " ")) {
+			return nil
+		}
+	}
+	return &status.Status{Code: 415, Reason: status.ReasonMediaType, Message: "415: Unsupported Media Type", Details: &status.Details{}}
 }

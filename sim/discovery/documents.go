@@ -237,6 +237,11 @@ func (r *Request) asked(o codec.Options) codec.Options {
 
 // negotiate returns the format of the response to r.
 func negotiate(r *Request, o codec.Options) (codec.Format, *status.Status) {
+	if !o.Unrouted {
+		if s := codec.CheckContentType(r.Header.Get("Content-Type"), o); s != nil {
+			return codec.Format{}, s
+		}
+	}
 	return codec.Negotiate(r.Header.Get("Accept"), r.asked(o))
 }
 

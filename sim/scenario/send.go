@@ -73,7 +73,7 @@ func (w *World) send(c *call) {
 	w.sending = c
 	w.waiting = append(w.waiting, c)
 	err := server.Start(&apiserver.Request{Method: x.Method, Path: c.path, Query: c.query, Header: x.Header.Clone(),
-		Body: x.Body, BodyExpected: len(x.Body) > 0, Client: w.identity(x.Client)}, func(a *apiserver.Answer) {
+		Body: x.Body, Client: w.identity(x.Client)}, func(a *apiserver.Answer) {
 		if !c.talks {
 			a.Settle()
 		}
