@@ -104,7 +104,11 @@ func TestSteps(t *testing.T) {
 
 // TestShuffled checks that a Deployment reaches the same state in any random order of reconciles.
 func TestShuffled(t *testing.T) {
-	for seed := range uint64(20) {
+	seeds := uint64(20)
+	if testing.Short() {
+		seeds = 4
+	}
+	for seed := range seeds {
 		is := is.New(t)
 		c := client{t, fake.RunT(t, fake.Options{Controllers: controller.All, Seed: seed + 1})}
 		c.srv.Controllers.Shuffle()

@@ -312,11 +312,15 @@ func TestForkSystemClock(t *testing.T) {
 func TestForkConcurrently(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 7))
+	n := 60
+	if testing.Short() {
+		n = 20
+	}
 	a := begins(t, 7)
-	a.do(randomDeeds(r, 60))
+	a.do(randomDeeds(r, n))
 	done := make(chan string)
 	actors := []*actor{a, a.at(a.srv.Fork()), a.at(a.srv.Fork())}
-	deeds := randomDeeds(r, 60)
+	deeds := randomDeeds(r, n)
 	for _, x := range actors {
 		go func() { done <- x.do(deeds) }()
 	}

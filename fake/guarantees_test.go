@@ -15,7 +15,11 @@ import (
 // TestWatchGuarantees checks that over random histories of three replicas that lag, are cut off and resume, every watch
 // delivers each commit after its beginning exactly once and in order, until the watch ends.
 func TestWatchGuarantees(t *testing.T) {
-	for seed := range uint64(30) {
+	seeds := uint64(30)
+	if testing.Short() {
+		seeds = 8
+	}
+	for seed := range seeds {
 		synctest.Test(t, func(t *testing.T) { guarantees(t, seed) })
 	}
 }

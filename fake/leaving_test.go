@@ -127,7 +127,7 @@ func leaving(t *testing.T, pause func() time.Duration, end <-chan struct{}) clie
 func TestClientsLeave(t *testing.T) {
 	n := 10000
 	if testing.Short() {
-		n = 1000
+		n = 300
 	}
 	const clients = 5
 	t.Run("in virtual time", func(t *testing.T) {

@@ -203,7 +203,10 @@ func TestSpreads(t *testing.T) {
 			c.node(fmt.Sprintf("n%d", i), "8", "")
 		}
 		before := c.revision()
-		const pods = 300
+		pods := 300
+		if testing.Short() {
+			pods = 100
+		}
 		for i := range pods {
 			c.pod(fmt.Sprintf("p%d", i), "100m", "")
 		}

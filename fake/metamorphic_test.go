@@ -337,7 +337,11 @@ func TestHTTPEqualsInProcess(t *testing.T) {
 		inside, outside := fake.RunT(t, fake.Options{Seed: seed, Bare: true}), fake.RunT(t, fake.Options{Seed: seed, Bare: true})
 		l, err := outside.Listen(fake.ListenOptions{})
 		is.NoErr(err)
-		ops := randomOps(rand.New(rand.NewPCG(seed, 6)), 100)
+		n := 100
+		if testing.Short() {
+			n = 25
+		}
+		ops := randomOps(rand.New(rand.NewPCG(seed, 6)), n)
 		for _, path := range slices.Concat(randomLists, []string{"/api", "/apis", "/api/v1", "/version", "/openapi/v3", "/healthz",
 			"/nowhere", "/api/v1/nowhere", "/api/v1/pods/x", "/api/v1/namespaces//pods", "/apis//v1/pods", "//api/v1/pods", "/api/v1/pods?limit=x"}) {
 			ops = append(ops, op{"GET", path, "", ""}, op{"HEAD", path, "", ""}, op{"OPTIONS", path, "", ""}, op{"DELETE", path, "", ""})

@@ -35,9 +35,12 @@ func TestAggregateNonsense(t *testing.T) {
 			io.WriteString(w, text)
 		}))
 		is.Equal(c.aggregatedDiscovery(), `{"freshness":"Stale","version":"v1"}`) // as long as the documents are malformed
-		for _, path := range []string{"/apis", "/openapi/v2", "/openapi/v3", "/"} {
-			for _, accept := range []string{"application/json", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
+		for i, path := range []string{"/apis", "/openapi/v2", "/openapi/v3", "/"} {
+			for j, accept := range []string{"application/json", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
 				"application/vnd.kubernetes.protobuf;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList", "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"} {
+				if testing.Short() && (i+j)%2 != 0 {
+					continue
+				}
 				q, err := http.NewRequest("GET", c.srv.URL()+path, nil)
 				is.NoErr(err)
 				q.Header.Set("Accept", accept)

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -105,8 +106,11 @@ func testUnderPlan(t *testing.T, o fake.ExploreOptions, body func(fake.T, *fake.
 // TestExplore checks that Explore finds a failure that occurs only with faults.
 func TestExplore(t *testing.T) {
 	t.Parallel()
-	var plans [2]string
-	for i, workers := range []int{1, 2} {
+	var plans []string
+	for _, workers := range []int{1, 2} {
+		if testing.Short() && workers == 1 {
+			continue
+		}
 		t.Run(strconv.Itoa(workers), func(t *testing.T) { // one call per test, because code after the call also runs in workers
 			is := is.New(t)
 			found := testUnderPlan(t, fake.ExploreOptions{Workers: workers}, copied(false))
@@ -116,10 +120,10 @@ func TestExplore(t *testing.T) {
 			is.True(strings.Contains(found.String(), "copier create secrets: 2 times instead of 1\n"))
 			is.True(strings.Contains(found.String(), "additional write: n ")) // the incorrect write
 			is.True(strings.Contains(found.String(), ", 10 of 10 times ("))
-			plans[i] = found.Found.String()
+			plans = append(plans, found.Found.String())
 		})
 	}
-	is.New(t).Equal(plans[0], plans[1]) // independent of the number of processes
+	is.New(t).True(len(slices.Compact(plans)) <= 1) // independent of the number of processes; workers have no plans
 }
 
 // TestExploreKnown checks that a search continues after known failures, of which each line of a variable names one.
@@ -140,7 +144,11 @@ func TestExploreCorrect(t *testing.T) {
 // others.
 func TestExploreSpares(t *testing.T) {
 	t.Parallel()
-	fake.Explore(t, fake.ExploreOptions{Seeds: 50, Server: fake.Options{Bare: true}}, func(t fake.T, srv *fake.Server) {
+	seeds := 50
+	if testing.Short() {
+		seeds = 12
+	}
+	fake.Explore(t, fake.ExploreOptions{Seeds: seeds, Server: fake.Options{Bare: true}}, func(t fake.T, srv *fake.Server) {
 		is := is.New(t)
 		srv.Process("copier", copier(srv, true))
 		for i := range 30 {

@@ -38,6 +38,11 @@ var edits = []edit{
 		before: "\t\tif when := timeSleepUntil(); when < maxWhen {\n\t\t\tfaketime = when\n",
 		after:  "\t\tready := virtualIdle()\n\t\tif when := timeSleepUntil(); ready || when < maxWhen {\n\t\t\tif !ready {\n\t\t\t\tvirtualJump(when)\n\t\t\t}\n",
 	},
+	{
+		file: "runtime/proc.go", why: "a jump does not visit all goroutines, of which there may be thousands",
+		before: "\tgrunning := 0\n\tforEachG(func(gp *g) {\n",
+		after:  "\tgrunning := virtualTimers()\n\tvirtualEachG(grunning, func(gp *g) {\n",
+	},
 
 	// sysmon, the runtime's monitor thread, runs in real time.
 	{
@@ -151,17 +156,17 @@ var edits = []edit{
 	{
 		file: "os/exec.go", why: "a process may be a goroutine",
 		before: "\tcleanup runtime.Cleanup\n}\n",
-		after:  "\tcleanup runtime.Cleanup\n\n\tvirtual *virtualProcess\n}\n",
+		after:  "\tcleanup runtime.Cleanup\n\n\tvirtual *virtualProcess\n\tvirtualStart virtualInstant // of a real process\n}\n",
 	},
 	{
-		file: "os/exec_posix.go", why: "etcd and kube-apiserver are goroutines",
+		file: "os/exec_posix.go", why: "etcd and kube-apiserver are goroutines; the start of a real process is recorded",
 		before: "\tattrSys, shouldDupPidfd := ensurePidfd(attr.Sys)\n",
-		after:  "\tif p, err := startVirtual(name, argv, attr); p != nil || err != nil {\n\t\treturn p, err\n\t}\n\tattrSys, shouldDupPidfd := ensurePidfd(attr.Sys)\n",
+		after:  "\tif p, err := startVirtual(name, argv, attr); p != nil || err != nil {\n\t\treturn p, err\n\t}\n\tstart := virtualNow()\n\tdefer func() {\n\t\tif p != nil {\n\t\t\tp.virtualStart = start\n\t\t}\n\t}()\n\tattrSys, shouldDupPidfd := ensurePidfd(attr.Sys)\n",
 	},
 	{
 		file: "os/exec_unix.go", why: "waits for a goroutine; time passes during the wait for a real process",
 		before: "func (p *Process) wait() (ps *ProcessState, err error) {\n",
-		after:  "func (p *Process) wait() (ps *ProcessState, err error) {\n\tif p.virtual != nil {\n\t\treturn p.virtual.wait(p)\n\t}\n\tvirtualWait(1)\n\tdefer virtualWait(-1)\n",
+		after:  "func (p *Process) wait() (ps *ProcessState, err error) {\n\tif p.virtual != nil {\n\t\treturn p.virtual.wait(p)\n\t}\n\tp.await()\n",
 	},
 	{
 		file: "os/exec_unix.go", why: "ends a goroutine",

@@ -45,7 +45,8 @@ type record struct {
 	Seeds   int           // the number of seeds of --repeat, or 0
 	Virtual time.Duration // 0 if the process did not exit normally
 	Real    time.Duration
-	Notes   []string // actions of the process that virtual time does not support
+	CPU     time.Duration // of the process and the programs that it waited for
+	Notes   []string      // actions of the process that virtual time does not support
 
 	interrupted bool // by a signal to this process
 }
@@ -58,7 +59,7 @@ func (r record) String() string {
 	if r.Seeds > 0 {
 		virtual = fmt.Sprintf("%d seeds, %s", r.Seeds, virtual)
 	}
-	return fmt.Sprintf("%s: %s in %v", r.Package, virtual, r.Real.Round(10*time.Millisecond))
+	return fmt.Sprintf("%s: %s in %v, with %v of CPU", r.Package, virtual, r.Real.Round(10*time.Millisecond), r.CPU.Round(10*time.Millisecond))
 }
 
 // executor returns the value of go test's flag -exec.
@@ -123,6 +124,7 @@ func runBinary(args []string, start time.Time, seed string, env []string, stdout
 		return rec, err
 	}
 	rec = record{Code: cmd.ProcessState.ExitCode(), Real: time.Since(began), interrupted: interrupted}
+	rec.CPU = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	if rec.Dir, err = os.Getwd(); err != nil {
 		return rec, err
 	}

@@ -78,7 +78,7 @@ func repeat(args []string, start time.Time) (code int, err error) {
 func (r *repetition) run(seed uint64, plan fault.Plan) (failed []string, output []byte, err error) {
 	var out bytes.Buffer
 	rec, err := runBinary(r.args, r.start, strconv.FormatUint(seed, 10), faultsEnvironment(plan), &out, &out)
-	rec.Virtual, rec.Real = rec.Virtual+r.all.Virtual, rec.Real+r.all.Real
+	rec.Virtual, rec.Real, rec.CPU = rec.Virtual+r.all.Virtual, rec.Real+r.all.Real, rec.CPU+r.all.CPU
 	failed = failures(out.String())
 	if rec.Code != 0 && len(failed) == 0 {
 		failed = []string{"the test binary"}

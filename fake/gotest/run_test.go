@@ -244,8 +244,9 @@ func TestFailures(t *testing.T) {
 
 func TestRecord(t *testing.T) {
 	is := is.New(t)
-	r := record{Package: "example.com/operator/internal/controller", Virtual: 6*time.Minute + 12031*time.Millisecond, Real: 4810 * time.Millisecond}
-	is.Equal(r.String(), "example.com/operator/internal/controller: 6m12.031s of virtual time in 4.81s")
+	r := record{Package: "example.com/operator/internal/controller", Virtual: 6*time.Minute + 12031*time.Millisecond, Real: 4810 * time.Millisecond,
+		CPU: 3950 * time.Millisecond}
+	is.Equal(r.String(), "example.com/operator/internal/controller: 6m12.031s of virtual time in 4.81s, with 3.95s of CPU")
 	r.Seeds = 100
-	is.Equal(r.String(), "example.com/operator/internal/controller: 100 seeds, 6m12.031s of virtual time in 4.81s")
+	is.Equal(r.String(), "example.com/operator/internal/controller: 100 seeds, 6m12.031s of virtual time in 4.81s, with 3.95s of CPU")
 }

@@ -204,29 +204,6 @@ func TestSignal(t *testing.T) {
 	}
 }
 
-// While the test waits for a program, time passes as in real time, and timers run.
-func TestChild(t *testing.T) {
-	var ticks atomic.Int32
-	ticker := time.NewTicker(10 * time.Millisecond)
-	defer ticker.Stop()
-	go func() {
-		for range ticker.C {
-			ticks.Add(1)
-		}
-	}()
-	start := time.Now()
-	out, err := exec.Command("sh", "-c", "sleep 0.3; echo hello").Output()
-	if string(out) != "hello\n" || err != nil {
-		t.Error(string(out), err)
-	}
-	if d := time.Since(start); d < 300*time.Millisecond || d > time.Minute {
-		t.Errorf("%v have passed while a program ran for 300ms", d)
-	}
-	if n := ticks.Load(); n < 5 {
-		t.Errorf("the timer ran %d times while a program ran for 300ms", n)
-	}
-}
-
 // etcd is kubesim's, in this process.
 func TestEtcd(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
