@@ -47,6 +47,7 @@ export const said: Record<string, string> = {
   'run controllers of kube-controller-manager; must come first': '运行 kube-controller-manager 的控制器；写在最前面',
   'all of them': '全部',
   'set the number of nodes, whose kubelets run pods; must come first': '有这么多节点，它们的 kubelet 运行 pod；写在最前面',
+  'create a default StorageClass and a default IngressClass; must come first': '创建默认的 StorageClass 和默认的 IngressClass；写在最前面',
   'begin with the objects of a real cluster as they are, and run the kubelets of its nodes that are named; must come first':
     '从一个真实集群的对象开始，保持原样，并为列出的节点运行 kubelet；写在最前面',
   'let controllers wait for reconcile and settle': '让控制器等待 reconcile 和 settle',
@@ -289,6 +290,9 @@ export const said: Record<string, string> = {
 
   // Errors of lessons.
   'lesson.yaml is not YAML: {}': 'lesson.yaml 不是 YAML：{}',
+  'the field {} is a list: begin a line with "- " for each item': '字段 {} 是列表：每一项都另起一行，以“- ”开头',
+  'the field {} takes text: put quotes around values that YAML does not read as text': '字段 {} 是文本：YAML 会当成别的东西的值，加上引号',
+  'the field {} cannot have a value of the type {}': '字段 {} 的值不能是 {} 类型',
   'lesson.yaml: {}; the documentation of package lesson lists the fields': 'lesson.yaml：{}；有哪些字段，见编写说明',
   'step {} ({})': '第 {} 步（{}）',
   'step {} ({}): an earlier step has the same say: give each step its own section': '第 {} 步（{}）：前面已有一步用了这个 say：每步各取一个',

@@ -153,6 +153,7 @@ interface Made {
   controllers?: string[]
   nodes?: number
   whole?: boolean
+  classes?: boolean
   log: Op[] | null
   files?: Record<string, string>
 }
@@ -165,6 +166,7 @@ async function adopt(): Promise<void> {
   if (made.controllers?.length) booted.controllers = made.controllers
   if (made.nodes) booted.nodes = made.nodes
   if (made.whole) booted.whole = true
+  if (made.classes) booted.classes = true
 }
 
 // takeLog takes over the engine's log. The files of a scenario become files of its first operation.
