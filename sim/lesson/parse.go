@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -274,21 +273,10 @@ func decode(text []byte, v any) error {
 	var wrong *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &wrong):
-		return wrongType(wrong)
+		name := wrong.Field[strings.LastIndexByte(wrong.Field, '.')+1:]
+		return fmt.Errorf("the field %q has the wrong type: begin a line with \"- \" for each item of a list, and put quotes around text", name)
 	case err != nil:
 		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return nil
-}
-
-// wrongType returns an error that says how to write a value of the required type in YAML.
-func wrongType(e *json.UnmarshalTypeError) error {
-	name := e.Field[strings.LastIndexByte(e.Field, '.')+1:]
-	switch e.Type.Kind() {
-	case reflect.Slice:
-		return fmt.Errorf("the field %q is a list: begin a line with \"- \" for each item", name)
-	case reflect.String:
-		return fmt.Errorf("the field %q takes text: put quotes around values that YAML does not read as text", name)
-	}
-	return fmt.Errorf("the field %q cannot have a value of the type %s", name, e.Value)
 }
