@@ -5,6 +5,7 @@ vi.stubGlobal('document', { documentElement: { dataset: {} } })
 vi.mock('../engine/engine', () => import('../state/fake-engine'))
 vi.mock('../engine/files', () => ({ compile: vi.fn(), manifest: null, schemaData: vi.fn() }))
 const session = await import('../state/session')
+const { withoutReplicas } = await import('../state/rebuild')
 const { line } = await import('../state/page')
 const { putManifest } = await import('../state/manifests')
 const { submit } = await import('./CommandLine')
@@ -52,7 +53,7 @@ test('a caption is the comment above an operation', () => {
 })
 
 test('a log for one server more does not set the number of servers', () => {
-  expect(session.withoutReplicas([{ line: 'replicas 2' }, { line: 'replica 1 version=1.35' }, { line: 'create configmap replicas' }])).toEqual([{ line: 'create configmap replicas' }])
+  expect(withoutReplicas([{ line: 'replicas 2' }, { line: 'replica 1 version=1.35' }, { line: 'create configmap replicas' }])).toEqual([{ line: 'create configmap replicas' }])
 })
 
 test('unasked effects are described', () => {
