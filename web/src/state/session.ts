@@ -41,6 +41,8 @@ export const frames = signal<Frame[]>([])
 /** arrival describes the newest frames: they follow number before. reset means that all frames were replaced, same that they equal the
  * previous ones. */
 export const arrival = signal({ before: 0, reset: true, same: false })
+/** differs reports whether the engine's frames differ from the recording that they have replaced. */
+export const differs = signal(false)
 export const head = signal<Head>({ branch: '0', n: 0, total: 0, vt: 0, rv: '0', frames: 0 })
 export const branches = signal<string[]>(['0'])
 export const transcript = signal<Entry[]>([])
@@ -364,10 +366,12 @@ function receive(message: FramesMessage): void {
   if (ready.value && message.frames.some(defines)) void discover()
 }
 
-// replace shows other frames in the place of all previous ones.
+// replace shows other frames in the place of all previous ones. The engine's frames must equal those of a recording.
 function replace(all: Frame[]): void {
   showNow()
-  const same = status.value.state === 'recorded' && alike(frames.value, all)
+  const recorded = status.value.state === 'recorded'
+  const same = recorded && alike(frames.value, all)
+  if (recorded) differs.value = !same
   batch(() => {
     own.value = 0
     answered.value = null
