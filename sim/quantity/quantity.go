@@ -173,8 +173,8 @@ func (q Quantity) Float() float64 {
 	return base * math.Pow10(exp)
 }
 
-// Int64 returns the value of q if apimachinery has it as an integer (AsInt64), and otherwise false: "1000m", "1.0", "1.5Gi" and
-// "1Pi" are no integers.
+// Int64 returns the value of q if apimachinery has it as an integer (AsInt64), and otherwise false. "1000m", "1.0", "1.5Gi" and
+// "1Pi" are not integers.
 func (q Quantity) Int64() (int64, bool) {
 	if q.big != nil || q.dec || q.exp < 0 {
 		return 0, false
