@@ -12,6 +12,8 @@ import (
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/registry"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
 	"github.com/kubesim/kubesim/sim/status"
 )
 
@@ -65,6 +67,9 @@ func (c *Cluster) Reset() (err error) {
 // Options.Controllers no controller would change anything.
 func (c *Cluster) startLocked() error {
 	err := c.bootLocked()
+	if err == nil && c.options.Classes {
+		err = c.createClasses()
+	}
 	c.controllers.Add(server.Leadership, controller.Key{})
 	if err == nil && c.runs() {
 		c.controllers.Begin()
@@ -115,15 +120,30 @@ func (c *Cluster) bootBareLocked() error {
 	return nil
 }
 
+// createClasses creates the classes of boot.Classes. It omits a kind that the first API server does not serve.
+func (c *Cluster) createClasses() error {
+	for _, obj := range boot.Classes() {
+		if d := c.servers.First().API().Table.OfKind(schema.ParseGVK(obj.APIVersion(), obj.Kind())); d != nil {
+			if s := c.createOwn(d, obj); s != nil {
+				return s
+			}
+		}
+	}
+	return nil
+}
+
 // createNamespace creates a namespace, like an API server that starts.
 func (c *Cluster) createNamespace(name string) *status.Status {
-	first := c.servers.First()
-	d := first.Definition("namespaces")
-	q := &registry.Request{Definition: d, Name: name, Manager: registry.Loopback(nil, d, "", name).Manager}
-	obj := object.Object{"kind": d.Kind, "apiVersion": d.GV(), "metadata": map[string]any{"name": name}}
+	d := c.servers.First().Definition("namespaces")
+	return c.createOwn(d, object.Object{"kind": d.Kind, "apiVersion": d.GV(), "metadata": map[string]any{"name": name}})
+}
+
+// createOwn creates an object without a namespace as a request of the first API server to itself.
+func (c *Cluster) createOwn(d *resource.Definition, obj object.Object) *status.Status {
+	q := &registry.Request{Definition: d, Name: obj.Name(), Manager: registry.Loopback(nil, d, "", "").Manager}
 	if d.Default != nil {
 		d.Default(obj)
 	}
-	_, s := first.API().Registry.Create(q, obj)
+	_, s := c.servers.First().API().Registry.Create(q, obj)
 	return s
 }

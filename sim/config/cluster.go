@@ -107,6 +107,10 @@ type Cluster struct {
 	// Bare omits the objects that API servers create when they start, such as cluster roles, flow schemas and the Service
 	// kubernetes. Namespaces are created anyway. Responses do not name flow schemas then.
 	Bare bool `json:",omitempty"`
+	// Classes creates a default StorageClass, standard, and a default IngressClass, kubesim, before the first request. Volumes of
+	// the StorageClass are provisioned if Controllers includes the volume provisioner; Ingresses get addresses if it includes
+	// network.Ingresses.
+	Classes bool `json:",omitempty"`
 	// NoControllers disables the aggregation of ClusterRoles, through which admin, edit and view include the rules of other roles.
 	// In a real cluster a controller aggregates them. With a standalone API server, such as envtest's, these roles are empty.
 	NoControllers bool `json:",omitempty"`

@@ -81,7 +81,7 @@ func each(list []*client.Info, do func(info *client.Info) error) error {
 // printFlags returns the flags that control the output of objects.
 func (c *call) printFlags() *printer.PrintFlags {
 	return &printer.PrintFlags{Output: c.Text("output"), Template: c.Text("template"), NoHeaders: c.On("no-headers"),
-		ShowManagedFields: c.On("show-managed-fields"), Files: c.Process}
+		ShowManagedFields: c.On("show-managed-fields"), Tables: c.verb.name == "get", Files: c.Process}
 }
 
 // printObj prints an object in the format of --output. Without --output it prints a line such as "pod/web created".

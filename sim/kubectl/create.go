@@ -114,7 +114,7 @@ func (c *call) createGenerated(obj object.Object, noun, done, manager string) er
 	if c.dryRun() != dryClient {
 		err := c.helper(manager).Create(info)
 		if err != nil && noun != "" {
-			return fmt.Errorf("failed to create %s: %s", noun, err.Error())
+			return fmt.Errorf("failed to create %s %s", noun, err.Error())
 		}
 		if err != nil {
 			return err

@@ -76,7 +76,10 @@ var verbs = []verb{
 		flags: "replicas#! current-replicas# resource-version timeout@ selector|l all? dry-run~ record?" + printed + ofFiles},
 	{name: "autoscale", help: "Auto-scale a deployment, replica set, stateful set, or replication controller", run: runAutoscale,
 		flags: "min# max#! cpu memory cpu-percent# name save-config?" + dry + printed + ofFiles},
-	{name: "certificate", help: "Modify certificate resources", run: unsimulated("use kubectl patch csr NAME --subresource=approval")},
+	{name: "certificate", help: "Modify certificate resources", sub: []verb{
+		{name: "approve", help: "Approve a certificate signing request", run: runCertificateApprove, flags: "force?" + printed + ofFiles},
+		{name: "deny", help: "Deny a certificate signing request", run: runCertificateDeny, flags: "force?" + printed + ofFiles},
+	}},
 	{name: "cluster-info", help: "Display cluster information", run: runClusterInfo, sub: []verb{
 		{name: "dump", help: "Dump relevant information for debugging and diagnosis", run: unsimulated("kubectl get -A -o json prints objects")},
 	}},

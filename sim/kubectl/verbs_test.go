@@ -97,7 +97,6 @@ func TestNoVerbIsForgotten(t *testing.T) {
 
 // unrecorded maps the verbs that no session contains to the reasons.
 var unrecorded = map[string]string{
-	"certificate":       "it is not simulated",
 	"cluster-info dump": "it is not simulated",
 	"completion":        "it is not simulated",
 	"config get-users":  "config get-clusters and get-contexts read the same Config",

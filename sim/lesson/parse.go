@@ -269,7 +269,13 @@ func within(field, name string, err error) error {
 func decode(text []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
+	err := d.Decode(v)
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &wrong):
+		name := wrong.Field[strings.LastIndexByte(wrong.Field, '.')+1:]
+		return fmt.Errorf("the field %q has the wrong type: begin a line with \"- \" for each item of a list, and put quotes around text", name)
+	case err != nil:
 		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return nil

@@ -41,6 +41,8 @@
 //	                                                                     clients are administrators; before all other operations
 //	controllers *|NAME …                                                 controllers of the control plane; before all other operations
 //	nodes N                                                              nodes, whose kubelets run pods; before all other operations
+//	classes                                                              a default StorageClass and a default IngressClass; before all
+//	                                                                     other operations
 //	import FILE [NODE …]                                                 objects of a real cluster as they are, at the time of that
 //	                                                                     cluster, and the kubelets of its nodes; before all other operations
 //	clock advance 5m, tick 5m|next|quiet|settled, settle

@@ -40,6 +40,9 @@ func (w *World) Export(story string) *File {
 	if w.options.Nodes > 0 && !logged("nodes") {
 		fmt.Fprintf(&b, "nodes %d\n", w.options.Nodes)
 	}
+	if w.options.Classes && !logged("classes") {
+		b.WriteString("classes\n")
+	}
 	names := map[string]string{} // exported names of the current versions of files
 	for i, op := range w.log {
 		op = exportFiles(op, f.Files, names)

@@ -20,6 +20,8 @@ var planeCommands = func() []Command {
 			Words: []Choice{{"*", "all of them"}}, needs: 1, more: true, plan: (*Options).setControllers, run: (*World).prepare},
 		{Name: "nodes", Usage: "N", Help: "set the number of nodes, whose kubelets run pods; must come first", Example: "nodes 3", Group: Worldly,
 			Args: []Arg{Number}, needs: 1, plan: (*Options).setNodes, run: (*World).prepare},
+		{Name: "classes", Help: "create a default StorageClass and a default IngressClass; must come first", Example: "classes", Group: Worldly,
+			plan: func(o *Options, _ *Op) error { o.Classes = true; return nil }, run: (*World).prepare},
 		{Name: "stepped", Usage: "yes|no", Help: "let controllers wait for reconcile and settle", Example: "stepped yes", Group: Worldly,
 			Args: []Arg{Word}, Words: []Choice{{"yes", "they wait"}, {"no", "they work by themselves"}}, needs: 1, check: checkStepped,
 			run: plane(func(m *controlplane.Manager, op *Op) error { m.Stepped = op.Args[0] == "yes"; return nil })},

@@ -47,7 +47,7 @@ func (e *Engine) boot(q *request) (fields, error) {
 
 // beginning returns the initial state and the log that a boot request describes.
 func (e *Engine) beginning(q *request) (*beginning, []scenario.Op, error) {
-	b := &beginning{seed: 1, replicas: q.Replicas, plane: plane{q.Controllers, q.Nodes, q.Whole}, progress: e.Progress}
+	b := &beginning{seed: 1, replicas: q.Replicas, plane: q.plane, progress: e.Progress}
 	if err := b.plane.check(); err != nil {
 		return nil, nil, err
 	}

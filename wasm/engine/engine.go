@@ -46,10 +46,7 @@ type request struct {
 	Seed     string        `json:"seed"`
 	Replicas []replicaJSON `json:"replicas"`
 
-	Controllers []string `json:"controllers"`
-	Nodes       int      `json:"nodes"`
-	Whole       bool     `json:"whole"`
-
+	plane
 	Scenario string            `json:"scenario"`
 	Lesson   string            `json:"lesson"`
 	Own      string            `json:"own"`

@@ -57,7 +57,7 @@ func TestWhole(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	p := newPage(t)
-	p.must("boot", "seed", "1", "controllers", []string{"*"}, "nodes", 3, "whole", true)
+	p.must("boot", "seed", "1", "controllers", []string{"*"}, "nodes", 3, "whole", true, "classes", true)
 	for _, c := range [][2]string{
 		{"kubectl get service kubernetes", "443/TCP"},
 		{"kubectl auth can-i get pods", "yes"},
@@ -65,6 +65,8 @@ func TestWhole(t *testing.T) {
 		{"kubectl get clusterrole cluster-admin -o name", "clusterrole.rbac.authorization.k8s.io/cluster-admin"},
 		{"create configmap a --as alice", "201 Created"},
 		{"kubectl auth can-i list secrets --as=system:kube-proxy", "no"},
+		{"kubectl get storageclasses,ingressclasses --no-headers", "standard (default)"},
+		{"kubectl get ingressclasses -o name", "ingressclass.networking.k8s.io/kubesim"},
 	} {
 		if got := fmt.Sprint(at(p.do(c[0]), "result.lines")); !strings.Contains(got, c[1]) {
 			t.Errorf("%s: %s", c[0], got)
@@ -72,11 +74,18 @@ func TestWhole(t *testing.T) {
 	}
 	data := at(p.must("query", "view", "log"), "data").(map[string]any)
 	is.Equal(data["whole"], true)
+	is.Equal(data["classes"], true)
 	text := at(p.must("query", "view", "export"), "data.txtar").(string)
 	is.True(strings.Contains(text, "\nauth cluster\n"))
+	is.True(strings.Contains(text, "\nclasses\n"))
 	imported := newPage(t)
 	imported.must("boot", "scenario", text)
 	imported.do("expect services/kubernetes exists")
+	imported.do("expect storageclasses/standard exists")
+
+	old := newPage(t) // a link of free play from before there were classes
+	old.must("boot", "seed", "1", "controllers", []string{"*"}, "nodes", 3, "whole", true)
+	old.do("expect not storageclasses/standard exists")
 }
 
 // A reconcile is a frame on the lane of its controller. Its cause is the commit that triggered it, and it is the cause of its own

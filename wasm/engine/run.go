@@ -32,6 +32,7 @@ type plane struct {
 	Controllers []string `json:"controllers,omitempty"` // names of controllers of the control plane, or "*"
 	Nodes       int      `json:"nodes,omitempty"`       // number of nodes; their kubelets run pods
 	Whole       bool     `json:"whole,omitempty"`       // the objects of a new cluster exist, and RBAC decides
+	Classes     bool     `json:"classes,omitempty"`     // a default StorageClass and a default IngressClass exist
 }
 
 // nodesMax is the maximum number of nodes in the initial world of a page.
@@ -85,7 +86,9 @@ func (b *beginning) start() (*run, error) {
 		r.mark()
 		return r, nil
 	}
-	o := scenario.Options{Cluster: config.Cluster{Seed: b.seed, Controllers: b.plane.Controllers, Nodes: b.plane.Nodes}, Whole: b.plane.Whole, Files: b.files, Progress: b.progress}
+	p := b.plane
+	o := scenario.Options{Cluster: config.Cluster{Seed: b.seed, Controllers: p.Controllers, Nodes: p.Nodes, Classes: p.Classes}, Whole: p.Whole,
+		Files: b.files, Progress: b.progress}
 	for _, x := range b.replicas {
 		o.Replicas = append(o.Replicas, config.Server{Version: x.Version, FeatureGates: x.Gates})
 	}

@@ -144,8 +144,8 @@ func (e *Engine) log(*request) (any, error) {
 	b := e.current
 	out := fields{"log": append([]scenario.Op{}, b.log...), "n": b.n, "branch": b.name(),
 		"seed": formatRev(e.begin.seed), "replicas": append([]replicaJSON{}, e.begin.replicas...)}
-	if p := e.begin.plane; len(p.Controllers) > 0 || p.Nodes > 0 || p.Whole {
-		out["controllers"], out["nodes"], out["whole"] = p.Controllers, p.Nodes, p.Whole
+	if p := e.begin.plane; len(p.Controllers) > 0 || p.Nodes > 0 || p.Whole || p.Classes {
+		out["controllers"], out["nodes"], out["whole"], out["classes"] = p.Controllers, p.Nodes, p.Whole, p.Classes
 	}
 	if e.begin.lesson != nil {
 		out["lesson"], out["answers"] = e.begin.lesson.ID, e.attempt().answers

@@ -16,7 +16,7 @@ import { keepAddress, takeUnsaved } from './share/link'
 import { embedded, offered } from './state/embed'
 import { line, notice } from './state/page'
 import { rehearse } from './state/player'
-import { bootWith, frames, show, start, status, story } from './state/session'
+import { bootWith, differs, show, start, status, story } from './state/session'
 import { captionsOf } from './state/story'
 import { listenBack, opener, opening, opens, readingTime, startFreePlay } from './state/worlds'
 import { bringMore, text } from './text'
@@ -49,7 +49,7 @@ async function begin(): Promise<void> {
   else {
     if (recording) play(recording)
     await start(opens(recording?.scenario ?? '')).catch(refused)
-    if (recording && JSON.stringify(frames.value) !== JSON.stringify(recording.frames)) notice.value = text.engine.mismatch
+    if (differs.value) notice.value = text.engine.mismatch
   }
   performance.mark('answer')
   keepAddress(() => opening.value)

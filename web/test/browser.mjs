@@ -1,6 +1,7 @@
 // A browser of the system for the tests; nothing is downloaded. Chromium or Chrome is driven by playwright-core, Firefox and WebKit over
 // WebDriver, with the same interface (webdriver/page.mjs).
 import { chromium } from 'playwright-core'
+import { contention } from './contention.mjs'
 import { browsers, tested } from './find.mjs'
 import { firefox } from './webdriver/firefox.mjs'
 import { browser as driven } from './webdriver/page.mjs'
@@ -39,10 +40,13 @@ async function watchPage(page) {
   return faults
 }
 
+/** patience returns the time limit in ms for a wait: half a minute, and up to five times that while other processes use the machine. */
+const patience = () => 30_000 * Math.min(5, contention())
+
 /** open loads the page in a new context. faults lists console errors and the like, and must be empty at the end of a test. */
 export async function open(browser, address, options = {}) {
   const context = await browser.newContext({ reducedMotion: 'reduce', serviceWorkers: 'block', ...options })
-  context.setDefaultTimeout(30_000) // a busy machine is slow, which is not a failure
+  context.setDefaultTimeout(patience())
   const page = await context.newPage()
   const faults = await watchPage(page)
   await page.goto(address)
@@ -51,7 +55,7 @@ export async function open(browser, address, options = {}) {
 
 /** ready waits until the engine runs. */
 export async function ready(page) {
-  await page.locator('.engine', { hasText: /in this page/ }).waitFor({ timeout: 30_000 })
+  await page.locator('.engine', { hasText: /in this page/ }).waitFor()
 }
 
 /** type runs a line in the command line, by keyboard, and waits for its entry in the transcript. */

@@ -7,7 +7,7 @@ import { closeDialog, hash, ready, tabTo, takeLesson, type } from './browser.mjs
 import { hosted } from './hosted.mjs'
 
 const it = hosted()
-const running = page => page.locator('.engine', { hasText: '就在这个网页里' }).waitFor({ timeout: 30_000 })
+const running = page => page.locator('.engine', { hasText: '就在这个网页里' }).waitFor()
 const lang = page => page.evaluate(() => document.documentElement.lang)
 
 test('a browser that prefers Chinese gets a Chinese page, and a lesson can be finished in it', async () => {

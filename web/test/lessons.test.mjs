@@ -38,7 +38,7 @@ for (const id of lessons) {
     const { page, faults } = opened ?? await it.open()
     opened = null
     await choose(page, id, goOn)
-    await page.locator(`.guide[data-lesson="${id}"]`).waitFor({ timeout: 30_000 })
+    await page.locator(`.guide[data-lesson="${id}"]`).waitFor()
     for (const { asks, solution } of steps(id)) {
       if (asks) await answer(page)
       const before = await step(page)

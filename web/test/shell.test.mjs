@@ -1,5 +1,6 @@
 // Shells in containers, and manifests by their addresses in the documentation.
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { freePlay, says, type } from './browser.mjs'
 import { hosted } from './hosted.mjs'
@@ -52,6 +53,19 @@ test('kubectl explain has the descriptions of fields, in the larger engine, and 
   await says(page, /args\s+<\[\]string>\s+Arguments to the entrypoint\./)
   await type(page, 'kubectl get configmap before')
   await says(page, /before +0/)
+  assert.deepEqual(faults, [])
+  await context.close()
+})
+
+test('kubectl certificate approve decides about a request, in the larger engine', async () => {
+  const { context, page, faults } = await it.open()
+  await freePlay(page)
+  const session = readFileSync(new URL('../../sim/kubectl/testdata/sessions/certificates.txt', import.meta.url), 'utf8')
+  const [file] = /printf .* > jane\.json/.exec(session)
+  for (const line of [file, 'kubectl create -f jane.json', 'kubectl certificate approve jane']) await type(page, line)
+  await says(page, /certificatesigningrequest.certificates.k8s.io\/jane approved/)
+  await type(page, 'kubectl get csr jane')
+  await says(page, /jane .* Approved/)
   assert.deepEqual(faults, [])
   await context.close()
 })

@@ -63,6 +63,20 @@ test('the lines of kubectl get -w keep their columns under other lines', async (
   await type(page, 'tick 5s')
   const line = page.locator('.entry').last().locator('.said', { hasText: 'Running' })
   assert.match(await line.evaluate(shown => shown.innerText), /web +1\/1 +Running {3}/) // innerText contains the spaces that are drawn
+  const left = locator => locator.evaluate(shown => Math.round(shown.getBoundingClientRect().left))
+  assert.equal(await left(line.locator('.mono')), await left(page.locator('.entry pre', { hasText: 'NAME' })), 'it begins where its table begins')
+  assert.ok(await line.evaluate(shown => shown.offsetHeight) < 30, 'it is one line')
+  await context.close()
+})
+
+test('on a phone the lines of other users in a lesson are not cut off', async () => {
+  const { context, page } = await it.open({ viewport: { width: 390, height: 844 } })
+  await ready(page)
+  await takeLesson(page, 'edit')
+  await page.locator('.hints button', { hasText: 'Show me' }).click()
+  await page.locator('.guide .eyebrow', { hasText: 'Step 2' }).waitFor()
+  const other = page.locator('.guide .note pre', { hasText: 'kubectl patch configmap app' })
+  assert.equal(await other.evaluate(lines => lines.scrollWidth - lines.clientWidth), 0)
   await context.close()
 })
 

@@ -1,7 +1,7 @@
 // Unexpected actions in a lesson, and the state that the page keeps: steps, answers, drafts, worlds.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { closeDialog, hash, ready, says, tabTo, takeLesson, type } from './browser.mjs'
+import { closeDialog, freePlay, hash, ready, says, tabTo, takeLesson, type } from './browser.mjs'
 import { hosted } from './hosted.mjs'
 
 const it = hosted()
@@ -196,6 +196,36 @@ test('a rebuilt world keeps nodes, controllers and running pods, and undo restor
   await page.locator('.entry', { hasText: 'list configmaps --rv 0 --via 2' }).waitFor()
   await type(page, 'kubectl get pods')
   await says(page, /web +1\/1 +Running/)
+  assert.deepEqual(faults, [])
+  await context.close()
+})
+
+const claim = `apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data}
+spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: db}
+spec:
+  volumes: [{name: v, persistentVolumeClaim: {claimName: data}}]
+  containers: [{name: c, image: postgres, volumeMounts: [{name: v, mountPath: /v}]}]`
+
+test('in free play a volume claim is bound and an Ingress gets an address, also in a world that a link restores', async () => {
+  const { context, page, faults } = await it.open()
+  await freePlay(page)
+  await type(page, `printf '${claim.replaceAll('\n', '\\n')}\\n' > db.yaml`)
+  for (const line of ['kubectl apply -f db.yaml', "kubectl create ingress web --rule='/=web:80'", 'tick 10s']) await type(page, line)
+  await type(page, 'kubectl get pods,pvc,ingress')
+  await says(page, /pod\/db +1\/1 +Running[\s\S]*persistentvolumeclaim\/data +Bound .* standard [\s\S]*ingress\S+\/web +kubesim +\* +\d+\.\d+/)
+  const { sum, link } = await hash(page)
+  await page.waitForFunction(l => location.href === l, link)
+  await page.reload()
+  await ready(page)
+  assert.equal((await hash(page)).sum, sum)
+  await type(page, 'kubectl get storageclasses')
+  await says(page, /standard \(default\)/)
   assert.deepEqual(faults, [])
   await context.close()
 })

@@ -133,11 +133,6 @@ func (f *serveFlags) fill(srv *fake.Server, out io.Writer) error {
 	if err := f.imports.into(srv, out); err != nil {
 		return err
 	}
-	if f.classes {
-		if err := srv.LoadData(addonClasses); err != nil {
-			return err
-		}
-	}
 	if err := srv.Load(f.loads...); err != nil {
 		return fmt.Errorf("--load: %w", err)
 	}

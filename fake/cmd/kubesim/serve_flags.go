@@ -3,11 +3,10 @@ package main
 import (
 	"cmp"
 	"crypto/tls"
-	_ "embed" // for serve.txt and classes.yaml
+	_ "embed" // for serve.txt
 	"flag"
 	"fmt"
 	"net"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,22 +40,10 @@ type serveFlags struct {
 	pace                            *pace // nil without --speed
 	replicas                        replicas
 	privileged                      bool
-	classes                         bool // create the StorageClass and the IngressClass of addonClasses
 }
 
 // addons are the controllers that run with --nodes in addition to those of kube-controller-manager.
 var addons = []string{network.LoadBalancers, network.Ingresses}
-
-// addonClasses are the classes of a new cluster with nodes.
-//
-//go:embed classes.yaml
-var addonClasses []byte
-
-// exists reports whether there is a file with the given name.
-func exists(name string) bool {
-	_, err := os.Stat(name)
-	return name != "" && err == nil
-}
 
 //go:embed serve.txt
 var serveText string
@@ -173,7 +160,7 @@ func (f *serveFlags) complete() error {
 		if slices.Contains(o.Controllers, controller.All[0]) {
 			o.Controllers = slices.Concat(o.Controllers, addons)
 		}
-		f.classes = !exists(o.Archive) && !f.imports.given()
+		o.Classes = !f.imports.given()
 	}
 	if _, port, err := net.SplitHostPort(f.listen); err == nil {
 		o.Port, _ = strconv.Atoi(port) // 0 is the default: the port is not known yet

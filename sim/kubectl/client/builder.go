@@ -64,7 +64,10 @@ var errNamed = errors.New("name cannot be provided when a selector is specified"
 // returns kubectl's error if they name nothing, contradict each other, or name an unknown resource.
 func (b *Builder) Infos(args []string, s Selection) ([]*Info, error) {
 	if len(b.Filenames) > 0 || b.Kustomize != "" {
-		if len(args) > 0 {
+		switch {
+		case len(args) > 0 && strings.Contains(args[0], "/"):
+			return nil, errors.New("resource/name arguments cannot be provided when a path is specified")
+		case len(args) > 0:
 			return nil, fmt.Errorf("when paths, URLs, or stdin is provided as input, you may not specify resource arguments as well")
 		}
 		return b.FromFiles()
@@ -117,7 +120,10 @@ func (b *Builder) slashed(args []string) ([]*Info, error) {
 		if !ok {
 			return nil, ErrMixed
 		}
-		if resource == "" || name == "" || strings.Contains(name, "/") {
+		if strings.Contains(name, "/") {
+			return nil, errors.New("arguments in resource/name form may not have more than one slash")
+		}
+		if resource == "" || name == "" {
 			return nil, fmt.Errorf("arguments in resource/name form must have a single resource and name")
 		}
 		if b.LabelSelector != "" || b.All {

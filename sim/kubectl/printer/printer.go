@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,14 +34,18 @@ func YAML(compact []byte) string {
 	return strings.TrimRight(string(codec.Body(compact, codec.Format{Media: codec.YAML})), "\n") + "\n"
 }
 
-// formats lists the values of --output in the order in which the error message lists them.
-const formats = "custom-columns,custom-columns-file,go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,kyaml,name,template,templatefile,wide,yaml"
+// formats and tableFormats list the values of --output. Only kubectl get has the latter.
+const (
+	formats      = "go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,kyaml,name,template,templatefile,yaml"
+	tableFormats = "custom-columns,custom-columns-file,wide,"
+)
 
 // PrintFlags holds the flags that control the output of objects.
 type PrintFlags struct {
 	Output, Template  string
 	NoHeaders         bool
 	ShowManagedFields bool
+	Tables            bool // the formats of tables are allowed
 	Files             interface {
 		ReadFile(name string) ([]byte, error)
 	}
@@ -58,6 +63,9 @@ func (f *PrintFlags) Printer() (Printer, error) {
 	}
 	if format == "" && argument != "" {
 		format = "go-template"
+	}
+	if format != "" && !f.Tables && strings.Contains(tableFormats, format+",") {
+		return nil, f.unknown()
 	}
 	switch format {
 	case "", "wide":
@@ -91,7 +99,18 @@ func (f *PrintFlags) Printer() (Printer, error) {
 	case "go-template", "go-template-file", "template", "templatefile":
 		return f.goPrinter(format, argument)
 	}
-	return nil, fmt.Errorf("unable to match a printer suitable for the output format %q, allowed formats are: %s", format, formats)
+	return nil, f.unknown()
+}
+
+// unknown returns the error for a value of --output that the command does not have.
+func (f *PrintFlags) unknown() error {
+	allowed := formats
+	if f.Tables {
+		all := strings.Split(tableFormats+formats, ",")
+		slices.Sort(all)
+		allowed = strings.Join(all, ",")
+	}
+	return fmt.Errorf("unable to match a printer suitable for the output format %q, allowed formats are: %s", f.Output, allowed)
 }
 
 // Visible returns an object without its managed fields, unless ShowManagedFields is set.

@@ -63,7 +63,7 @@ function Replicas() {
           )
         })}
       </ul>
-      {replicas.value.length < 4 && <AddReplica now={replicas.value} />}
+      {replicas.value.length < 4 && <AddReplica />}
     </>
   )
 }

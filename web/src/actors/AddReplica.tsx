@@ -4,7 +4,8 @@ import { signal } from '@preact/signals'
 import { manifest } from '../engine/files'
 import type { Boot, Replica } from '../engine/protocol'
 import { notice } from '../state/page'
-import { lessonState, ready, rebuild } from '../state/session'
+import { rebuild } from '../state/rebuild'
+import { lessonState, query, ready } from '../state/session'
 import { enter } from '../state/worlds'
 import { text } from '../text'
 
@@ -16,17 +17,18 @@ const minors = manifest ? [manifest.minor, ...Object.keys(manifest.schemas ?? {}
 
 const version = signal(manifest?.minor ?? '')
 
-/** addServers rebuilds the world with more servers beside the current ones, shows a notice, and reports whether that succeeded. */
-export async function addServers(now: readonly Replica[], more: NonNullable<Boot['replicas']>): Promise<boolean> {
-  const there = now.map(replica => ({ version: replica.version.replace(/^v?(\d+\.\d+).*/, '$1'), gates: replica.gates ?? {} }))
+/** addServers rebuilds the world with more servers beside the engine's current ones, shows a notice, and reports whether that succeeded. */
+export async function addServers(more: NonNullable<Boot['replicas']>): Promise<boolean> {
+  const { replicas } = await query<{ replicas: Replica[] }>('replicas')
+  const there = replicas.map(replica => ({ version: replica.version.replace(/^v?(\d+\.\d+).*/, '$1'), gates: replica.gates ?? {} }))
   const made = await rebuild([...there, ...more], enter)
   if (made) notice.value = words.rebuilt
   return made
 }
 
-export function AddReplica({ now }: { now: Replica[] }) {
+export function AddReplica() {
   if (lessonState.value) return null
-  const add = () => void addServers(now, [{ version: version.value, gates: {} }])
+  const add = () => void addServers([{ version: version.value, gates: {} }]).catch(() => {}) // without an engine there are no servers
   return (
     <p class="chips">
       <select aria-label={words.version} value={version.value} onChange={event => { version.value = event.currentTarget.value }}>

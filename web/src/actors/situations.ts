@@ -104,7 +104,7 @@ export async function runSituation(situation: Situation): Promise<void> {
     const { replicas } = await query<{ replicas: Replica[] }>('replicas')
     if (replicas.length < situation.replicas) {
       const more = Array.from({ length: situation.replicas - replicas.length }, () => ({ version: manifest?.minor ?? '', gates: {} }))
-      if (!(await addServers(replicas, more))) return
+      if (!(await addServers(more))) return
     }
   }
   const before = head.value.branch

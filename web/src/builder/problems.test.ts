@@ -15,7 +15,7 @@ test('problems are shown at their lines', () => {
   expect(at('steps[1].say')).toBe('- say: end')
   expect(at('', 'lesson.yaml is not YAML: yaml: line 3: mapping values are not allowed')).toMatch(/^about/)
   expect(at('', 'lesson.yaml: unknown field "hint"; package lesson says which')).toBe('  hint:')
-  expect(at('', 'json: cannot unmarshal string into Go struct field file.steps.check of type []string')).toBe('  check:')
+  expect(at('', 'lesson.yaml: the field "check" has the wrong type: begin a line with "- " for each item')).toBe('  check:')
   expect(problemsOf(example, { fault: { path: '', text: 'id, title and about must be there' } })[0]?.line).toBe(0)
   expect(lines({ steps: [], stuck: { step: 1, why: 'z' } })).toEqual(['- say: end'])
   expect(problemsOf(example, { steps: [] })).toEqual([])

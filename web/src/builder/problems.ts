@@ -23,7 +23,7 @@ export function problemsOf(lesson: string, { fault, stuck }: Rehearsal): Complai
 
 function lineOf(lesson: string, path: string, said: string): number {
   if (path) return locate(lesson, path)
-  const field = /unknown field "([^"]+)"/.exec(said)?.[1] ?? /field file\.(?:\w+\.)*(\w+)/.exec(said)?.[1]
+  const field = /field "([^"]+)"/.exec(said)?.[1]
   if (!field) return complaints(lesson, { message: said })[0]?.line ?? 0
   return lesson.split('\n').findIndex(line => new RegExp(`(^|[\\s{,-])${field}:`).test(line)) + 1
 }

@@ -96,6 +96,7 @@ const exchanged = /^(\S+) (GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) (\S+) → (?:
 const received = /^(\S+) ◀ (.*)$/
 
 // AnswerLine is one line of the engine's answer. A click on a request selects its frame; an event shows the watch that received it.
+// A line with columns, such as one of kubectl get -w, begins where the table above it begins.
 function AnswerLine({ said, entry }: { said: string; entry: Entry }) {
   const request = exchanged.exec(said)
   if (request) {
@@ -110,7 +111,7 @@ function AnswerLine({ said, entry }: { said: string; entry: Entry }) {
   }
   const event = received.exec(said)
   if (event) return <p class="said" lang="en"><span class="who">{event[1]}</span><span>◀ {event[2]}</span></p>
-  return <p class="said" lang="en"><span class="who" /><span class="mono">{said}</span></p>
+  return <p class="said" lang="en">{!/ {3}/.test(said) && <span class="who" />}<span class="mono">{said}</span></p>
 }
 
 function answerFrame(entry: Entry): number {

@@ -5,6 +5,7 @@ vi.stubGlobal('document', { documentElement: { dataset: {} } })
 vi.mock('../engine/engine', () => import('../state/fake-engine'))
 vi.mock('../engine/files', () => ({ compile: vi.fn(), manifest: null, schemaData: vi.fn() }))
 const session = await import('../state/session')
+const { withoutReplicas } = await import('../state/rebuild')
 const { line } = await import('../state/page')
 const { putManifest } = await import('../state/manifests')
 const { submit } = await import('./CommandLine')
@@ -12,6 +13,7 @@ const { begin } = await import('./Transcript')
 const { paths, quote } = await import('./RawRequest')
 const { captionsOf } = await import('../state/story')
 const { effects } = await import('../lessons/Astray')
+const { addServers } = await import('../actors/AddReplica')
 
 beforeEach(async () => {
   await session.start({ seed: '1' })
@@ -52,7 +54,7 @@ test('a caption is the comment above an operation', () => {
 })
 
 test('a log for one server more does not set the number of servers', () => {
-  expect(session.withoutReplicas([{ line: 'replicas 2' }, { line: 'replica 1 version=1.35' }, { line: 'create configmap replicas' }])).toEqual([{ line: 'create configmap replicas' }])
+  expect(withoutReplicas([{ line: 'replicas 2' }, { line: 'replica 1 version=1.35' }, { line: 'create configmap replicas' }])).toEqual([{ line: 'create configmap replicas' }])
 })
 
 test('unasked effects are described', () => {
@@ -75,4 +77,10 @@ test('the newest entries are drawn; old ones are removed in groups, and drawn ag
   }
   expect(new Set(begins).size).toBeLessThan(30)
   expect(begin(entries(1, 101), 95)).toBe(60)
+})
+
+test('a server is added beside those of the engine, also before the panel has their list', async () => {
+  extra['replicas'] = { replicas: [{ version: 'v1.36.3' }] }
+  expect(await addServers([{ version: '1.35' }])).toBe(true)
+  expect(sent.filter(({ kind }) => kind === 'boot').at(-1)?.body).toMatchObject({ replicas: [{ version: '1.36', gates: {} }, { version: '1.35' }] })
 })

@@ -152,6 +152,8 @@ export interface Boot {
   nodes?: number
   /** whole adds the objects of a new cluster, and RBAC as the authorizer. */
   whole?: boolean
+  /** classes creates a default StorageClass and a default IngressClass. A link without this field is a world without them. */
+  classes?: boolean
   scenario?: string
   lesson?: string
   /** own is the YAML of a lesson that a user wrote. */

@@ -7,7 +7,7 @@ const link = (value: unknown) =>
 
 test('packing and unpacking preserve a world', async () => {
   const world: Shared = {
-    seed: '7', lesson: 'first', cursor: 2, controllers: ['*'], nodes: 3, replicas: [{ version: '1.35', gates: { A: true } }],
+    seed: '7', lesson: 'first', cursor: 2, controllers: ['*'], nodes: 3, whole: true, classes: true, replicas: [{ version: '1.35', gates: { A: true } }],
     log: [{ line: 'create -f ü.yaml', files: { 'ü.yaml': 'kind: ConfigMap # <script>' } }, { line: 'tick 5m' }],
   }
   expect(await unpack(await pack(world, 'abc123'))).toEqual({ world, engine: 'abc123' })

@@ -68,7 +68,7 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> {
 
 function checked(value: unknown): Shared {
   if (typeof value !== 'object' || value === null) throw new Error(faults.world)
-  const { seed, replicas, scenario, lesson, own, log, cursor, answers, controllers, nodes, whole, story, course } = value as Record<string, unknown>
+  const { seed, replicas, scenario, lesson, own, log, cursor, answers, controllers, nodes, whole, classes, story, course } = value as Record<string, unknown>
   const world: Shared = course ? { course } : {}
   if (typeof seed === 'string' && /^\d{1,20}$/.test(seed)) world.seed = seed
   if (typeof scenario === 'string') world.scenario = scenario
@@ -77,6 +77,7 @@ function checked(value: unknown): Shared {
   if (Array.isArray(replicas)) world.replicas = replicas.slice(0, 9) as NonNullable<Boot['replicas']>
   if (typeof story === 'object' && story !== null) world.story = checkedStory(story)
   if (whole === true) world.whole = true
+  if (classes === true) world.classes = true
   if (Array.isArray(controllers)) world.controllers = controllers.filter(c => typeof c === 'string').slice(0, 100)
   if (typeof nodes === 'number' && Number.isInteger(nodes) && nodes > 0) world.nodes = nodes
   if (typeof cursor === 'number' && Number.isInteger(cursor) && cursor >= 0) world.cursor = cursor

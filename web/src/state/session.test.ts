@@ -94,6 +94,18 @@ test('a burst of frames is shown together, and a reset at once', async () => {
   expect(shown()).toBe(1)
 })
 
+test('the engine\'s frames are compared with the recording when they replace it, and not with lines that follow', async () => {
+  const frames = [{ n: 1 } as Frame]
+  const send = (...all: Frame[]) => engines.at(-1)?.onFrames({ branch: '0', reset: true, frames: all })
+  session.show([{ branch: '0', reset: true, frames }])
+  send({ n: 1 } as Frame)
+  engines.at(-1)?.onFrames({ branch: '0', reset: false, frames: [{ n: 2 } as Frame] })
+  expect(session.differs.value).toBe(false)
+  session.show([{ branch: '0', reset: true, frames }])
+  send({ n: 1, rv: '7' } as Frame)
+  expect(session.differs.value).toBe(true)
+})
+
 test('if the larger engine cannot be loaded, the line reports it, and the world stays usable', async () => {
   const before = engines.length
   refuse.mockImplementation(({ kind, body }) => (kind === 'do' && JSON.stringify(body).includes('crd.yaml') ? new Refused('needs CEL', 'cel') : undefined))

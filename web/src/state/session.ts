@@ -41,6 +41,8 @@ export const frames = signal<Frame[]>([])
 /** arrival describes the newest frames: they follow number before. reset means that all frames were replaced, same that they equal the
  * previous ones. */
 export const arrival = signal({ before: 0, reset: true, same: false })
+/** differs reports whether the engine's frames differ from the recording that they have replaced. */
+export const differs = signal(false)
 export const head = signal<Head>({ branch: '0', n: 0, total: 0, vt: 0, rv: '0', frames: 0 })
 export const branches = signal<string[]>(['0'])
 export const transcript = signal<Entry[]>([])
@@ -85,7 +87,7 @@ export const lessonTexts = signal<Record<string, string>>({})
 
 /** replaced are the previous worlds of this one, which was rebuilt with more servers: how to boot each, and the operation number at that
  * point. */
-const replaced = signal<{ boot: Boot; n: number }[]>([])
+export const replaced = signal<{ boot: Boot; n: number }[]>([])
 
 /** undoable reports whether undo has anything to undo. */
 export const undoable = computed(() => head.value.n > 0 || replaced.value.length > 0)
@@ -130,41 +132,15 @@ async function logEntries(): Promise<Entry[]> {
   return log.map((op, i) => ({ id: ++entries, op: i + 1, line: op.line, result: results[i - from] })).slice(-longest)
 }
 
-/** rebuild creates the world again with other servers and the same controllers, nodes and log. Undo restores the previous world. */
-export async function rebuild(replicas: Boot['replicas'], boot: (body: Boot) => Promise<boolean>): Promise<boolean> {
-  const [before, earlier] = [bootBody(), replaced.value]
-  const { lesson: id, own: mine, answers: _answers, log: all = [], cursor, ...rest } = before
-  // A lesson defines its servers, and its log has no meaning outside it.
-  const kept = id || mine ? [] : all
-  const body = { ...rest, replicas: replicas ?? [], log: withoutReplicas(kept), cursor: withoutReplicas(kept.slice(0, cursor)).length }
-  if (!(await boot(body))) return false
-  replaced.value = [...earlier, { boot: before, n: head.value.n }]
-  return true
-}
-
-/** withoutReplicas returns a log without the lines that set the number of servers, which the boot sets instead. */
-export function withoutReplicas(log: readonly Op[]): Op[] {
-  return log.filter(({ line }) => !/^\s*replicas?\s/.test(line))
-}
-
-interface Made {
-  seed: string
-  replicas: Boot['replicas']
-  controllers?: string[]
-  nodes?: number
-  whole?: boolean
+interface Made extends Pick<Boot, 'seed' | 'replicas' | 'controllers' | 'nodes' | 'whole' | 'classes'> {
   log: Op[] | null
   files?: Record<string, string>
 }
 
 // adopt takes over the log of a world that a scenario created. From then on the world is defined by seed, servers and log.
 async function adopt(): Promise<void> {
-  const made = await takeLog()
-  booted = { seed: made.seed }
-  if (made.replicas?.length) booted.replicas = made.replicas
-  if (made.controllers?.length) booted.controllers = made.controllers
-  if (made.nodes) booted.nodes = made.nodes
-  if (made.whole) booted.whole = true
+  const { seed, replicas, controllers, nodes, whole, classes } = await takeLog()
+  booted = { seed, replicas, controllers, nodes, whole, classes }
 }
 
 // takeLog takes over the engine's log. The files of a scenario become files of its first operation.
@@ -390,10 +366,12 @@ function receive(message: FramesMessage): void {
   if (ready.value && message.frames.some(defines)) void discover()
 }
 
-// replace shows other frames in the place of all previous ones.
+// replace shows other frames in the place of all previous ones. The engine's frames must equal those of a recording.
 function replace(all: Frame[]): void {
   showNow()
-  const same = status.value.state === 'recorded' && alike(frames.value, all)
+  const recorded = status.value.state === 'recorded'
+  const same = recorded && alike(frames.value, all)
+  if (recorded) differs.value = !same
   batch(() => {
     own.value = 0
     answered.value = null

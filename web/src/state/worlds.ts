@@ -46,8 +46,8 @@ export async function enter(boot: Boot): Promise<boolean> {
 
 export const enterLesson = (id: string) => enter({ lesson: id })
 
-/** freePlay boots a new cluster with roles, controllers, load balancers and nodes, and without objects of the user. */
-export const freePlay: Boot = { seed: '1', controllers: ['*', 'service-lb-controller'], nodes: 3, whole: true }
+/** freePlay boots a new cluster with roles, controllers, load balancers, nodes and default classes, and without objects of the user. */
+export const freePlay: Boot = { seed: '1', controllers: ['*', 'service-lb-controller', 'ingress-controller'], nodes: 3, whole: true, classes: true }
 export const enterFreePlay = () => enter(freePlay)
 
 /** startFreePlay starts the page's first engine with free play. */

@@ -54,7 +54,7 @@ const isOwn = (lesson: string) => lesson.includes('\n')
 
 /** titleOf returns the title of a lesson of a course. */
 export function titleOf(lesson: string): string {
-  if (isOwn(lesson)) return /^title: *(.*)$/m.exec(lesson)?.[1] ?? ''
+  if (isOwn(lesson)) return /^title: *(["']?)(.*?)\1\s*$/m.exec(lesson)?.[2] ?? ''
   return catalogue.value.find(info => info.id === lesson)?.title ?? lesson
 }
 

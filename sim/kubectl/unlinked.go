@@ -1,0 +1,23 @@
+//go:build js && nocel
+
+package kubectl
+
+import (
+	"errors"
+
+	"github.com/kubesim/kubesim/sim/kubectl/client"
+)
+
+// The following commands return the error that makes a page load the other engine, which implements them.
+
+// runExplain needs the descriptions of all fields.
+func runExplain(*call) error { return unlinked("descriptions of fields") }
+
+func runCertificateApprove(*call) error { return unlinked("decisions about certificates") }
+func runCertificateDeny(*call) error    { return unlinked("decisions about certificates") }
+
+func runDiff(*call) error { return unlinked("kubectl diff") }
+
+func unlinked(part string) error {
+	return errors.New("this build of kubesim is without " + part + client.Unlinked)
+}
