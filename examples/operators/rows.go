@@ -16,6 +16,8 @@ type row struct {
 	// empty if no other bug is known.
 	known string
 	tags  map[string]string // build tags by version, for versions whose functions have other parameters
+	// test is the test to run instead of TestOperator: TestTransition if the row is about edits instead of faults.
+	test string
 	// files is a file of the operator's module, or the folder of a package, to copy beside the test. It is empty if the test can
 	// import the package and needs only exported names.
 	files string

@@ -39,7 +39,7 @@ func (o *Outcome) Compare(t TB, state, counts, trouble string) {
 		o.state, o.counts, o.known = state, counts, true
 		return
 	}
-	if lines := lineDiff(o.state, state) + moreOften(o.counts, counts); lines != "" {
+	if lines := Difference(o.state, state) + moreOften(o.counts, counts); lines != "" {
 		Errorf(t)("kubesim: the outcome differs from the one without faults (-):\n%s", lines)
 	}
 }
@@ -72,9 +72,9 @@ func moreOften(before, counts string) string {
 	return out.String()
 }
 
-// lineDiff returns the lines that occur in only one of two sorted texts, marked with - and +. If both texts have a line for an
-// object, it returns the object's name and the fields that differ instead.
-func lineDiff(a, b string) string {
+// Difference returns the lines that occur in only one of two sorted texts, such as those of State, marked with - and +. If both texts
+// have a line for an object, it returns the object's name and the fields that differ instead.
+func Difference(a, b string) string {
 	var gone, added []string
 	for _, e := range linediff.Compare(a, b) {
 		switch e.Op {
@@ -292,5 +292,5 @@ func Differ(was, is Object) string {
 		}
 		texts[i] = string(text)
 	}
-	return lineDiff(texts[0], texts[1])
+	return Difference(texts[0], texts[1])
 }
