@@ -29,6 +29,9 @@ type Transition struct {
 	// Wait is the time that the operator gets after each write. The default is five minutes. After the last write it also gets the
 	// time that it needs to come to rest (Oracles.AtRest).
 	Wait time.Duration
+	// Keep are the names of fields in the spec that edits do not change, because by design they keep a part of an earlier spec, such as the
+	// partition of a rolling update.
+	Keep []string
 	// Without are the names of fields that may differ by design, as in Outcome.
 	Without []string
 }
@@ -49,7 +52,7 @@ func (x Transition) Check(t TB, srv *Server, start func(*Server), resources ...s
 	fresh.Heal()
 	start(srv)
 	wait := cmp.Or(x.Wait, transitionWait)
-	e, err := newEditor(srv, x.Manifest)
+	e, err := newEditor(srv, &x)
 	if err == nil {
 		err = e.editTwice(wait)
 	}

@@ -18,7 +18,7 @@ import (
 const (
 	// editsMost is the number of edits that are drawn for a run. Most of them may be invalid.
 	editsMost = 200
-	// editsKept is the number of valid specs from which the second spec is chosen. The server may reject some of them as updates, because
+	// editsKept is the number of different valid specs from which the second spec is chosen. The server may reject some of them as updates, because
 	// fields are immutable.
 	editsKept = 20
 	// writesMost is the number of tries of a write, one per second, while a webhook of the operator does not respond.
@@ -40,9 +40,9 @@ type editor struct {
 	first, second object.Object
 }
 
-// newEditor returns an editor for the object in a manifest. It returns an error if the server has no definition with a schema for it.
-func newEditor(srv *Server, manifest string) (*editor, error) {
-	list, err := codec.Manifest([]byte(manifest))
+// newEditor returns an editor for the object of a Transition. It returns an error if the server has no definition with a schema for it.
+func newEditor(srv *Server, x *Transition) (*editor, error) {
+	list, err := codec.Manifest([]byte(x.Manifest))
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func newEditor(srv *Server, manifest string) (*editor, error) {
 		return nil, fmt.Errorf("the manifest has %d objects, and must have one with a name", len(list))
 	}
 	e := &editor{random: rand.New(rand.NewPCG(srv.options.Seed, transitionStream)), manifest: list[0]}
-	if e.schema = srv.specSchema(e.manifest); e.schema == nil {
+	if e.schema = srv.specSchema(e.manifest, x.Keep); e.schema == nil {
 		return nil, fmt.Errorf("the server has no definition of %s %s with a schema", e.manifest.APIVersion(), e.manifest.Kind())
 	}
 	path, err := srv.loader().collection(e.manifest)
@@ -58,14 +58,16 @@ func newEditor(srv *Server, manifest string) (*editor, error) {
 	return e, err
 }
 
-// specSchema returns the OpenAPI schema of the spec of a custom resource in JSON, or nil if there is none.
-func (s *Server) specSchema(obj object.Object) (found []byte) {
+// specSchema returns the OpenAPI schema of the spec of a custom resource in JSON, without the fields with the given names. It returns nil
+// if there is no schema.
+func (s *Server) specSchema(obj object.Object, without []string) (found []byte) {
 	kind := schema.ParseGVK(obj.APIVersion(), obj.Kind())
 	_ = s.observer.Inspect(func(view View) error { // the function does not return an error
 		for _, d := range view.List("customresourcedefinitions.apiextensions.k8s.io", "") {
 			for _, v := range d.Objects("spec", "versions") {
 				spec := v.Map("schema", "openAPIV3Schema", "properties", "spec")
 				if d.String("spec", "group") == kind.Group && d.String("spec", "names", "kind") == kind.Kind && v.String("name") == kind.Version && spec != nil {
+					removeProperties(spec, without)
 					found = object.JSON(spec)
 				}
 			}
@@ -73,6 +75,22 @@ func (s *Server) specSchema(obj object.Object) (found []byte) {
 		return nil
 	})
 	return found
+}
+
+// removeProperties removes the fields with the given names from a schema, at any depth.
+func removeProperties(schema map[string]any, names []string) {
+	properties, _ := schema["properties"].(map[string]any)
+	for _, name := range names {
+		delete(properties, name)
+	}
+	for _, x := range properties { // the order does not matter
+		removeProperties(object.As(x), names)
+	}
+	for _, name := range []string{"items", "additionalProperties"} {
+		if inner := object.As(schema[name]); inner != nil {
+			removeProperties(inner, names)
+		}
+	}
 }
 
 // editTwice creates the object with a drawn spec, waits, and applies an edit of that spec, which is also valid for a new object. It
@@ -99,25 +117,30 @@ func (e *editor) editTwice(wait time.Duration) error {
 	return fmt.Errorf("the server rejects each of %d edits of the object, the last one with: %w", len(candidates), err)
 }
 
-// draw draws a valid spec of a new object, and valid edits of that spec. err is the answer to the last edit that was rejected.
+// draw draws a valid spec of a new object, and different valid edits of that spec. err is the answer to the last edit that was rejected.
 func (e *editor) draw() (edits []object.Object, err error) {
+	known := map[string]bool{} // specs, with defaults
 	for n := 0; n < editsMost && len(edits) < editsKept; n++ {
 		from := e.manifest
 		if e.first != nil {
 			from = e.first
 		}
 		edit, rejected := e.edit(from)
+		var answer object.Object
 		if rejected == nil {
-			_, rejected = e.target.try(edit, true)
+			answer, rejected = e.target.try(edit, true)
 		}
+		spec := string(object.JSON(answer["spec"]))
 		switch {
 		case rejected != nil:
 			err = rejected
+			continue
 		case e.first == nil:
 			e.first = edit
-		default:
+		case !known[spec]:
 			edits = append(edits, edit)
 		}
+		known[spec] = true
 	}
 	return edits, err
 }

@@ -18,7 +18,8 @@ func TestTransition(t *testing.T) {
 		Prepare: func(_ fake.T, srv *fake.Server) { srv.LoadModule("sigs.k8s.io/lws", manifests...) },
 	}, func(t fake.T, srv *fake.Server) {
 		start := func(srv *fake.Server) { ctrl.Start(t, srv, setup, ctrl.Options{Scheme: ctrl.Scheme(api.AddToScheme)}) }
-		// A condition remains when it is no longer True, so the conditions after two specs may be more.
-		fake.Transition{Manifest: lws, Without: []string{"conditions"}}.Check(t, srv, start, "leaderworkersets", "statefulsets", "pods", "services")
+		// A condition remains when it is no longer True, and a partition keeps pods of the first spec.
+		edits := fake.Transition{Manifest: lws, Without: []string{"conditions"}, Keep: []string{"partition"}}
+		edits.Check(t, srv, start, "leaderworkersets", "statefulsets", "pods", "services")
 	})
 }
