@@ -26,7 +26,7 @@ type row struct {
 // Texts in the failures of one bug of an operator, which the searches for its other bugs ignore.
 const (
 	jobsetStatus       = `status.terminalState: "Completed" → -`
-	jobsetFinished     = "+ jobs.batch default/a-\n+ jobs.batch default/b-"             // Jobs of JobSets that nobody deletes
+	jobsetFinished     = "+ jobs.batch default/a-\n+ jobs.batch default/b-"             // Jobs of JobSets that the test does not delete
 	lwsService         = "+ services default/serving: created 2 times, deleted 2 times" // by design: its owner was deleted meanwhile
 	rabbitmqCrash      = `spec.resources.requests.storage: "15Gi" → "10Gi"`
 	rabbitmqPanic      = "nil pointer dereference"
