@@ -168,7 +168,7 @@ func (p parts) large(u unit) Quantity {
 		exp += int64(u.exp)
 	}
 	if n.Sign() == 0 {
-		return Quantity{format: u.format}
+		return Quantity{format: u.format, dec: true}
 	}
 	exp = min(max(exp, math.MinInt32), math.MaxInt32)
 	q := fromBig(n, int32(exp), u.format).RoundUp(nano)
@@ -180,6 +180,7 @@ func (p parts) large(u unit) Quantity {
 			q.format = DecimalSI
 		}
 	}
+	q.dec = true
 	if p.negative {
 		q = q.Neg()
 	}

@@ -4,6 +4,7 @@
 //	Quantity   value  = unscaled × 10^exp        "1500m" ─▶ 1500 × 10^-3
 //	           format = DecimalSI │ BinarySI │ DecimalExponent: which suffixes it is printed with
 //	           text   = the original text, if it is printed unchanged ("1500m", but also "+1" and "1.100")
+//	           dec: apimachinery has it as a decimal of any size, not as an int64 with an exponent ("1.5Gi", "1Pi"); see Int64
 //
 // Numbers are rounded up to a multiple of 10^-9 when they are parsed. See "Quantity" in the Kubernetes API reference.
 package quantity
@@ -30,6 +31,7 @@ type Quantity struct {
 	big      *big.Int // if not nil, replaces unscaled; never modified
 	exp      int32
 	format   Format
+	dec      bool
 	text     string
 }
 
@@ -88,12 +90,22 @@ func (q Quantity) magnitude() int64 { return int64(len(q.digits())) + int64(q.ex
 
 // Add returns q + r. If q is zero, the result has the format of r.
 func (q Quantity) Add(r Quantity) Quantity {
-	format := q.format
-	if q.IsZero() {
+	sum := q.plus(r)
+	sum.dec = q.dec || r.dec
+	return sum
+}
+
+// plus is Add without dec.
+func (q Quantity) plus(r Quantity) Quantity {
+	format, integers := q.format, !q.dec && !r.dec
+	switch {
+	case q.IsZero():
 		format = r.format
-		if q.exp >= r.exp {
+		if q.exp >= r.exp || integers { // an int64 of 0 has no exponent
 			return Quantity{unscaled: r.unscaled, big: r.big, exp: r.exp, format: format}
 		}
+	case r.IsZero() && integers:
+		return Quantity{unscaled: q.unscaled, big: q.big, exp: q.exp, format: format}
 	}
 	if q.big == nil && r.big == nil && q.exp == r.exp {
 		if sum := q.unscaled + r.unscaled; (sum > q.unscaled) == (r.unscaled > 0) {
@@ -120,11 +132,13 @@ func (q Quantity) Sub(r Quantity) Quantity { return q.Add(r.Neg()) }
 
 // Neg returns -q.
 func (q Quantity) Neg() Quantity {
+	negated := Quantity{unscaled: -q.unscaled, exp: q.exp, format: q.format}
 	if q.big != nil || q.unscaled == math.MinInt64 {
 		n := q.int()
-		return fromBig(n.Neg(n), q.exp, q.format)
+		negated = fromBig(n.Neg(n), q.exp, q.format)
 	}
-	return Quantity{unscaled: -q.unscaled, exp: q.exp, format: q.format}
+	negated.dec = q.dec
+	return negated
 }
 
 // RoundUp rounds q to a multiple of 10^scale, away from zero. For example, scale -3 keeps thousandths.
@@ -142,6 +156,30 @@ func (q Quantity) RoundUp(scale int) Quantity {
 		n.Add(n, big.NewInt(int64(q.Sign())))
 	}
 	return fromBig(n, int32(scale), q.format)
+}
+
+// Float returns an approximation of q with the rounding errors of apimachinery (AsApproximateFloat64): its digits as a float64,
+// multiplied by a power of ten. Decimals have the digits down to 10^-9.
+func (q Quantity) Float() float64 {
+	base, exp := float64(q.unscaled), int(q.exp)
+	if q.big != nil || q.dec {
+		n := q.int()
+		if more := exp - nano; q.dec && more > 0 && more <= maxShift {
+			n.Mul(n, pow10(int64(more)))
+			exp = nano
+		}
+		base, _ = new(big.Float).SetInt(n).Float64()
+	}
+	return base * math.Pow10(exp)
+}
+
+// Int64 returns the value of q if apimachinery has it as an integer (AsInt64), and otherwise false: "1000m", "1.0", "1.5Gi" and
+// "1Pi" are no integers.
+func (q Quantity) Int64() (int64, bool) {
+	if q.big != nil || q.dec || q.exp < 0 {
+		return 0, false
+	}
+	return q.small(0)
 }
 
 // Value returns q rounded up to an integer. If the result does not fit an int64, Value returns the nearest int64.

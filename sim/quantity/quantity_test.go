@@ -75,6 +75,31 @@ func TestArithmetic(t *testing.T) {
 	is.Equal(MustParse("-3m").Sign(), -1)
 }
 
+func TestFloat(t *testing.T) {
+	is := is.New(t)
+	is.Equal(MustParse("-1500m").Float(), -1.5)
+	is.Equal(MustParse("0").Float(), 0.0)
+	is.Equal(MustParse("1e3").Add(New(math.MaxInt64, DecimalSI)).Float(), 9223372036854776807.0)
+	is.Equal(MustParse("1000000000000000000").Float(), 1.0000000000000001e18) // as apimachinery rounds
+}
+
+// The answers are those of isInteger in CEL on a real server.
+func TestInt64(t *testing.T) {
+	is := is.New(t)
+	integer := func(q Quantity) bool { _, ok := q.Int64(); return ok }
+	for _, s := range []string{"0", "1", "-0", "1k", "1e3", "1e18", "1.5k", "1Ki", "1Ti"} {
+		is.True(integer(MustParse(s))) // s
+	}
+	for _, s := range []string{"1000m", "1.0", "0.0", "0.5Ki", "1.5Gi", "1Pi", "8Ei", "9223372036854775807", "1e19"} {
+		is.True(!integer(MustParse(s))) // s
+	}
+	is.True(!integer(MustParse("1.5Gi").Sub(MustParse("1"))))
+	is.True(!integer(MustParse("1Ki").Add(MustParse("8Ei").Neg())))
+	is.True(integer(MustParse("1Ki").Sub(MustParse("1"))))
+	is.True(integer(MustParse("0.0").Add(MustParse("1Ki"))))
+	is.True(integer(MustParse("1Ki").Add(MustParse("0.0"))))
+}
+
 func TestRounding(t *testing.T) {
 	is := is.New(t)
 	is.Equal(MustParse("100u").RoundUp(-3).String(), "1m")     // up

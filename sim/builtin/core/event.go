@@ -199,7 +199,7 @@ func eventRow(now time.Time, obj object.Object) resource.Row {
 	if stamp := obj.String("lastTimestamp"); stamp != "" {
 		last = table.SinceCell(now, stamp)
 	}
-	count := max(obj.Int64("count"), 0)
+	count := obj.Int64("count")
 	if series := obj.At("series"); series != nil {
 		last, count = table.SinceCell(now, series.String("lastObservedTime")), series.Int64("count")
 	} else if count == 0 {

@@ -140,7 +140,7 @@ func cidrFunctions() []cel.EnvOption {
 			member("cidr_contains_ip_string", cel.BoolType, binary(func(p netip.Prefix, s string) ref.Val {
 				a, err := parseIP(s)
 				if err != nil {
-					return types.WrapErr(err)
+					return types.NewErr("no such overload") // the real function loses the error
 				}
 				return containsIP(p, a)
 			}), typeCIDR, cel.StringType),

@@ -1,8 +1,6 @@
 package celgo
 
 import (
-	"strconv"
-
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
@@ -12,15 +10,19 @@ import (
 
 var typeQuantity = cel.ObjectType("kubernetes.Quantity")
 
-func quantityVal(q quantity.Quantity) ref.Val {
-	return &special{typ: typeQuantity, value: q, text: q.String(),
-		equal: func(other any) bool { return other.(quantity.Quantity).Cmp(q) == 0 }}
+func quantityVal(q quantity.Quantity) ref.Val { return newQuantity(q) }
+
+// computedQuantity returns the result of add or sub. It cannot be the right operand of ==: these functions of Kubernetes return a
+// pointer, and Quantity.Equal in k8s.io/apiserver compares values only.
+func computedQuantity(q quantity.Quantity) ref.Val {
+	v := newQuantity(q)
+	v.pointer = true
+	return v
 }
 
-// whole returns the value of q, and whether q is an integer.
-func whole(q quantity.Quantity) (int64, bool) {
-	n := q.Value()
-	return n, q.CmpInt64(n) == 0
+func newQuantity(q quantity.Quantity) *special {
+	return &special{typ: typeQuantity, value: q, text: q.String(),
+		equal: func(other any) bool { return other.(quantity.Quantity).Cmp(q) == 0 }}
 }
 
 // quantityFunctions returns quantity, isQuantity and the arithmetic functions of quantities.
@@ -29,10 +31,10 @@ func quantityFunctions() []cel.EnvOption {
 	compute := func(name string, f func(q, r quantity.Quantity) quantity.Quantity) cel.EnvOption {
 		return cel.Function(name,
 			member("quantity_"+name, typeQuantity, binary(func(q, r quantity.Quantity) ref.Val {
-				return quantityVal(f(q, r))
+				return computedQuantity(f(q, r))
 			}), typeQuantity, typeQuantity),
 			member("quantity_"+name+"_int", typeQuantity, binary(func(q quantity.Quantity, n int64) ref.Val {
-				return quantityVal(f(q, number(n)))
+				return computedQuantity(f(q, number(n)))
 			}), typeQuantity, cel.IntType))
 	}
 	return append(comparing("quantity", typeQuantity, quantity.Quantity.Cmp),
@@ -40,30 +42,20 @@ func quantityFunctions() []cel.EnvOption {
 		parses("isQuantity", "is_quantity_string", quantity.Parse),
 		cel.Function("sign", overload("quantity_sign", cel.IntType,
 			unary(func(q quantity.Quantity) ref.Val { return types.Int(q.Sign()) }), typeQuantity)),
-		property("asApproximateFloat", "quantity_get_float", typeQuantity, cel.DoubleType, approximate),
+		property("asApproximateFloat", "quantity_get_float", typeQuantity, cel.DoubleType, func(q quantity.Quantity) ref.Val {
+			return types.Double(q.Float())
+		}),
 		property("asInteger", "quantity_get_int", typeQuantity, cel.IntType, func(q quantity.Quantity) ref.Val {
-			n, ok := whole(q)
+			n, ok := q.Int64()
 			if !ok {
 				return types.NewErr("cannot convert value to integer")
 			}
 			return types.Int(n)
 		}),
 		property("isInteger", "quantity_is_integer", typeQuantity, cel.BoolType, func(q quantity.Quantity) ref.Val {
-			_, ok := whole(q)
+			_, ok := q.Int64()
 			return types.Bool(ok)
 		}),
 		compute("add", quantity.Quantity.Add),
 		compute("sub", quantity.Quantity.Sub))
-}
-
-// approximate returns q as a double, computed from its integer value or its thousandths.
-func approximate(q quantity.Quantity) ref.Val {
-	if n, ok := whole(q); ok {
-		return types.Double(n)
-	}
-	f, err := strconv.ParseFloat(strconv.FormatInt(q.MilliValue(), 10)+"e-3", 64)
-	if err != nil {
-		return types.WrapErr(err)
-	}
-	return types.Double(f)
 }

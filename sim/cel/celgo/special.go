@@ -17,6 +17,8 @@ type special struct {
 	text  string // string(x)
 	texts bool   // string(x) is allowed
 	size  int64  // the cost of comparing two values, in bytes
+
+	pointer bool // see computedQuantity
 }
 
 func (s *special) ConvertToNative(to reflect.Type) (any, error) {
@@ -45,7 +47,7 @@ func (s *special) ConvertToType(to ref.Type) ref.Val {
 
 func (s *special) Equal(other ref.Val) ref.Val {
 	o, ok := other.(*special)
-	if !ok || o.typ != s.typ {
+	if !ok || o.typ != s.typ || o.pointer {
 		return types.MaybeNoSuchOverloadErr(other)
 	}
 	return types.Bool(s.equal(o.value))
