@@ -39,7 +39,7 @@ func slowThreads() (n int) {
 		return 1
 	}
 	var all sync.WaitGroup
-	for range 8 {
+	for range 6 {
 		all.Go(func() { _ = syscall.Nanosleep(&syscall.Timespec{Nsec: int64(50 * time.Millisecond)}, nil) })
 	}
 	all.Wait()

@@ -94,7 +94,7 @@ func TestTransitionPasses(t *testing.T) {
 	t.Parallel()
 	for _, faults := range []int{-1, 4} {
 		t.Run(strconv.Itoa(faults), func(t *testing.T) {
-			is.New(t).True(dyed(t, fake.ExploreOptions{Faults: faults, Seeds: 5}, shirts, false) == nil)
+			is.New(t).True(dyed(t, fake.ExploreOptions{Faults: faults, Seeds: 3}, shirts, false) == nil)
 		})
 	}
 }
@@ -103,7 +103,7 @@ func TestTransitionPasses(t *testing.T) {
 // edited has no effect.
 func TestTransitionKeep(t *testing.T) {
 	t.Parallel()
-	fake.Explore(t, fake.ExploreOptions{Faults: -1, Seeds: 5, Server: fake.Options{Bare: true}, Prepare: func(_ fake.T, srv *fake.Server) {
+	fake.Explore(t, fake.ExploreOptions{Faults: -1, Seeds: 3, Server: fake.Options{Bare: true}, Prepare: func(_ fake.T, srv *fake.Server) {
 		_ = srv.LoadData([]byte(shirts))
 	}}, func(t fake.T, srv *fake.Server) {
 		start := func(srv *fake.Server) { srv.Process("dyer", dyer(srv, true)) }
