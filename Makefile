@@ -94,8 +94,6 @@ rest: ## the part of make full that make test does not run
 	@$(MAKE) --no-print-directory -j 2 rest-go rest-page
 	@echo "left out: deadcode and staticcheck in the modules (make deadcode staticcheck), tests that take hours (make nightly)"
 
-# race-fake runs the long tests of ./fake, so test-long leaves them out here.
-rest-go: export LONG := $(filter-out ./fake,$(LONG))
 rest-go:
 	@status=0; for part in check-format check-generate "deadcode LINTED=." "staticcheck LINTED=." test-long test-modules test-wasm race-fake; do \
 		echo "== $$part"; began=$$SECONDS; $(MAKE) --no-print-directory $$part || status=1; echo "== $$part took $$((SECONDS-began)) s"; done; exit $$status
@@ -165,13 +163,12 @@ race: ## run all tests with the race detector
 	@$(NEEDS_C)
 	$(call each,$(GO) test -race -timeout 30m -shuffle=on $(TESTFLAGS) ./...)
 
-# Goroutines start in fake, in no package below it. make race runs the rest. Three tests have one client and thousands of requests:
-# with the race detector they take two thirds of the time of all tests, and the others see the same goroutines.
+# Goroutines start in fake, in no package below it. make race runs the rest, and the long form of the tests. Three tests have one client
+# and thousands of requests: with the race detector they take two thirds of the time of all tests, and the others see the same goroutines.
 ONE_CLIENT := ^(TestImportFormats|TestSameBytesAtEachSize|TestWalk)$$
-race-fake: ## the tests of fake, and every twelfth recorded case, with the race detector
+race-fake: ## the tests of fake with -short, and every twelfth recorded case, with the race detector
 	@$(NEEDS_C)
-	$(GO) test -json -race -timeout 30m -shuffle=on -skip '$(ONE_CLIENT)' $(TESTFLAGS) ./fake $(TALLY)
-	$(GO) test -json -vet=off -run '$(ONE_CLIENT)' $(TESTFLAGS) ./fake $(TALLY)
+	$(GO) test -json -race -timeout 30m -shuffle=on -short -skip '$(ONE_CLIENT)' $(TESTFLAGS) ./fake $(TALLY)
 	$(GO) test -json -race -timeout 30m -shuffle=on -short $(TESTFLAGS) ./fake/conformance $(TALLY)
 
 check: check-format vet staticcheck test ## run before every push: format, vet, staticcheck and make test, which includes the guards; CI then runs make full

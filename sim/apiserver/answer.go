@@ -84,7 +84,7 @@ func (e *Exchange) negotiation() codec.Options {
 		o.CBOR, o.Schema = e.s.Decoder.CBOR, e.s.Schema
 		o.Custom = r.def.Custom
 		o.Transforms = true
-		o.NoTable = r.sub != nil && r.sub.NoTable || r.sub == nil && !r.def.Custom && r.def.Hub.Strategy.Virtual
+		o.NoTable = r.sub != nil && r.sub.NoTable || r.sub == nil && (r.def.Connect != nil || !r.def.Custom && r.def.Hub.Strategy.Virtual)
 		o.List = r.verb == "list" && r.def.Allows("watch") || r.verb == "watch"
 	}
 	return o

@@ -20,7 +20,7 @@ func taintRuleKind() kind.Kind {
 		return table.Doc(name, docDevices+"DeviceTaint", field).At("spec", "taint", field)
 	}
 	return kind.Kind{
-		Storage: "devicetaintrules.resource.k8s.io",
+		Storage: "devicetaintrules.resource.k8s.io", PlainStatus: true,
 		Changed: kind.Semantically.Of("spec"),
 		Strategy: resource.Strategy{
 			HasStatus: true, StatusKeeps: resource.KeptForStatus, DenyUnconditionalUpdate: true, LenientUnstable: true,

@@ -61,6 +61,10 @@ func bySize(of func(call) cost.Estimate, result func(*plannedCall) cost.SizeEsti
 	}
 }
 
+// ofUnknownSize is the result size of a function that returns a map. It also leaves the size of an element unknown; without it, cel-go
+// derives that from the type, and indexedSize has no effect.
+func ofUnknownSize(*plannedCall) cost.SizeEstimate { return cost.UnknownSizeEstimate() }
+
 // reading returns a function that computes the cost of traversing the first argument of a call, multiplied by factor.
 func reading(factor float64) func(call) cost.Estimate {
 	return func(c call) cost.Estimate { return c.size(0).MultiplyByCostFactor(factor) }
@@ -95,7 +99,8 @@ func listFunctionCosts() map[string]functionCost {
 	add(always(1), "serviceAccount", "path", "group", "resource", "subresource", "namespace", "name", "allowed", "reason", "error", "errored")
 	add(always(1), "masked", "prefixLength", "family", "isUnspecified", "isLoopback", "isLinkLocalMulticast", "isLinkLocalUnicast", "isGlobalUnicast")
 	add(always(1), "format.named", "sign", "asInteger", "isInteger", "asApproximateFloat", "isGreaterThan", "isLessThan", "compareTo", "add", "sub")
-	add(always(1), "major", "minor", "patch", "getScheme", "getHostname", "getHost", "getPort", "getEscapedPath", "getQuery")
+	add(always(1), "major", "minor", "patch", "getScheme", "getHostname", "getHost", "getPort", "getEscapedPath")
+	list["getQuery"] = bySize(func(call) cost.Estimate { return cost.FixedCostEstimate(1) }, ofUnknownSize)
 	add(bySize(reading(traversal), asLong), "lowerAscii", "upperAscii", "substring", "trim", "url", "jsonpatch.escapeKey")
 	add(bySize(reading(traversal), nil), "cidr", "isIP", "isCIDR", "ip", "quantity", "isQuantity", "semver", "isSemver")
 	add(bySize(reading(2*traversal), nil), "ip.isCanonical")
