@@ -25,7 +25,8 @@ type ExploreOptions struct {
 	// It is called once in each process, with a server of its own whose clock stands still, so that runs need not repeat
 	// the work.
 	Prepare func(t T, srv *Server)
-	// Faults is the approximate number of faults per run. The default is 8.
+	// Faults is the approximate number of faults per run. The default is 8. If it is negative, there are none: the seeds differ in
+	// the choices of the test itself (Transition), and in the order of goroutines.
 	Faults int
 	// LegalOnly excludes faults that occur only in a cluster that has problems itself: API servers that cannot reach
 	// their store, and status 500.

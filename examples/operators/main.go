@@ -8,6 +8,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -110,7 +111,7 @@ func (s search) measure(programs programs) error {
 	results, dir := program+".jsonl", strings.TrimSuffix(program, programSuffix)
 	os.Remove(results)
 	os.RemoveAll(filepath.Join(dir, "testdata")) // plans of earlier searches
-	cmd := exec.Command(program, "-test.run=^TestOperator$", "-test.v", "-test.timeout=0")
+	cmd := exec.Command(program, "-test.run=^"+cmp.Or(s.test, "TestOperator")+"$", "-test.v", "-test.timeout=0")
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), fmt.Sprintf("KUBESIM_SEEDS=%d", *seeds), "KUBESIM_FOR="+limit.String(), "KUBESIM_RESULTS="+results,
 		"KUBESIM_PLAN="+s.plan, "KUBESIM_KNOWN="+s.known)

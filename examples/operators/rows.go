@@ -16,13 +16,19 @@ type row struct {
 	// empty if no other bug is known.
 	known string
 	tags  map[string]string // build tags by version, for versions whose functions have other parameters
+	// test is the test to run instead of TestOperator: TestTransition if the row is about edits instead of faults.
+	test string
 	// files is a file of the operator's module, or the folder of a package, to copy beside the test. It is empty if the test can
 	// import the package and needs only exported names.
 	files string
 }
 
-// Texts in the failures of one bug of an operator, of RabbitMQ or ZooKeeper, which the searches for its other bugs ignore.
+// Texts in the failures of one bug of an operator, which the searches for its other bugs ignore.
 const (
+	jobsetStatus       = `status.terminalState: "Completed" → -`
+	jobsetFinished     = "+ jobs.batch default/a-\n+ jobs.batch default/b-"             // Jobs of JobSets that the test does not delete
+	jobsetLivelock     = "a livelock: jobs.batch default/c-"                            // by design: a deleted JobSet is still in the cache, so its Jobs are created again
+	lwsService         = "+ services default/serving: created 2 times, deleted 2 times" // by design: its owner was deleted meanwhile
 	rabbitmqCrash      = `spec.resources.requests.storage: "15Gi" → "10Gi"`
 	rabbitmqPanic      = "nil pointer dereference"
 	rabbitmqLate       = `spec.resources.requests.storage: "15Gi" → "20Gi"` // the first RabbitmqCluster is not gone after a minute, by design
@@ -35,13 +41,18 @@ const (
 
 var rows = []row{
 	{
+		name: "jobset-finished", operator: "jobset", module: "sigs.k8s.io/jobset", bad: "v0.12.0", tags: map[string]string{"v0.12.0": "events"}, known: jobsetLivelock,
+		issue: "not reported", kind: "stale cache",
+		bug: "the Jobs of a finished JobSet that are active in the cache are deleted: after a restart with a stale cache, finished Jobs are lost, and the status counts no successes",
+	},
+	{
 		name: "jobset-recreate", operator: "jobset", module: "sigs.k8s.io/jobset", bad: "v0.10.1", fixed: "v0.12.0", tags: map[string]string{"v0.12.0": "events"},
-		issue: "kubernetes-sigs/jobset#1167", kind: "stale cache", known: `status.terminalState: "Completed" → -`, // of jobset-status
+		issue: "kubernetes-sigs/jobset#1167", kind: "stale cache", known: jobsetStatus + "\n" + jobsetFinished + "\n" + jobsetLivelock,
 		bug: "a JobSet's Jobs are found by its name: a JobSet that is created again counts the finished Jobs of its predecessor, and never runs its own",
 	},
 	{
 		name: "jobset-status", operator: "jobset", module: "sigs.k8s.io/jobset", bad: "v0.10.1", fixed: "v0.12.0", tags: map[string]string{"v0.12.0": "events"},
-		issue: "kubernetes-sigs/jobset#1194", kind: "lost answer", known: "- jobs.batch {", // of jobset-recreate
+		issue: "kubernetes-sigs/jobset#1194", kind: "lost answer", known: "- jobs.batch {\n" + jobsetFinished + "\n" + jobsetLivelock, // the first one is of jobset-recreate
 		bug: "the error of a failed status update is dropped unless it is a conflict: a JobSet whose last update fails never finishes",
 	},
 	{
@@ -55,13 +66,17 @@ var rows = []row{
 		bug: "the number of pods to create is computed from a cache that lacks the last ones: too many pods start, and some of them are deleted again",
 	},
 	{
+		name: "lws-edits", operator: "lws", module: "sigs.k8s.io/lws", bad: "v0.7.0", issue: "not reported", kind: "edits", test: "TestTransition",
+		bug: "if the subdomainPolicy changes from Shared to UniquePerReplica, the Service of the shared subdomain remains",
+	},
+	{
 		name: "lws-foreground", operator: "lws", module: "sigs.k8s.io/lws", bad: "v0.6.0", fixed: "v0.7.0", tags: map[string]string{"v0.6.0": "v06"},
-		issue: "kubernetes-sigs/lws#523", kind: "deletion",
+		issue: "kubernetes-sigs/lws#523", kind: "deletion", known: lwsService,
 		bug: "the objects of a LeaderWorkerSet that is being deleted in the foreground are created again, as fast as the garbage collector deletes them",
 	},
 	{
 		name: "lws-revision", operator: "lws", module: "sigs.k8s.io/lws", bad: "v0.7.0", issue: "not reported", kind: "crash between two writes",
-		known: "a livelock: services default/serving", // of lws-foreground
+		known: "a livelock: services default/serving\n" + lwsService, // the first one is of lws-foreground
 		bug:   "after a crash between the creation of a ControllerRevision and that of the StatefulSet, a second revision is created",
 	},
 	{
@@ -123,6 +138,10 @@ var rows = []row{
 	{
 		name: "sample", operator: "sample", module: "k8s.io/sample-controller", bad: "v0.36.3", issue: "—", kind: "—", bug: "none is known",
 		files: "controller.go",
+	},
+	{
+		name: "sample-edits", operator: "sample", module: "k8s.io/sample-controller", bad: "v0.36.3", issue: "not reported", kind: "edits",
+		bug: "if the deploymentName of a Foo changes, its old Deployment remains", files: "controller.go", test: "TestTransition",
 	},
 	{
 		name: "zookeeper-finalizer", operator: "zookeeper", module: "github.com/pravega/zookeeper-operator", bad: "v0.2.15",

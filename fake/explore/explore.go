@@ -264,8 +264,8 @@ func (s *search) replayFile(file string) (failed bool) {
 // identical.
 func (s *search) report(f finding, list []campaign.Outcome) {
 	s.t.Helper()
-	r := &campaign.Report{Plan: f.plan, Found: f.found, Outcomes: list, Once: f.once, Calm: s.calm, Seeds: s.seeds, Runs: s.runs,
-		Took: time.Since(s.began), Saved: f.saved, Replay: replayLine(s.t.Name(), f.saved)}
+	r := &campaign.Report{Plan: f.plan, Found: f.found, Outcomes: list, Once: f.once, Calm: s.calm, Drawn: s.options.Faults < 0,
+		Seeds: s.seeds, Runs: s.runs, Took: time.Since(s.began), Saved: f.saved, Replay: replayLine(s.t.Name(), f.saved)}
 	r.Story, r.Link = saveStory(f.saved, r)
 	s.appendResult(campaign.Line{Seed: f.plan.Seed, Failure: r.Cause(), Plan: f.plan.Lines(), Replay: r.Replay})
 	if s.options.Found != nil {

@@ -9,7 +9,10 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/json"
 	"github.com/kubesim/kubesim/sim/linediff"
+	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/trace"
 )
@@ -39,7 +42,7 @@ func (o *Outcome) Compare(t TB, state, counts, trouble string) {
 		o.state, o.counts, o.known = state, counts, true
 		return
 	}
-	if lines := lineDiff(o.state, state) + moreOften(o.counts, counts); lines != "" {
+	if lines := Difference(o.state, state) + moreOften(o.counts, counts); lines != "" {
 		Errorf(t)("kubesim: the outcome differs from the one without faults (-):\n%s", lines)
 	}
 }
@@ -72,9 +75,9 @@ func moreOften(before, counts string) string {
 	return out.String()
 }
 
-// lineDiff returns the lines that occur in only one of two sorted texts, marked with - and +. If both texts have a line for an
-// object, it returns the object's name and the fields that differ instead.
-func lineDiff(a, b string) string {
+// Difference returns the lines that occur in only one of two sorted texts, such as those of State, marked with - and +. If both texts
+// have a line for an object, it returns the object's name and the fields that differ instead.
+func Difference(a, b string) string {
 	var gone, added []string
 	for _, e := range linediff.Compare(a, b) {
 		switch e.Op {
@@ -126,11 +129,15 @@ func (o *Oracles) StateWithout(fields []string, resources ...string) string {
 	w := o.observer.begun()
 	var lines []string
 	_ = w.Inspect(func(view View) error { // the function does not return an error
-		lines = view.lines(fields, func(resource string, obj Object) bool {
+		selected := map[string]bool{}
+		for _, r := range resources {
+			selected[bareOf(view, r)] = true
+		}
+		lines = view.lines(fields, func(resource string, rev uint64) bool {
 			if len(resources) > 0 {
-				return slices.ContainsFunc(resources, func(r string) bool { return r == resource || bareOf(view, r) == resource })
+				return selected[resource]
 			}
-			return !isTransient(resource) && revisionOf(obj) > w.since
+			return !isTransient(resource) && rev > w.since
 		})
 		return nil
 	})
@@ -180,21 +187,28 @@ func (o *Oracles) Counts(records []trace.Record, resources ...string) string {
 	return b.String()
 }
 
-// lines formats the objects that the given function selects, without some fields, so that the result does not differ between runs.
-func (v View) lines(without []string, which func(resource string, obj Object) bool) []string {
+// lines formats the objects that the given function selects by their resource and the revision of their last write, without some fields,
+// so that the result does not differ between runs. Only these objects are parsed, because a cluster has hundreds of others.
+func (v View) lines(without []string, which func(resource string, rev uint64) bool) []string {
 	type entry struct {
 		resource string
 		obj      Object
 	}
 	var all []entry
 	same := map[string]string{} // replacements of uids and generated names
-	v.Each(func(resource string, obj Object) bool {
-		same[obj.UID()] = "UID"
-		if base := obj.GenerateName(); base != "" {
-			same[obj.Name()] = base + "*"
+	v.view.Range("", "", func(kv *mvcc.KV) bool {
+		d := v.defs.Definition(commit.Storage(kv.Key))
+		if d == nil {
+			return true
 		}
-		if which(resource, obj) {
-			all = append(all, entry{resource, obj})
+		it := itemOf(d, kv)
+		text := it.Bytes()
+		same[textAt(text, "metadata", "uid")] = "UID"
+		if base := textAt(text, "metadata", "generateName"); base != "" {
+			same[it.Name] = base + "*"
+		}
+		if resource := named(d); which(resource, it.Rev) {
+			all = append(all, entry{resource, it.Object()})
 		}
 		return true
 	})
@@ -205,6 +219,15 @@ func (v View) lines(without []string, which func(resource string, obj Object) bo
 	}
 	slices.Sort(lines)
 	return lines
+}
+
+// textAt returns the string at a path of an object's JSON, or "" if there is none. The string must have no characters that JSON escapes.
+func textAt(text []byte, path ...string) string {
+	at := json.Find(text, path...)
+	if at < 0 || text[at] != '"' {
+		return ""
+	}
+	return string(text[at+1 : json.End(text, at)-1])
 }
 
 // byType compares conditions by type.
@@ -292,5 +315,5 @@ func Differ(was, is Object) string {
 		}
 		texts[i] = string(text)
 	}
-	return lineDiff(texts[0], texts[1])
+	return Difference(texts[0], texts[1])
 }

@@ -188,7 +188,9 @@ func serveWidgets(t *testing.T, s *apiserver.Server, b *registrytest.Backend) {
 	crd.Defaults(obj)
 	crd.Names(obj, nil, b.Now())
 	custom := &crd.Server{Schema: b.Schema, Minor: 36, Meta: s.Decoder.ReadMeta}
-	for _, d := range custom.Define(obj).New {
+	definitions := &resource.Definition{Strategy: &resource.Strategy{}}
+	definitions.Hub = definitions
+	for _, d := range custom.Define(resource.NewItem(definitions, obj, 1, object.JSON(map[string]any(obj)))).New {
 		s.Table.Add(d)
 		b.Hubs[d.Storage] = d.Hub
 	}

@@ -1,6 +1,7 @@
 package crd_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -220,6 +221,13 @@ func established(t testing.TB, obj object.Object) object.Object {
 	return obj
 }
 
+// stored returns the item of a definition in the store.
+func stored(obj object.Object) *resource.Item {
+	d := &resource.Definition{Strategy: &resource.Strategy{}}
+	d.Hub = d
+	return resource.NewItem(d, obj, 1, object.JSON(map[string]any(obj)))
+}
+
 func TestNames(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -273,7 +281,7 @@ func TestDefine(t *testing.T) {
 		three["name"], three["served"] = "v3", false
 		o.Set([]any{map[string]any(v), map[string]any(two), map[string]any(three)}, "spec", "versions")
 	}))
-	change := server.Define(obj)
+	change := server.Define(stored(obj))
 	is.Equal(len(change.New), 2) // v3 is not served
 	d := change.New[0]
 	is.Equal(d.GVK, schema.GVK{Group: "example.com", Version: "v1", Kind: "Widget"})
@@ -296,13 +304,31 @@ func TestDefine(t *testing.T) {
 	is.True(err != nil)
 	form := d.StorageCodec
 	obj.SetMeta("labels", map[string]any{"a": "b"})
-	change = server.Define(obj)
+	change = server.Define(stored(obj))
 	is.True(!change.Restarted && change.New[0].StorageCodec == form) // no relevant change
 	object.Object(spec(obj))["x-kubernetes-preserve-unknown-fields"] = true
-	change = server.Define(obj)
+	change = server.Define(stored(obj))
 	is.True(change.Restarted && change.New[0].StorageCodec != form) // stored objects have to be decoded again
 	is.Equal(len(server.Remove(obj.Name())), 2)
 	is.True(!server.Known(d.GVK))
+}
+
+// TestDefineAgain checks that a definition which another server has read is not parsed again: the cost of a further server does not depend
+// on the size of the schema. It is not parallel, because other tests may empty the cache.
+func TestDefineAgain(t *testing.T) {
+	is := is.New(t)
+	reader, set := decoder(t)
+	it := stored(established(t, widgets(t, func(o object.Object) {
+		properties := object.Object(version(o).Map("schema", "openAPIV3Schema", "properties"))
+		for n := range 1000 {
+			properties["p"+strconv.Itoa(n)] = map[string]any{"type": "string"}
+		}
+	})))
+	allocations := testing.AllocsPerRun(5, func() {
+		server := &crd.Server{Schema: set, Meta: reader.ReadMeta}
+		is.Equal(len(server.Define(it).New), 1)
+	})
+	is.True(allocations < 200)
 }
 
 // TestObjects checks that the errors of an object are in the order of the real server.
@@ -311,11 +337,11 @@ func TestObjects(t *testing.T) {
 	is := is.New(t)
 	reader, set := decoder(t)
 	server := &crd.Server{Schema: set, Meta: reader.ReadMeta}
-	d := server.Define(established(t, widgets(t, func(o object.Object) {
+	d := server.Define(stored(established(t, widgets(t, func(o object.Object) {
 		version(o)["subresources"] = map[string]any{"scale": map[string]any{"specReplicasPath": ".spec.size", "statusReplicasPath": ".spec.color"}}
 		object.Object(version(o).Map("schema", "openAPIV3Schema", "properties"))["set"] = map[string]any{"type": "array", "x-kubernetes-list-type": "set", "items": map[string]any{"type": "string"}}
 		spec(o)["x-kubernetes-validations"] = []any{map[string]any{"rule": "!has(self.size) || self.size != 1", "message": "broken"}}
-	}))).New[0]
+	})))).New[0]
 	warned := 0
 	ctx := &resource.Context{Definition: d, Warn: func(string) { warned++ }}
 	obj := parse(t, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"},"spec":{"size":-1,"color":1},"set":["a","a"]}`)

@@ -80,18 +80,19 @@ type Change struct {
 	Restarted bool
 }
 
-// Define adds or replaces the definition crd, given as it is stored, and returns the changes of its resources.
-func (s *Server) Define(crd object.Object) Change {
+// Define adds or replaces a stored definition, and returns the changes of its resources.
+func (s *Server) Define(it *resource.Item) Change {
+	from := readingOf(it)
+	crd := from.crd
 	old := s.definitions[crd.Name()]
-	d := &definition{server: s, name: crd.Name(), conversion: crd.Map("spec", "conversion"), versions: map[string]*served{}}
-	d.spec = string(object.JSON(crd["spec"])) + string(object.JSON(crd.Map("status", "acceptedNames")))
+	d := &definition{server: s, name: crd.Name(), conversion: crd.Map("spec", "conversion"), versions: map[string]*served{}, spec: from.text}
 	c := Change{}
 	if old != nil {
 		c.Old, c.Restarted = old.resources, old.spec != d.spec
 	}
 	if Served(crd) {
-		d.read(crd, old)
-		d.resources = d.define(crd)
+		d.read(from, old)
+		d.resources = d.define(from)
 	}
 	if s.definitions == nil {
 		s.definitions, s.kinds = map[string]*definition{}, map[schema.GVK]*served{}
@@ -202,17 +203,13 @@ func (s *Server) Published(d *resource.Definition) object.Object {
 }
 
 // read creates the versions of a definition. It reuses versions of old whose schema is unchanged.
-func (d *definition) read(crd object.Object, old *definition) {
-	s := specOf(crd)
+func (d *definition) read(from *reading, old *definition) {
+	crd, s := from.crd, from.spec
 	d.stored = group(crd) + "/" + s.storageVersion()
 	form := d.stored + string(object.JSON(map[string]any(d.conversion)))
-	for _, x := range s.versions {
+	for i, x := range s.versions {
 		v := &served{apiVersion: group(crd) + "/" + x.name, selectable: x.whole.fields, cached: x.served || x.storage,
-			keeps: crd.True("spec", "preserveUnknownFields")}
-		schema := x.whole.openAPI()
-		if schema != nil {
-			v.raw = string(object.JSON(schema))
-		}
+			keeps: crd.True("spec", "preserveUnknownFields"), raw: from.raw[i]}
 		var was *served
 		if old != nil {
 			was = old.versions[v.apiVersion]
@@ -220,7 +217,7 @@ func (d *definition) read(crd object.Object, old *definition) {
 		if was != nil && was.raw == v.raw && was.keeps == v.keeps {
 			v.schema, v.root, v.typ, v.rules = was.schema, was.root, was.typ, was.rules
 		} else {
-			d.compile(v, schema)
+			d.compile(v, x.whole.openAPI())
 		}
 		v.embeds = v.schema.Embeds()
 		d.versions[v.apiVersion] = v

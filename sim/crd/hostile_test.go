@@ -38,7 +38,7 @@ func FuzzDefinition(f *testing.F) {
 		crd.Names(obj, nil, now)
 		crd.Establish(obj, now)
 		server := &crd.Server{Schema: set, Meta: reader.ReadMeta}
-		for _, d := range server.Define(obj).New {
+		for _, d := range server.Define(stored(obj)).New {
 			one := own.Copy()
 			if _, err := server.Prune(d.GVK, one); err != nil {
 				continue

@@ -14,8 +14,8 @@ var (
 )
 
 // define returns the resources of the served versions. It stores the resources of all versions in d.all.
-func (d *definition) define(crd object.Object) []*resource.Definition {
-	s := specOf(crd)
+func (d *definition) define(from *reading) []*resource.Definition {
+	crd, s := from.crd, from.spec
 	names := crd.At("status", "acceptedNames")
 	var out []*resource.Definition
 	d.all = make(map[string]*resource.Definition, len(s.versions))

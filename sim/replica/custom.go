@@ -34,7 +34,7 @@ func (r *Server) applyDefinition(e *mvcc.Event) {
 		return
 	}
 	item := resource.ItemOf(r.profile.hubs[crd.Storage], e.KV)
-	change := r.custom.Define(item.Object())
+	change := r.custom.Define(item)
 	change.Restarted = change.Restarted || len(change.Old) == 0 // a newly served resource has no watches yet
 	r.serveInstead(item.Name, change)
 }
@@ -67,7 +67,7 @@ func (r *Server) redefine() {
 	d := r.profile.hubs[crd.Storage]
 	r.position.View.Range(d.Key("", ""), "", func(kv *mvcc.KV) bool {
 		item := resource.ItemOf(d, kv)
-		r.serveInstead(item.Name, r.custom.Define(item.Object()))
+		r.serveInstead(item.Name, r.custom.Define(item))
 		return true
 	})
 	r.api.Discovery.Changed()

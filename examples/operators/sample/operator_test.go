@@ -27,26 +27,26 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// start starts the controller, as its main does.
+func start(srv *fake.Server) {
+	srv.Process("sample", func(ctx context.Context, transport http.RoundTripper) error {
+		config := &rest.Config{Host: srv.URL(), Transport: transport, QPS: -1}
+		kube, foos := kubernetes.NewForConfigOrDie(config), clientset.NewForConfigOrDie(config)
+		builtin, custom := kubeinformers.NewSharedInformerFactory(kube, time.Minute), informers.NewSharedInformerFactory(foos, time.Minute)
+		c := NewController(ctx, kube, foos, builtin.Apps().V1().Deployments(), custom.Samplecontroller().V1alpha1().Foos())
+		builtin.Start(ctx.Done())
+		custom.Start(ctx.Done())
+		defer builtin.Shutdown()
+		defer custom.Shutdown()
+		return c.Run(ctx, 2)
+	})
+}
+
 // A Foo gets its Deployment, which is scaled.
 func TestOperator(t *testing.T) {
 	same := fake.Outcome{Counts: true}
-	fake.Explore(t, fake.ExploreOptions{
-		Server: fake.Options{Controllers: controller.All, Nodes: 2},
-		Prepare: func(_ fake.T, srv *fake.Server) {
-			srv.LoadModule("k8s.io/sample-controller", "artifacts/examples/crd-status-subresource.yaml")
-		},
-	}, func(t fake.T, srv *fake.Server) {
-		srv.Process("sample", func(ctx context.Context, transport http.RoundTripper) error { // does what its main does
-			config := &rest.Config{Host: srv.URL(), Transport: transport, QPS: -1}
-			kube, foos := kubernetes.NewForConfigOrDie(config), clientset.NewForConfigOrDie(config)
-			builtin, custom := kubeinformers.NewSharedInformerFactory(kube, time.Minute), informers.NewSharedInformerFactory(foos, time.Minute)
-			c := NewController(ctx, kube, foos, builtin.Apps().V1().Deployments(), custom.Samplecontroller().V1alpha1().Foos())
-			builtin.Start(ctx.Done())
-			custom.Start(ctx.Done())
-			defer builtin.Shutdown()
-			defer custom.Shutdown()
-			return c.Run(ctx, 2)
-		})
+	fake.Explore(t, fake.ExploreOptions{Prepare: prepare, Server: fake.Options{Controllers: controller.All, Nodes: 2}}, func(t fake.T, srv *fake.Server) {
+		start(srv)
 		for _, file := range []string{"one.yaml", "three.yaml"} {
 			srv.Load(file)
 			time.Sleep(5 * time.Minute)

@@ -11,7 +11,7 @@ import (
 
 // Limits restrict the plans that a Campaign draws.
 type Limits struct {
-	// Items is the approximate number of faults and steps in a plan.
+	// Items is the approximate number of faults and steps in a plan. If it is negative, plans have none.
 	Items int
 	// Level is the highest level of the drawn faults.
 	Level fault.Level
@@ -70,6 +70,9 @@ func (c *Campaign) Learn(p Plan, o *Outcome) {
 
 // Plan draws a plan from a seed. The result depends only on the seed and on the outcomes of earlier plans.
 func (c *Campaign) Plan(seed uint64) Plan {
+	if c.limits.Items < 0 {
+		return Plan{Seed: seed}
+	}
 	if items := c.pattern(seed); len(items) > 0 {
 		return Plan{seed, items}
 	}

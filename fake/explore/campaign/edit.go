@@ -64,6 +64,46 @@ func patchOf(r *rand.Rand, s, now map[string]any) map[string]any {
 	return map[string]any{name: valueOf(r, property, now[name])}
 }
 
+// editedList draws a list from the current one, with the schema of its items: it removes, adds or changes one item. Values in an item
+// that is an object change like fields of a spec.
+func editedList(r *rand.Rand, items map[string]any, now []any) []any {
+	list := slices.Clone(now)
+	at := r.IntN(len(list))
+	switch r.IntN(4) {
+	case 0:
+		return slices.Delete(list, at, at+1)
+	case 1:
+		return append(list, valueOf(r, items, nil))
+	}
+	item, ok := list[at].(map[string]any)
+	if patch := patchOf(r, items, item); ok && len(patch) > 0 {
+		list[at] = merged(item, patch)
+	} else {
+		list[at] = valueOf(r, items, list[at])
+	}
+	return list
+}
+
+// merged applies a merge patch to an object, and returns the result.
+func merged(obj, patch map[string]any) map[string]any {
+	out := maps.Clone(obj)
+	if out == nil {
+		out = map[string]any{}
+	}
+	for name, value := range patch { // the order does not matter: the result is a map
+		inner, ok := value.(map[string]any)
+		switch current, _ := out[name].(map[string]any); {
+		case value == nil:
+			delete(out, name)
+		case ok:
+			out[name] = merged(current, inner)
+		default:
+			out[name] = value
+		}
+	}
+	return out
+}
+
 // objectOf draws an object with the required fields of the schema s.
 func objectOf(r *rand.Rand, s map[string]any) map[string]any {
 	out := map[string]any{}
@@ -99,6 +139,9 @@ func valueOf(r *rand.Rand, s map[string]any, now any) any {
 		return textOf(r, s, now)
 	case "array":
 		items, _ := s["items"].(map[string]any)
+		if current, _ := now.([]any); len(current) > 0 && r.IntN(4) > 0 {
+			return editedList(r, items, current)
+		}
 		list := make([]any, length(s, "minItems")+r.IntN(itemsMost))
 		for i := range list {
 			list[i] = valueOf(r, items, nil)

@@ -233,6 +233,30 @@ func TestRandomPatch(t *testing.T) {
 	is.True(!texts[`{"spec":{"size":null}}`]) // a required field is not removed
 }
 
+// TestRandomPatchOfList checks that an edit of a list removes, adds or changes one item, and keeps the others.
+func TestRandomPatchOfList(t *testing.T) {
+	is := is.New(t)
+	r := rand.New(rand.NewPCG(1, 1))
+	texts := map[string]bool{}
+	for range 300 {
+		texts[string(campaign.RandomPatch(r, campaign.Object{Spec: []byte(`{"pools":[{"name":"a","size":4},{"name":"b"}]}`), Schema: []byte(
+			`{"type":"object","properties":{"pools":{"type":"array","items":{"type":"object","required":["name"],"properties":{
+			"name":{"type":"string","enum":["c"]},"size":{"type":"integer","minimum":1,"maximum":9}}}}}}`)}))] = true
+	}
+	for _, pools := range []string{`{"name":"b"}`, `{"name":"a","size":4},{"name":"b"},{"name":"c"}`, `{"name":"a","size":5},{"name":"b"}`, `{"name":"a"},{"name":"b"}`} {
+		is.True(texts[`{"spec":{"pools":[`+pools+`]}}`])
+	}
+}
+
+// TestNoItems checks that plans have no faults and no steps if the number of items is negative.
+func TestNoItems(t *testing.T) {
+	is := is.New(t)
+	c := campaign.NewCampaign(campaign.Limits{Items: -1, Level: fault.Degraded}, seen())
+	for seed := range uint64(50) {
+		is.Equal(c.Plan(seed).String(), campaign.Plan{Seed: seed}.String())
+	}
+}
+
 // TestSuspects checks that Suspects reports the writes that occur more or less often in one run than in the other.
 func TestSuspects(t *testing.T) {
 	is := is.New(t)

@@ -13,6 +13,7 @@ type Report struct {
 	Outcomes []Outcome // the results of repeated runs of the plan
 	Once     Outcome   // the run in which the plan failed first
 	Calm     Outcome   // the result of a run without faults
+	Drawn    bool      // the test draws its input from the seed, so the writes of Calm are not comparable
 	Seeds    int       // the number of drawn plans that were run; 0 if the run without faults failed
 	Runs     int       // the number of runs so far, including those for shrinking
 	Took     time.Duration
@@ -78,6 +79,8 @@ func (r *Report) title() string {
 	switch {
 	case len(r.Plan.Items) == 0 && len(r.Found.Items) > 0:
 		return fmt.Sprintf("seed %d fails, and needs no fault: the order of goroutines is sufficient", r.Plan.Seed)
+	case len(r.Plan.Items) == 0 && r.Seeds > 0:
+		return fmt.Sprintf("seed %d fails without any faults", r.Plan.Seed)
 	case len(r.Plan.Items) == 0:
 		return "it fails without any faults"
 	case len(r.Found.Items) > 0:
@@ -151,7 +154,7 @@ func (r *Report) first(b *strings.Builder, o *Outcome) {
 	if o.Output != "" {
 		b.WriteString("the test's output:\n" + indent(o.Output))
 	}
-	if text := Suspects(&r.Calm, o); text != "" {
+	if text := Suspects(&r.Calm, o); text != "" && !r.Drawn {
 		b.WriteString("its writes that differ from a run without faults:\n" + indent(text))
 	}
 	if text := Abandoned(o); text != "" {
