@@ -1,5 +1,3 @@
-//go:build !js || !nocel
-
 package kubectl
 
 import (

@@ -16,8 +16,6 @@ func runExplain(*call) error { return unlinked("descriptions of fields") }
 func runCertificateApprove(*call) error { return unlinked("decisions about certificates") }
 func runCertificateDeny(*call) error    { return unlinked("decisions about certificates") }
 
-func runDiff(*call) error { return unlinked("kubectl diff") }
-
 func unlinked(part string) error {
 	return errors.New("this build of kubesim is without " + part + client.Unlinked)
 }
