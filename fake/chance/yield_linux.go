@@ -59,7 +59,7 @@ func Interrupter() time.Duration {
 // threadsIdle is more than the number of goroutines of a test that are in blocking system calls at the same time.
 const threadsIdle = 8
 
-// startThreads makes the runtime have n idle threads in addition to those that it uses. The runtime does not end an idle thread.
+// startThreads makes the runtime have n idle threads in addition to the threads that it uses. The runtime does not end an idle thread.
 func startThreads(n int) {
 	var started, ended sync.WaitGroup
 	end := make(chan struct{})
