@@ -197,7 +197,7 @@ func CheckAccept(accept string, o Options) *status.Status {
 // CheckContentType implements go-restful's check of the Content-Type header of a GET: a clause must be exactly one of the types that
 // the route consumes. It ignores parameters. If no clause matches, it returns 415. Routes of resources accept any type.
 func CheckContentType(header string, o Options) *status.Status {
-	consumed := mediaTypes
+	consumed := o.offered(mediaTypes)
 	if o.JSONOnly {
 		consumed = mediaTypes[:1]
 	}
