@@ -246,7 +246,7 @@ test('a world can be saved as a scenario file and opened again', async () => {
   await type(page, 'create configmap more')
   await page.locator('.bar nav button', { hasText: 'Share' }).click()
   await page.locator('dialog input[type=file]').setInputFiles(file)
-  await page.waitForFunction(() => document.querySelectorAll('.entry').length === 6) // auth, controllers and nodes are lines of the file
+  await page.waitForFunction(() => document.querySelectorAll('.entry').length === 7) // auth, controllers, nodes and classes are lines of the file
   await says(page, rv)
   assert.equal(rv.exec(await page.locator('.entry').last().textContent())[0], rv.exec(made)[0])
   await context.close()
