@@ -2,7 +2,6 @@ package chance
 
 import (
 	"os"
-	"runtime"
 	"strconv"
 	"sync"
 	"syscall"
@@ -32,11 +31,7 @@ var interrupter = sync.OnceValue(func() int {
 
 // Yield gives the thread that preempts goroutines the lowest priority. On a busy machine, the runtime then rarely preempts a
 // goroutine that only seems to run for long because the process waits for a processor. Yield returns false if that is not possible.
-//
-// If a goroutine blocks in a system call, that thread (runtime.retake) looks for another thread to run the others. If none is idle, it
-// starts one, which inherits the lowest priority and keeps it. Therefore Yield first starts enough threads.
 func Yield() bool {
-	startThreads(threadsIdle)
 	thread := interrupter()
 	return thread != 0 && syscall.Setpriority(syscall.PRIO_PROCESS, thread, niceMost) == nil
 }
@@ -54,25 +49,4 @@ func Interrupter() time.Duration {
 		return Real()
 	}
 	return time.Duration(t.Nano())
-}
-
-// threadsIdle is more than the number of goroutines of a test that are in blocking system calls at the same time.
-const threadsIdle = 8
-
-// startThreads makes the runtime have n idle threads in addition to the threads that it uses. The runtime does not end an idle thread.
-func startThreads(n int) {
-	var started, ended sync.WaitGroup
-	end := make(chan struct{})
-	for range n {
-		started.Add(1)
-		ended.Go(func() {
-			runtime.LockOSThread() // each of these goroutines has a thread of its own
-			defer runtime.UnlockOSThread()
-			started.Done()
-			<-end
-		})
-	}
-	started.Wait()
-	close(end)
-	ended.Wait()
 }
