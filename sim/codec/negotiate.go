@@ -23,6 +23,7 @@ const (
 // The media types in the server's order of preference, and the media types of watches. The last type of each list needs a feature gate.
 var (
 	mediaTypes  = []string{"application/json", "application/yaml", "application/vnd.kubernetes.protobuf", "application/cbor"}
+	anyType     = []string{"*/*"}
 	streamTypes = []string{"application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch", "application/cbor-seq"}
 )
 
@@ -181,12 +182,8 @@ func CheckAccept(accept string, o Options) *status.Status {
 	case o.List:
 		offered = slices.Concat(offered, o.offered(streamTypes))
 	}
-	for clause := range strings.SplitSeq(accept, ",") {
-		name, _, _ := strings.Cut(clause, ";")
-		name = strings.Trim(name, " ")
-		if name == "*/*" || slices.Contains(offered, name) {
-			return nil
-		}
+	if mentions(accept, offered) || mentions(accept, anyType) {
+		return nil
 	}
 	s := status.NotAcceptable("406: Not Acceptable")
 	s.Message += "\n\nAvailable representations: " + strings.Join(offered, ", ")
@@ -201,14 +198,19 @@ func CheckContentType(header string, o Options) *status.Status {
 	if o.JSONOnly {
 		consumed = mediaTypes[:1]
 	}
-	if header == "" {
+	if header == "" || mentions(header, consumed) {
 		return nil
 	}
+	return status.NotConsumed()
+}
+
+// mentions reports whether a clause of a header, without its parameters, is one of the given media types.
+func mentions(header string, types []string) bool {
 	for clause := range strings.SplitSeq(header, ",") {
 		name, _, _ := strings.Cut(clause, ";")
-		if slices.Contains(consumed, strings.Trim(name, " ")) {
-			return nil
+		if slices.Contains(types, strings.Trim(name, " ")) {
+			return true
 		}
 	}
-	return &status.Status{Code: 415, Reason: status.ReasonMediaType, Message: "415: Unsupported Media Type", Details: &status.Details{}}
+	return false
 }

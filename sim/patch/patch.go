@@ -21,7 +21,6 @@ import (
 	"github.com/kubesim/kubesim/sim/json"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/status"
-	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // Kind is the format of a patch.
@@ -92,8 +91,7 @@ func Type(contentType string, custom, cbor bool) (Kind, *status.Status) {
 	if custom || offers(contentType, cbor) {
 		return 0, status.UnsupportedMediaType(contentTypes(custom, cbor))
 	}
-	return 0, &status.Status{Code: wire.StatusUnsupportedMediaType, Reason: status.ReasonMediaType,
-		Message: "415: Unsupported Media Type", Details: &status.Details{}}
+	return 0, status.NotConsumed()
 }
 
 // offers reports whether a list of media types includes a patch format. The router accepts such a request.

@@ -242,6 +242,11 @@ func UnsupportedMediaType(mediaTypes []string) *Status {
 		Message: "the body of the request was in an unknown format - accepted media types include: " + strings.Join(mediaTypes, ", ")}
 }
 
+// NotConsumed returns go-restful's error for a Content-Type that no route for the path consumes.
+func NotConsumed() *Status {
+	return &Status{Code: wire.StatusUnsupportedMediaType, Reason: ReasonMediaType, Message: "415: Unsupported Media Type", Details: &Details{}}
+}
+
 // Internal returns the error for an internal failure of the server.
 func Internal(err error) *Status {
 	return &Status{Code: wire.StatusInternalServerError, Reason: ReasonInternal,
