@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -81,12 +80,6 @@ func (v View) definition(resource string) *resource.Definition {
 
 // Knows reports whether there is a resource with the given name.
 func (v View) Knows(resource string) bool { return v.definition(resource) != nil }
-
-// revisionOf returns the revision of an object's last write.
-func revisionOf(obj Object) uint64 {
-	rev, _ := strconv.ParseUint(obj.ResourceVersion(), 10, 64)
-	return rev
-}
 
 func itemOf(d *resource.Definition, kv *mvcc.KV) *resource.Item { return resource.ItemOf(d, kv) }
 
