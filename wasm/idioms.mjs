@@ -43,8 +43,27 @@ export class Text {
     return n > 0 ? this.ends[n - 1] : 0
   }
 
-  fill(n) {
-    return this.fills.subarray(this.begin(n), this.ends[n])
+  /** eachNumber calls symbolFor(constant) for each symbol with a number of at most two bytes in its hole; constant identifies both. If the
+   * result is not -1, it replaces the symbol, and the number is removed. */
+  eachNumber(idioms, symbolFor) {
+    const whats = idioms.map(([{ what }]) => what)
+    let [n, holes, from, to] = [0, 0, 0, 0]
+    for (let i = 0; i < this.length; i++) {
+      const symbol = this.symbols[i]
+      const what = symbol === between ? hole.none : whats[symbol]
+      if (what === hole.none) continue
+      const end = this.ends[n++]
+      const constant = what === hole.number && end - from < 3 ? symbol * 65536 + this.fills[from] * 256 + (end - from === 2 ? this.fills[from + 1] : 0) : -1
+      const replaced = constant < 0 ? -1 : symbolFor(constant)
+      if (replaced >= 0) {
+        this.symbols[i] = replaced
+        from = end
+        continue
+      }
+      while (from < end) this.fills[to++] = this.fills[from++]
+      this.ends[holes++] = to
+    }
+    this.holes = holes
   }
 }
 
@@ -54,26 +73,27 @@ function twice(array, Kind) {
   return larger
 }
 
-/** learn returns a text in idioms for a text in shapes, and the steps of each idiom. The most frequent pair of symbols becomes a new
- * symbol until no pair is frequent or no symbol is left. */
+/** learn replaces the symbols of a text in shapes by those of idioms, and returns the steps of each idiom. The most frequent pair of symbols
+ * becomes a new symbol until no pair is frequent or no symbol is left. */
 export function learn(text, shapes) {
   const idioms = shapes.map((shape) => [shape])
-  const learnt = learnConstants(text, idioms)
-  const pairs = new Uint32Array(most * most)
+  learnConstants(text, idioms)
+  const pairs = countPairs(text)
   while (idioms.length < most) {
-    const pair = frequent(learnt, pairs)
+    const pair = frequent(pairs)
     if (!pair) break
-    replace(learnt, pair, idioms.length)
+    replace(text, pair, idioms.length, pairs)
     idioms.push(joined(...pair.map((symbol) => idioms[symbol])))
   }
-  return { text: learnt, idioms }
+  return idioms
 }
 
-/** learnConstants replaces instructions with frequent numbers by symbols. */
+/** learnConstants replaces instructions with frequent numbers by symbols without a hole. */
 function learnConstants(text, idioms) {
   const times = new Map()
-  eachNumber(text, idioms, (constant) => {
-    if (constant >= 0) times.set(constant, (times.get(constant) ?? 0) + 1)
+  text.eachNumber(idioms, (constant) => {
+    times.set(constant, (times.get(constant) ?? 0) + 1)
+    return -1
   })
   const often = [...times].filter(([, n]) => n > seldom).sort(([a, n], [b, m]) => m - n || a - b)
   const symbols = new Map()
@@ -82,47 +102,45 @@ function learnConstants(text, idioms) {
     symbols.set(constant, idioms.length)
     idioms.push([{ ...idioms[symbol][0], bytes: [...idioms[symbol][0].bytes, first, ...(first > 127 ? [second] : [])], what: hole.none }])
   }
-  const out = new Text()
-  eachNumber(text, idioms, (constant, symbol, fill) => {
-    if (symbols.has(constant)) out.add(symbols.get(constant), [])
-    else out.add(symbol, fill)
-  })
-  return out
+  text.eachNumber(idioms, (constant) => symbols.get(constant) ?? -1)
 }
 
-/** eachNumber calls each(constant, symbol, fill) for each symbol. constant identifies a symbol with a number of at most two bytes, and is
- * -1 for other symbols. */
-function eachNumber(text, idioms, each) {
-  let n = 0
-  for (let i = 0; i < text.length; i++) {
-    const symbol = text.symbols[i]
-    const what = symbol === between ? hole.none : idioms[symbol][0].what
-    const fill = what === hole.none ? [] : text.fill(n++)
-    const constant = what === hole.number && fill.length < 3 ? symbol * 65536 + fill[0] * 256 + (fill[1] ?? 0) : -1
-    each(constant, symbol, fill)
-  }
+/** countPairs returns how often each pair of symbols occurs: pair [a, b] is at a * most + b. */
+function countPairs({ symbols, length }) {
+  const pairs = new Int32Array(most * most)
+  for (let i = 1; i < length; i++) count(pairs, symbols[i - 1], symbols[i], 1)
+  return pairs
+}
+
+function count(pairs, a, b, n) {
+  if (a < most && b < most) pairs[a * most + b] += n
 }
 
 /** frequent returns the most frequent pair of symbols, or false if no pair is frequent enough. */
-function frequent({ symbols, length }, pairs) {
-  pairs.fill(0)
-  for (let i = 1; i < length; i++) {
-    const [a, b] = [symbols[i - 1], symbols[i]]
-    if (a < most && b < most) pairs[a * most + b]++
-  }
+function frequent(pairs) {
   let best = 0
   for (let i = 0; i < pairs.length; i++) if (pairs[i] > pairs[best]) best = i
   return pairs[best] > seldom && [Math.floor(best / most), best % most]
 }
 
-function replace(text, [first, second], symbol) {
-  const { symbols } = text
+/** replace replaces each occurrence of a pair by a symbol, and corrects the numbers of pairs. */
+function replace(text, [first, second], symbol, pairs) {
+  const { symbols, length } = text
   let to = 0
-  for (let i = 0; i < text.length; i++) {
-    if (symbols[i] === first && symbols[i + 1] === second && i + 1 < text.length) {
-      symbols[to++] = symbol
-      i++
-    } else symbols[to++] = symbols[i]
+  for (let i = 0; i < length; i++) {
+    if (symbols[i] !== first || symbols[i + 1] !== second || i + 1 === length) {
+      symbols[to++] = symbols[i]
+      continue
+    }
+    const before = to > 0 ? symbols[to - 1] : between
+    const behind = i + 2 < length ? symbols[i + 2] : between
+    count(pairs, before, first, -1)
+    count(pairs, first, second, -1)
+    count(pairs, second, behind, -1)
+    count(pairs, before, symbol, 1)
+    count(pairs, symbol, behind, 1)
+    symbols[to++] = symbol
+    i++
   }
   text.length = to
 }

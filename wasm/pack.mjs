@@ -77,8 +77,8 @@ function elements(bytes, begin, end) {
 /** code packs the functions of the code section. */
 function code(bytes, begin, end) {
   const [count, first] = unsigned(bytes, begin)
-  const { functions, shapes, text: shaped } = read(bytes, first, count)
-  const { idioms, text } = learn(shaped, shapes.list)
+  const { functions, shapes, text } = read(bytes, first, count)
+  const idioms = learn(text, shapes.list)
   const out = [asItIs(bytes, begin, first), record(kind.idioms, Buffer.concat(idioms.map(idiom)), 0)]
   const writer = new Functions(idioms, text)
   let at = first
@@ -139,7 +139,7 @@ class Functions {
     this.count = 0
     this.locals = []
     this.symbols = []
-    this.streams = Array.from({ length: this.steps }, () => [])
+    this.streams = Array.from({ length: this.steps }, () => new Stream())
   }
 
   add(locals, copied) {
@@ -148,16 +148,37 @@ class Functions {
     if (copied) return
     const symbols = this.parts.next().value
     this.symbols.push(Uint8Array.from(symbols))
-    for (const symbol of symbols) for (const step of this.holes[symbol]) this.streams[step].push(this.text.fill(this.next++))
+    for (const symbol of symbols) {
+      for (const step of this.holes[symbol]) {
+        this.streams[step].add(this.text.fills, this.text.begin(this.next), this.text.ends[this.next])
+        this.next++
+      }
+    }
   }
 
   /** record returns a record with the functions that were added since the last record. size is their size in bytes. */
   record(size) {
-    const streams = [this.locals, this.symbols, ...this.streams].map((parts) => Buffer.concat(parts))
+    const streams = [Buffer.concat(this.locals), Buffer.concat(this.symbols), ...this.streams.map((stream) => stream.contents())]
     const lengths = streams.map(({ length }) => unsignedOf(length))
     const out = record(kind.functions, Buffer.concat([unsignedOf(this.count), ...lengths, ...streams]), size)
     this.begin()
     return out
+  }
+}
+
+/** Stream is a sequence of bytes that grows. */
+class Stream {
+  bytes = Buffer.alloc(64)
+  length = 0
+
+  /** add appends bytes[begin:end], which are few. */
+  add(bytes, begin, end) {
+    if (this.length + end - begin > this.bytes.length) this.bytes = Buffer.concat([this.bytes, Buffer.alloc(this.bytes.length + end - begin)])
+    while (begin < end) this.bytes[this.length++] = bytes[begin++]
+  }
+
+  contents() {
+    return this.bytes.subarray(0, this.length)
   }
 }
 
@@ -203,7 +224,9 @@ function columns(bytes, begin, end) {
 
 /** lessColumns returns the words of a buffer, each less the word that is `wide` bytes before it. */
 function lessColumns(bytes, wide) {
-  const out = Buffer.from(bytes)
-  if (wide > 0) for (let at = wide; at + 4 <= bytes.length; at += 4) out.writeUInt32LE((bytes.readUInt32LE(at) - bytes.readUInt32LE(at - wide)) >>> 0, at)
+  if (wide === 0) return bytes
+  const out = Uint8Array.from(bytes)
+  const words = new Uint32Array(out.buffer, 0, out.length >> 2) // little-endian, as on all machines that run node
+  for (let at = words.length - 1; at >= wide / 4; at--) words[at] -= words[at - wide / 4]
   return out
 }
