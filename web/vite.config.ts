@@ -1,4 +1,4 @@
-// The build: one page, one UI chunk, two workers, one lazy editor chunk. Nothing is inlined, because the page's
+// The build: one page, one UI chunk, two workers, and chunks that are loaded when they are first shown. Nothing is inlined, because the page's
 // Content-Security-Policy allows neither inline scripts nor inline styles nor data: images.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -84,6 +84,9 @@ export default defineConfig({
     cssTarget: ['chrome123', 'firefox121', 'safari17.5'],
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // Everything that main.tsx imports statically is one file. Without this group there are five, whose lists of imports and exports have
+    // 1.9 kB after Brotli, and 0.6 kB in the files that are loaded later.
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'first', test: /src\/main\.tsx$/ }] } } },
     cssCodeSplit: false,
     reportCompressedSize: false,
   },

@@ -40,18 +40,22 @@ const errors = found(scenario + lesson + engine, `\\b(?:[wW]rong|fail|parse|fail
 // leads reports whether a text only introduces another sentence, optionally with a word of the language.
 const leads = (text: string) => /^(?:(?:\{\}|\{\{\{\}\}\}|when|let|do|range|once|column|[a-z.]+:)[ :]*)+$/.test(text)
 
+// misuse matches the errors of messages that a page never sends (wasm/README.md): of an unknown kind, or with a part missing or impossible.
+const misuse = /^(?:do needs an operation|seek needs n|credit is a number|this message cannot be read|unknown kind|unknown view|which object\?|no lesson runs|the answer is the number of an option|an object is shown as)/
+
 beforeEach(() => exchange(words))
 afterEach(() => exchange(english))
 
 test('each help text, completion and error of the engine has a Chinese translation', () => {
   expect([helps.length > 90, details.length > 8, errors.length > 150]).toEqual([true, true, true])
-  const missing = [...helps, ...details, ...errors].filter(sentence => !leads(sentence) && text.said(sentence) === sentence)
+  const missing = [...helps, ...details, ...errors].filter(sentence => !leads(sentence) && !misuse.test(sentence) && text.said(sentence) === sentence)
   expect([...new Set(missing)]).toEqual([])
 })
 
 test('the catalogue contains only texts of the engine, and its translations contain the same values', () => {
   const all = [scenario, lesson, engine, trouble].join('\n')
-  const spoken = new Set([...helps, ...details, ...errors])
+  const spoken = new Set([...helps, ...details, ...errors].filter(sentence => !misuse.test(sentence)))
+  expect(Object.keys(said).filter(key => misuse.test(key))).toEqual([])
   const pieces = (text: string) => text.split('{}').map(part => part.trim()).filter(part => part)
   const whole = [...all.matchAll(new RegExp(texts, 'g'))].map(([one]) => shape(value(one)))
   expect(Object.keys(said).filter(key => !spoken.has(key) && !pieces(key).every(part => whole.some(text => text.includes(part))))).toEqual([])
