@@ -64,7 +64,7 @@ each = @status=0; for m in $(MODULES); do echo "== $$m: $(1)"; (cd $$m && $(1)) 
 # The packages whose tests do less with -short.
 LONG ?= $(sort $(patsubst %,./%,$(shell grep -rl --include='*_test.go' 'testing.Short()' clock sim fake wasm | xargs -n 1 dirname)))
 
-.PHONY: help run test full rest rest-go rest-page test-long test-modules documents nightly test-wasm race race-fake check check-format check-generate vet guard deadcode staticcheck build-wasm wasm web web-dist test-web test-browsers test-npm npm-pack lint-web shots bench fuzz kill scale soak endurance gallery operators sample generate conformance conformance-real life life-real journeys webhooks journeys-beside webhooks-beside real import-real boot-data openapi-data record-sampling e2e suites integration real-assets compat charts
+.PHONY: help run test full rest rest-go rest-page test-long test-modules documents nightly test-wasm race race-fake check check-format check-generate vet guard deadcode staticcheck build-wasm wasm web web-dist test-web test-browsers test-npm npm-pack lint-web unit-web shots bench fuzz kill scale soak endurance gallery operators sample generate conformance conformance-real life life-real journeys webhooks journeys-beside webhooks-beside real import-real boot-data openapi-data record-sampling e2e suites integration real-assets compat charts
 
 help: ## print this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1	/' | awk -F '\t' '{ printf "  %-17s %s\n", $$1, $$2 }'
@@ -125,16 +125,20 @@ web/node_modules/.package-lock.json: web/package-lock.json
 web: wasm web/node_modules/.package-lock.json ## build the page into web/dist; fails if it exceeds its size budget
 	cd web && npm run --silent build
 
-web-dist: web ## the same with .br and .gz beside each file: a folder for any static host
-	cd web && node scripts/finish.mjs --dist
+web-dist: wasm web/node_modules/.package-lock.json ## the same with .br and .gz beside each file: a folder for any static host
+	cd web && npm run --silent build -- --dist
 
 lint-web: ## check the page's code for mistakes that the compiler does not find (biome; rules in web/biome.jsonc)
 	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory web/node_modules/.package-lock.json && cd web && npm run --silent check && npm run --silent lint; \
 	else echo "left out: the linter of the page needs npm (https://nodejs.org, or: apt-get install npm)"; fi
 
+# The unit tests need no engine, so they run while it is built.
 test-web: ## unit tests of the page, then the page in real browsers (BROWSERS: chromium, firefox, webkit)
-	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory web-dist && cd web && npm run --silent unit && BROWSERS="$(BROWSERS)" npm run --silent browser; \
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory -j 2 web-dist unit-web && cd web && BROWSERS="$(BROWSERS)" npm run --silent browser; \
 	else echo "left out: tests of the page need npm (https://nodejs.org, or: apt-get install npm)"; fi
+
+unit-web: web/node_modules/.package-lock.json
+	cd web && npm run --silent unit
 
 test-browsers: BROWSERS := chromium firefox webkit
 test-browsers: test-web ## the same in all three browsers, where they are installed

@@ -9,9 +9,16 @@ const dist = new URL('../dist/', import.meta.url).pathname
 const KiB = 1024
 const budgets = { page: 46 * KiB, later: 24 * KiB, apart: 12 * KiB, editor: 110 * KiB, language: 48 * KiB }
 
-const brotli = bytes => brotliCompressSync(bytes, {
-  params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
-})
+const squeezed = new Map() // the results of brotli
+
+// brotli returns a file after compression.
+function brotli(file) {
+  if (!squeezed.has(file)) {
+    const bytes = readFileSync(join(dist, file))
+    squeezed.set(file, brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }))
+  }
+  return squeezed.get(file)
+}
 
 function walk(folder) {
   return readdirSync(join(dist, folder), { withFileTypes: true }).flatMap(entry => {
@@ -49,10 +56,9 @@ const weight = { page: 0, later: 0, apart: 0, editor: 0, language: 0 }
 const part = file => (first(file) ? 'page' : /\/editor-/.test(file) ? 'editor' : /\/(attach|TokenForm|Builder|locate|Courses)-/.test(file) ? 'apart' : /\/text\.\w/.test(file) ? 'language' : 'later')
 console.log('\n     raw     br  file')
 for (const file of small.filter(file => /\.(html|css|js)$/.test(file) && file !== 'sw.js')) {
-  const bytes = readFileSync(join(dist, file))
-  const size = brotli(bytes).length
+  const size = brotli(file).length
   weight[part(file)] += size
-  console.log(`${String(bytes.length).padStart(8)}${String(size).padStart(7)}  ${file}`)
+  console.log(`${String(statSync(join(dist, file)).size).padStart(8)}${String(size).padStart(7)}  ${file}`)
 }
 let heavy = false
 for (const [name, limit] of Object.entries(budgets)) {
@@ -65,9 +71,8 @@ if (process.argv.includes('--dist')) {
   // The build of the engine has already compressed its files.
   for (const file of small.filter(file => statSync(join(dist, file)).size >= 200)) {
     const path = join(dist, file)
-    const bytes = readFileSync(path)
-    writeFileSync(`${path}.br`, brotli(bytes))
-    writeFileSync(`${path}.gz`, gzipSync(bytes, { level: 9 }))
+    writeFileSync(`${path}.br`, brotli(file))
+    writeFileSync(`${path}.gz`, gzipSync(readFileSync(path), { level: 9 }))
   }
 }
 process.exit(heavy ? 1 : 0)

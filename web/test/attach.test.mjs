@@ -5,21 +5,20 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { test } from 'node:test'
+import { after, before, test } from 'node:test'
 import { lookAt } from './axe.mjs'
 import { launch, open, ready, says, type } from './browser.mjs'
 
 const root = new URL('../../', import.meta.url).pathname
 const go = process.env.GO ?? 'go'
 
-function build(folder) {
-  const program = join(folder, 'kubesim')
-  execFileSync(go, ['build', '-o', program, './fake/cmd/kubesim'], { cwd: root, stdio: 'inherit' })
-  return program
-}
+const folder = mkdtempSync(join(tmpdir(), 'kubesim-'))
+const program = join(folder, 'kubesim')
+before(() => execFileSync(go, ['build', '-o', program, './fake/cmd/kubesim'], { cwd: root, stdio: 'inherit' }))
+after(() => rmSync(folder, { recursive: true, force: true }))
 
-// serving starts the server and returns the addresses of the API and the page.
-async function serving(program, ...flags) {
+// serving starts kubesim serve and returns the addresses of the API and the page.
+async function serving(...flags) {
   const child = spawn(program, ['serve', ...flags, '--web', join(root, 'web/dist')], { stdio: ['ignore', 'pipe', 'ignore'] })
   const at = {}
   for await (const line of createInterface(child.stdout)) {
@@ -31,8 +30,7 @@ async function serving(program, ...flags) {
 }
 
 test('kubesim serve --web shows what happens in the served cluster as it happens', { timeout: 300_000 }, async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'kubesim-'))
-  const server = await serving(build(folder), '--nodes', '2')
+  const server = await serving('--nodes', '2')
   const browser = await launch()
   try {
     const { page, faults } = await open(browser, server.page)
@@ -62,7 +60,6 @@ test('kubesim serve --web shows what happens in the served cluster as it happens
   } finally {
     await browser.close()
     await server.stop()
-    rmSync(folder, { recursive: true, force: true })
   }
 })
 
@@ -100,8 +97,7 @@ async function controllers(page, server) {
 }
 
 test('the token in the link stays in the tab, and a page without a token asks for one', { timeout: 300_000 }, async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'kubesim-'))
-  const server = await serving(build(folder), '--auth', 'rbac')
+  const server = await serving('--auth', 'rbac')
   const browser = await launch()
   try {
     assert.match(server.page, /\/#token=admintoken$/)
@@ -141,6 +137,5 @@ test('the token in the link stays in the tab, and a page without a token asks fo
   } finally {
     await browser.close()
     await server.stop()
-    rmSync(folder, { recursive: true, force: true })
   }
 })

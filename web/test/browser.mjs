@@ -17,6 +17,36 @@ const starts = {
   webkit: path => driven(webkit(path)),
 }
 
+// brief is a time limit in ms. Playwright looks for an element every half second when a wait takes longer than 0.3 s, but every tenth of a
+// second if the limit of the wait is below 2.5 s.
+const brief = 2_000
+
+// attentive divides the waits of Playwright's locators into brief ones. The last one has the usual limit. A click waits in the same way.
+// waitForFunction calls its function 20 times a second and not in each animation frame, because the browser would draw 60 frames a second.
+function attentive(page) {
+  const { waitForFunction } = page
+  page.waitForFunction = (what, arg, options) => waitForFunction.call(page, what, arg, { polling: 50, ...options })
+  const locators = Object.getPrototypeOf(page.locator('html'))
+  const { waitFor, click } = locators
+  if (waitFor.attentive) return
+  locators.waitFor = async function (options = {}) {
+    const timedOut = error => {
+      if (error.name !== 'TimeoutError') throw error
+      return true
+    }
+    const begun = performance.now()
+    while (performance.now() - begun < (options.timeout ?? 30_000) - brief) {
+      if (!await waitFor.call(this, { ...options, timeout: brief }).catch(timedOut)) return
+    }
+    await waitFor.call(this, options)
+  }
+  locators.waitFor.attentive = true
+  locators.click = async function (options) {
+    await this.waitFor()
+    await click.call(this, options)
+  }
+}
+
 /** launch starts the browser under test. */
 export async function launch() {
   const name = tested()
@@ -31,6 +61,7 @@ export const onlyChromium = why => tested() === 'chromium' ? false : why
 // watchPage collects console errors, exceptions and policy violations of a page.
 async function watchPage(page) {
   if (page.faults) return page.faults
+  attentive(page)
   const faults = []
   page.on('console', message => { if (message.type() === 'error') faults.push(`console: ${message.text()}`) })
   page.on('pageerror', error => faults.push(`exception: ${error.message}`))

@@ -53,25 +53,6 @@ test('in an article\'s <iframe> of 480 px the answer has room for ten lines, and
   await context.close()
 })
 
-test('in free play the clock runs, and shows the next timer when it is stopped', async () => {
-  const { context, page, faults } = await it.open({ reducedMotion: 'no-preference' })
-  await freePlay(page)
-  await type(page, 'kubectl run web --image=nginx')
-  await page.locator('.entry.tick').first().waitFor()
-  await page.waitForTimeout(3000)
-  await type(page, 'kubectl get pods')
-  await says(page, /web +1\/1 +Running/)
-  await page.locator('.controls button[aria-label="Stop the clock"]').click()
-  await page.locator('.controls button[aria-label="Let the clock run"]').waitFor()
-  await type(page, 'kubectl run other --image=nginx')
-  await page.locator('.foot', { hasText: 'due in 1s. Time stands still' }).waitFor()
-  await page.locator('.foot button', { hasText: 'settle' }).click()
-  await type(page, 'kubectl get pods')
-  await says(page, /other +1\/1 +Running/)
-  assert.deepEqual(faults, [])
-  await context.close()
-})
-
 test('an idle day takes at most a second; a long line shows its progress and can be stopped', async () => {
   const { context, page, faults } = await it.open()
   await freePlay(page)

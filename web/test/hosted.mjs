@@ -1,6 +1,7 @@
-// The set-up of a test file for the built page (dist): one host and one browser for all its tests, and additional hosts for some.
+// The set-up of the test files for the built page (dist): one host and one browser for all tests of a process, and additional hosts for some.
 import { after, before } from 'node:test'
 import { launch, open } from './browser.mjs'
+import { tested } from './find.mjs'
 import { serve } from './server.mjs'
 
 const forget = () => {
@@ -8,30 +9,53 @@ const forget = () => {
   sessionStorage.clear()
 }
 
-/** hosted starts host and browser before the tests of a file and stops them after. open loads the page, serve starts another host.
- * Without options, open loads the page where an earlier test has closed it: the browser then has the compiled engine already. The
- * page has no storage and no faults of that test. A failed test does not close its page, so the next one gets a new page. */
+const usual = { width: 1280, height: 720 }
+
+const emulated = tested() === 'chromium' // whether a page can prefer motion and later prefer reduced motion
+
+// leave ends the page's document and its Workers, and clears its storage.
+async function leave(opened) {
+  await opened.page.goto(new URL('/favicon.svg', await opened.page.evaluate(() => location.href)).href)
+  await opened.page.evaluate(forget)
+  return opened
+}
+
+// What the files of a process share (together.mjs): the host, the browser, and the pages that tests have closed.
+const shared = { files: 0, closed: [] }
+
+async function start() {
+  shared.host ??= await serve()
+  shared.browser ??= await launch()
+}
+
+async function stop() {
+  if (--shared.files > 0) return
+  await shared.browser?.close()
+  await shared.host?.stop()
+  Object.assign(shared, { host: undefined, browser: undefined, closed: [] })
+}
+
+/** hosted starts host and browser before the tests of a file and stops them after the last file. open loads the page, serve starts another
+ * host. open uses a page that an earlier test has closed, unless an option needs a new context: the browser then has the compiled engine
+ * already, which saves it 1.5 s of CPU. The page has no storage and no faults of that test. A failed test does not close its page. */
 export function hosted() {
+  shared.files++
   const others = []
-  let kept = null
   const it = {
-    async open(options = {}, address = it.host.url) {
-      if (Object.keys(options).length > 0) return open(it.browser, address, options)
-      if (kept) {
-        const again = kept
-        kept = null
-        await again.page.goto(`${new URL(address).origin}/favicon.svg`)
-        await again.page.evaluate(forget)
-        again.faults.length = 0
-        await again.page.goto(address)
-        return again
+    get host() { return shared.host },
+    get browser() { return shared.browser },
+    async open({ viewport = usual, reducedMotion = 'reduce', ...options } = {}, address = shared.host.url) {
+      const again = Object.keys(options).length === 0 && (emulated || reducedMotion === 'reduce')
+      if (!again || shared.closed.length === 0) {
+        const opened = await open(shared.browser, address, { viewport, reducedMotion, ...options })
+        if (again) opened.context.close = async () => shared.closed.push(await leave(opened))
+        return opened
       }
-      const opened = await open(it.browser, address, options)
-      const close = opened.context.close.bind(opened.context)
-      opened.context.close = async () => {
-        if (kept) await close()
-        else kept = opened
-      }
+      const opened = shared.closed.pop()
+      await opened.page.setViewportSize(viewport)
+      await opened.page.emulateMedia({ colorScheme: 'light', reducedMotion })
+      opened.faults.length = 0
+      await opened.page.goto(address)
       return opened
     },
     async serve(options) {
@@ -39,13 +63,10 @@ export function hosted() {
       return others.at(-1)
     },
   }
-  before(async () => {
-    it.host = await serve()
-    it.browser = await launch()
-  })
+  before(start)
   after(async () => {
-    await it.browser?.close()
-    for (const host of [it.host, ...others]) await host?.stop()
+    for (const host of others) await host.stop()
+    await stop()
   })
   return it
 }

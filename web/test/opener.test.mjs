@@ -7,24 +7,6 @@ import { hosted } from './hosted.mjs'
 const it = hosted()
 const caption = page => page.locator('.caption p:not(.eyebrow)').first().innerText()
 
-test('each caption is shown as long as it takes to read, and the console shows only the lines of the story so far', async () => {
-  const { context, page, faults } = await it.open({ reducedMotion: 'no-preference' })
-  await page.locator('.caption .steps').waitFor()
-  const first = await caption(page)
-  const begun = Date.now()
-  await page.waitForFunction(told => document.querySelector('.caption p:not(.eyebrow)')?.textContent !== told, first)
-  const words = first.split(' ').length
-  assert.ok(Date.now() - begun > words * 100, `${words} words were shown for ${Date.now() - begun} ms`)
-  await ready(page)
-  assert.doesNotMatch(await page.locator('.transcript').innerText(), /list pods/)
-  await page.locator('.caption button', { hasText: 'Pause' }).click()
-  const paused = await caption(page)
-  await page.waitForTimeout(1500)
-  assert.equal(await caption(page), paused)
-  assert.deepEqual(faults, [])
-  await context.close()
-})
-
 test('the story can be stepped through by keyboard, and ends with a question that leads to a lesson', async () => {
   const { context, page, faults } = await it.open()
   await ready(page)

@@ -160,27 +160,6 @@ test('raw HTTP in every format, protobuf decoded field by field', async () => {
   await context.close()
 })
 
-test('the recording plays while the engine loads, and the engine takes over with the same frames', async () => {
-  let letGo
-  const held = new Promise(resolve => { letGo = resolve })
-  const host = await it.serve({ change: { files: /\/core-.*\.wasm$/, to: async bytes => { await held; return bytes } } })
-  const { context, page } = await it.open({ reducedMotion: 'no-preference' }, host.url)
-  await page.locator('.mark').first().waitFor()
-  assert.match(await page.locator('.engine').innerText(), /recording/)
-  assert.match(await page.locator('.guide').innerText(), /compared with a real kube-apiserver.*[0-9]{2},[0-9]{3} recorded steps/i)
-  const frame = () => page.locator('.scrub').inputValue().then(Number)
-  const early = await frame()
-  await page.waitForFunction(n => Number(document.querySelector('.scrub').value) > n, early)
-  letGo()
-  await ready(page)
-  const taken = await frame()
-  assert.ok(taken < Number(await page.locator('.scrub').getAttribute('max')), 'the engine takes over at the same frame')
-  await page.waitForFunction(() => document.querySelector('.scrub').value === document.querySelector('.scrub').max)
-  assert.match(await page.locator('.caption').innerText(), /two pods/)
-  assert.equal(await page.locator('.banner').count(), 0, 'no notice about a recording that differs')
-  await context.close()
-})
-
 test('an incomplete engine is refused, and the page shows why', async () => {
   const host = await it.serve({ change: { files: /\/core-.*\.wasm$/, to: bytes => bytes.subarray(0, 1e6) } })
   const { context, page } = await it.open({}, host.url)

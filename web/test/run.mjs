@@ -1,15 +1,15 @@
 // Runs the browser tests in each browser that BROWSERS names, by default in Chromium. For a browser that is not installed it prints which
 // package is missing.
 import { spawnSync } from 'node:child_process'
-import { readdirSync } from 'node:fs'
 import { browsers } from './find.mjs'
+import { alone } from './files.mjs'
 
 const names = (process.env.BROWSERS || 'chromium').split(/[\s,]+/)
 const unknown = names.find(name => !browsers[name])
 if (unknown) throw new Error(`BROWSERS names ${unknown}: there are ${Object.keys(browsers).join(', ')}`)
 
 const folder = new URL('.', import.meta.url).pathname
-const files = readdirSync(folder).filter(file => file.endsWith('.test.mjs')).sort().map(file => folder + file)
+const files = ['together.mjs', ...alone].map(file => folder + file)
 let failed = false
 for (const name of names) {
   if (!browsers[name].find()) {

@@ -1,5 +1,5 @@
 // The loading time of the page over a line of 20 Mbit/s with a latency of 20 ms. The best of several visits counts, because other processes
-// disturb the measurement. The visits end as soon as one is within the limits.
+// disturb the measurement. The visits end as soon as the best is within the limits, because another visit cannot change that.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { launch, ready } from './browser.mjs'
@@ -14,6 +14,7 @@ test('painted and usable within 0.3 s, the engine answers within 2 s, at 20 Mbit
   const browser = await launch()
   const best = { paint: Infinity, usable: Infinity, received: Infinity, compiled: Infinity, answer: Infinity }
   let slower = 1
+  const limit = name => Math.round(limits[name] * slower)
   for (let i = 0; i < visits; i++) {
     slower = Math.max(slower, contention())
     const context = await browser.newContext({ serviceWorkers: 'block' })
@@ -26,11 +27,10 @@ test('painted and usable within 0.3 s, the engine answers within 2 s, at 20 Mbit
     })
     for (const name of Object.keys(best)) best[name] = Math.min(best[name], seen[name] ?? Infinity)
     await context.close()
-    if (Object.keys(limits).every(name => best[name] <= limits[name])) break
+    if (Object.keys(limits).every(name => best[name] <= limit(name))) break
   }
   await browser.close()
   await host.stop()
-  const limit = name => Math.round(limits[name] * slower)
   console.log(Object.entries(best).map(([name, ms]) => `${name} ${Math.round(ms)} ms${limits[name] ? ` of ${limit(name)}` : ''}`).join(', '),
     `on a machine ${slower.toFixed(1)} times busy`)
   for (const name of Object.keys(limits)) assert.ok(best[name] <= limit(name), `${name}: ${Math.round(best[name])} ms`)

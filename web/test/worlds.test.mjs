@@ -41,6 +41,7 @@ test('neither Play nor stepping forward changes the world in a lesson', async ()
   const [end, clock] = [await frame(page), await page.locator('.clock time').innerText()]
   await page.locator('.transport .main').click()
   await page.waitForFunction(n => document.querySelector('.scrub').value !== n, end)
+  await page.locator('.controls select').selectOption('10')
   await page.waitForFunction(n => document.querySelector('.scrub').value === n, end)
   await page.locator('.transport .main[aria-label="Play"]').waitFor()
   await page.locator('body').press('.')
