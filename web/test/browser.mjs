@@ -22,10 +22,7 @@ const starts = {
 const brief = 2_000
 
 // attentive divides the waits of Playwright's locators into brief ones. The last one has the usual limit. A click waits in the same way.
-// waitForFunction calls its function 20 times a second and not in each animation frame, because the browser would draw 60 frames a second.
 function attentive(page) {
-  const { waitForFunction } = page
-  page.waitForFunction = (what, arg, options) => waitForFunction.call(page, what, arg, { polling: 50, ...options })
   const locators = Object.getPrototypeOf(page.locator('html'))
   const { waitFor, click } = locators
   if (waitFor.attentive) return
