@@ -26,7 +26,7 @@ func AppendForm(dst []byte, obj object.Object, t *schema.Type, before *resource.
 	if t == nil {
 		return Append(dst, obj, nil), nil
 	}
-	p := printer{before: before, json: StoredAsJSON(t), recorder: &recorder{object: obj, start: len(dst), before: before}}
+	p := printer{before: before, json: StoredAsJSON(t), recorder: newRecorder(obj, len(dst), before)}
 	dst = p.appendStruct(dst, obj, t)
 	return dst, p.form(dst)
 }

@@ -22,15 +22,22 @@ type recorder struct {
 	start  int              // where the JSON begins in the buffer
 	before *resource.Parsed // the parsed previous state of the object, or nil
 	parts  []place
-	differ bool // decoding the JSON may give another object
+	room   [4]place // of parts: most objects have a spec, a status and one or two sets
+	differ bool     // decoding the JSON may give another object
 }
 
 // place is the place of a part in the JSON.
 type place struct {
-	name     string // of a top-level field; "" for the fieldsV1 of an entry of managedFields
-	from, to int    // first in the buffer, then as distances from the end, because a new resourceVersion moves all parts
-	value    map[string]any
-	entry    map[string]any // the entry of a set that is not decoded yet
+	name     string         // of a top-level field; "" for the fieldsV1 of an entry of managedFields
+	from, to int            // first in the buffer, then as distances from the end, because a new resourceVersion moves all parts
+	value    map[string]any // of the part, or the entry of an encoded set
+	encoded  bool           // the part is a set that is not decoded yet
+}
+
+func newRecorder(obj object.Object, start int, before *resource.Parsed) *recorder {
+	r := &recorder{object: obj, start: start, before: before}
+	r.parts = r.room[:0]
+	return r
 }
 
 // form returns the Form of the object whose JSON is the end of buffer, or nil if decoding may give another object.
@@ -50,10 +57,10 @@ func (r *recorder) Parsed(text string) *resource.Parsed {
 	p := &resource.Parsed{Object: r.object}
 	for _, at := range r.parts {
 		part := resource.Part{Name: at.name, Text: text[len(text)-at.from : len(text)-at.to], Value: at.value}
-		if at.entry != nil {
+		if at.encoded {
 			d := newDecoder(part.Text, nil)
 			part.Value, _ = d.fieldSet().(map[string]any)
-			at.entry["fieldsV1"] = part.Value
+			at.value["fieldsV1"] = part.Value
 		}
 		if at.name == "" {
 			p.Sets = append(p.Sets, part)
@@ -81,8 +88,8 @@ func (r *recorder) field(m map[string]any, f *schema.Field, v any, at span) {
 	case f.Type.Kind == schema.FieldsV1:
 		set, _ := v.(map[string]any)
 		p := place{from: at.from, to: at.to, value: set}
-		if _, encoded := v.(object.Raw); encoded {
-			p.entry = m
+		if _, p.encoded = v.(object.Raw); p.encoded {
+			p.value = m
 		} else if !r.isKnown(v) && !isSet(v) {
 			r.differ = true
 		}
