@@ -20,7 +20,7 @@ async function leave(opened) {
   return opened
 }
 
-// What the files of a process share (together.mjs): the host, the browser, and the pages that tests have closed.
+// shared belongs to all files of a process (together.mjs): the host, the browser, and the pages that tests have closed.
 const shared = { files: 0, closed: [] }
 
 async function start() {
