@@ -13,17 +13,22 @@ import (
 // the struct, zero values are included if the struct always has them, and map keys are sorted. Fields that t does not have are
 // omitted. If t is nil, everything is encoded with sorted keys, as for custom resources.
 func Append(dst []byte, obj object.Object, t *schema.Type) []byte {
-	return AppendAfter(dst, obj, t, nil)
-}
-
-// AppendAfter is Append for the next state of an object. before is its previous parsed state, or nil. The JSON of fields and of
-// managedFields sets that both states share is copied from before.
-func AppendAfter(dst []byte, obj object.Object, t *schema.Type, before *resource.Parsed) []byte {
 	if t == nil {
 		return object.AppendJSON(dst, map[string]any(obj))
 	}
-	p := printer{before: before, json: StoredAsJSON(t)}
-	return p.appendStruct(dst, obj, t)
+	return (&printer{json: StoredAsJSON(t)}).appendStruct(dst, obj, t)
+}
+
+// AppendForm is Append for an object to be stored. before is its previous parsed state, or nil. The JSON of fields and of managedFields
+// sets that both states share is copied from there. AppendForm also returns the Form with which the JSON need not be parsed, or nil if
+// parsing it may give another object than obj. As long as the form is used, obj must not be changed, except for its resourceVersion.
+func AppendForm(dst []byte, obj object.Object, t *schema.Type, before *resource.Parsed) ([]byte, resource.Form) {
+	if t == nil {
+		return Append(dst, obj, nil), nil
+	}
+	p := printer{before: before, json: StoredAsJSON(t), recorder: newRecorder(obj, len(dst), before)}
+	dst = p.appendStruct(dst, obj, t)
+	return dst, p.form(dst)
 }
 
 // AppendSent encodes an object that was never stored, like Append, but keeps the empty lists and maps that the client sent.
@@ -50,6 +55,8 @@ const (
 
 // printer encodes one object.
 type printer struct {
+	*recorder // or nil
+
 	origin origin
 	before *resource.Parsed // the parsed previous state of the object, or nil
 	json   bool             // the real server stores the object as JSON
@@ -62,20 +69,28 @@ func (p *printer) appendStruct(dst []byte, m map[string]any, t *schema.Type) []b
 	for i := range fields {
 		f := &fields[i]
 		var v any
+		member := false
 		if left > 0 {
-			var ok bool
-			if v, ok = m[f.Name]; ok {
+			if v, member = m[f.Name]; member {
 				left--
 			}
 		}
 		if f.PrintRule() == schema.Always {
 			v = p.given(f, v)
 		} else if v == nil || !isPrinted(f, v) {
+			p.loses(member)
 			continue
 		}
 		dst = append(append(append(dst, ',', '"'), f.Name...), '"', ':')
+		at := len(dst)
 		dst = p.appendValue(dst, v, f.Type, f.Pointer)
+		if v == nil {
+			p.loses(member || !f.Pointer && hasZero(f.Type))
+		} else if p.recorder != nil {
+			p.field(m, f, v, span{at, len(dst), start})
+		}
 	}
+	p.loses(left > 0)
 	if len(dst) == start {
 		return append(dst, "{}"...)
 	}
@@ -193,9 +208,11 @@ func (p *printer) appendMap(dst []byte, m map[string]any, t *schema.Type) []byte
 		dst = append(object.AppendString(dst, k), ':')
 		if m[k] == nil && t.Elem.Kind == schema.Bytes && p.origin == store {
 			dst = append(dst, `""`...) // a protobuf map has a value for each key
+			p.loses(true)
 			continue
 		}
 		dst = p.appendValue(dst, m[k], t.Elem, t.ElemPointer)
+		p.entry(k, m[k], t.Elem)
 	}
 	return append(dst, '}')
 }
@@ -207,6 +224,7 @@ func (p *printer) appendList(dst []byte, list []any, elem *schema.Type, pointer 
 			dst = append(dst, ',')
 		}
 		dst = p.appendValue(dst, v, elem, pointer)
+		p.entry("", v, elem)
 	}
 	return append(dst, ']')
 }

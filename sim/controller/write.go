@@ -35,11 +35,11 @@ func (c *Client) Create(of string, obj object.Object) (*resource.Item, *status.S
 
 // Update replaces an object or one of its subresources, and returns the stored object. If subresource is "", it replaces the object
 // itself. Update fails with a conflict if another client has written the object since it was read, unless obj has no
-// resourceVersion.
+// resourceVersion. The caller may change obj afterwards.
 func (c *Client) Update(of, subresource string, obj object.Object) (object.Object, *status.Status) {
 	return stored(c.change(of, subresource, obj.Namespace(), obj.Name(), "update", registry.Put,
 		func(q *registry.Request, _ object.Object) (object.Object, *status.Status) {
-			return withDefaults(q.Definition, obj), nil
+			return withDefaults(q.Definition, obj.Copy()), nil
 		}))
 }
 

@@ -109,7 +109,7 @@ func (w *worker) sandboxed() bool {
 func (w *worker) containerStatus(c *container, over bool) object.Object {
 	r := c.run
 	s := object.Object{"name": c.name, "image": c.spec.String("image"), "imageID": "", "ready": r.Ready, "started": r.Up,
-		"restartCount": int64(r.Restarts), "state": w.state(c, over), "lastState": map[string]any{}}
+		"restartCount": int64(r.Restarts), "state": w.state(c, over)}
 	switch {
 	case c.init:
 		s["ready"] = w.ended(c)
@@ -302,7 +302,7 @@ func (w *worker) conditions(before, now object.Object, generation int64) (all []
 	}
 	old := object.Object{"status": map[string]any(before)}
 	for _, x := range []verdict{{ours[0], sandbox, "", ""}, initialized, ready.of("Ready"), containers, {ours[4], "True", "", ""}} {
-		c := object.Object{"type": x.kind, "status": x.value, "observedGeneration": generation, "lastProbeTime": nil,
+		c := object.Object{"type": x.kind, "status": x.value, "observedGeneration": generation,
 			"lastTransitionTime": object.Time(w.now)}
 		if was := old.Condition(x.kind); was.String("status") == x.value {
 			c["lastTransitionTime"] = was["lastTransitionTime"]

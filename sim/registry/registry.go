@@ -141,7 +141,14 @@ func Convert(d *resource.Definition, obj object.Object) object.Object { return d
 
 // encode encodes obj, which is in the hub version, as an item at revision rev. If rev is 0, the item has no resourceVersion.
 func (r *Registry) encode(d *resource.Definition, obj object.Object, rev uint64) *resource.Item {
-	return written(d, obj, resource.NewItem(d.Hub, obj, rev, bytes.Clone(r.print(d, obj, rev, nil))))
+	it, _ := r.encodeForm(d, obj, rev)
+	return it
+}
+
+// encodeForm is encode, and also returns the form of obj, or nil.
+func (r *Registry) encodeForm(d *resource.Definition, obj object.Object, rev uint64) (*resource.Item, resource.Form) {
+	text, form := r.print(d, obj, rev, nil)
+	return written(d, obj, resource.NewItem(d.Hub, obj, rev, bytes.Clone(text))), form
 }
 
 // encodeUnstored encodes an object that is not stored, such as the result of a dry run. It keeps the resourceVersion that was sent.
@@ -168,15 +175,17 @@ func written(d *resource.Definition, obj object.Object, it *resource.Item) *reso
 	return it
 }
 
-// print encodes obj and a newline into r.scratch. before is the previous parsed state, or nil if it is not known.
-func (r *Registry) print(d *resource.Definition, obj object.Object, rev uint64, before *resource.Parsed) []byte {
+// print encodes obj into r.scratch, and returns its Form, too (codec.AppendForm). before is the previous parsed state, or nil if it is not
+// known.
+func (r *Registry) print(d *resource.Definition, obj object.Object, rev uint64, before *resource.Parsed) ([]byte, resource.Form) {
 	if rev == 0 {
 		obj.Remove("metadata", "resourceVersion")
 	} else {
 		obj.Set(FormatRev(rev), "metadata", "resourceVersion")
 	}
-	r.scratch = codec.AppendAfter(r.scratch[:0], obj, d.Hub.Layout(), before)
-	return r.scratch
+	var form resource.Form
+	r.scratch, form = codec.AppendForm(r.scratch[:0], obj, d.Hub.Layout(), before)
+	return r.scratch, form
 }
 
 // put stores obj and returns its item. If obj is too large for the store, put tries again without managedFields, like the real
@@ -192,17 +201,18 @@ func (r *Registry) putAt(q *Request, obj object.Object, key string) (*resource.I
 		return r.putCustom(q, obj, key)
 	}
 	rev := r.Backend.Store().Rev() + 1
-	it := r.encode(d, obj, rev)
+	it, form := r.encodeForm(d, obj, rev)
 	if s := r.tooLargeAt(q, it, obj, key); s != nil {
 		if q.applies {
 			return nil, s
 		}
 		obj.Remove("metadata", "managedFields")
-		it = r.encode(d, obj, rev)
+		it, form = r.encodeForm(d, obj, rev)
 		if s = r.tooLargeAt(q, it, obj, key); s != nil {
 			return nil, s
 		}
 	}
+	it.Encoded(form)
 	r.store(q, it, key)
 	return it, nil
 }
@@ -217,6 +227,7 @@ func (r *Registry) store(q *Request, it *resource.Item, key string) {
 		text = pack.New(value)
 	}
 	r.Backend.Committed(q.By, r.Backend.Store().Put(key, text, it))
+	it.Encoded(nil)
 	if ttl := d.Hub.Strategy.TTL; ttl > 0 {
 		r.Backend.Grant(ttl, key, it.Rev)
 	}

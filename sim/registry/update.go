@@ -18,7 +18,8 @@ import (
 // Change describes how an update creates the new object from the current one.
 type Change struct {
 	// Make returns the new object for the current one, which is nil if there is none. Both are in the version of the request, with
-	// its defaults. Make may change current, except in a Put or an Apply.
+	// its defaults. Make may change current, except in a Put or an Apply. The new object must not be changed afterwards, because it
+	// becomes the shared one (resource.Item.Shared).
 	Make func(current object.Object) (object.Object, *status.Status)
 
 	// Edit replaces Make for callers that start from the JSON of the current object. item is the current item, or nil if printed is
@@ -271,12 +272,12 @@ func (r *Registry) commit(q *Request, item *resource.Item, obj object.Object) (*
 	if d.StorageCodec != nil {
 		return r.commitCustom(q, item, obj)
 	}
-	same := r.line(d, obj, item)
+	same, form := r.line(d, obj, item)
 	unchanged := bytes.Equal(d.Value(same), item.Raw()) && !r.storedLess(d, obj) && !d.NilBytes(obj) && !r.storedWithOtherKey(d, item)
 	if d.DefaultsLate(obj) {
 		stored := bytes.Clone(same.Bytes())
 		d.Hub.Default(obj)
-		same = r.line(d, obj, item)
+		same, form = r.line(d, obj, item)
 		same.SetStored(stored)
 	}
 	if q.DryRun || unchanged {
@@ -289,16 +290,20 @@ func (r *Registry) commit(q *Request, item *resource.Item, obj object.Object) (*
 		it, s := r.putAt(q, obj, d.KeyOf(item))
 		return &Result{Item: it}, s
 	}
-	it := same.At(r.Backend.Store().Rev() + 1)
-	it.SharedAfter(item) // reuses unchanged values of the previous object
+	rev := r.Backend.Store().Rev() + 1
+	it := same.At(rev)
+	obj.Set(FormatRev(rev), "metadata", "resourceVersion")
+	it.Encoded(form)
+	it.SharedAfter(item) // if it has to be parsed, this reuses unchanged values of the previous object
 	r.store(q, it, d.KeyOf(item))
 	return &Result{Item: it}, nil
 }
 
-// line encodes obj, the next state of item, and returns an item whose JSON is in a buffer that is valid only until the next object
-// is encoded.
-func (r *Registry) line(d *resource.Definition, obj object.Object, item *resource.Item) *resource.Item {
-	return written(d, obj, resource.NewItem(d.Hub, obj, item.Rev, r.print(d, obj, item.Rev, item.Parsed())))
+// line encodes obj, the next state of item. It returns an item whose JSON is in a buffer that is valid only until the next object is
+// encoded, and the Form of obj.
+func (r *Registry) line(d *resource.Definition, obj object.Object, item *resource.Item) (*resource.Item, resource.Form) {
+	text, form := r.print(d, obj, item.Rev, item.Parsed())
+	return written(d, obj, resource.NewItem(d.Hub, obj, item.Rev, text)), form
 }
 
 // storedLess reports whether the stored form of the object still lacks fields that readers see because it was not updated since its

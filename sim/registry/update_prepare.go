@@ -47,7 +47,7 @@ func keepMetadata(obj, old object.Object, names ...string) {
 }
 
 // share replaces fields of obj with those of old if they are equal. Such fields are not written from here on, and comparing and
-// encoding them takes no time (codec.AppendAfter). Without it, an update of a pod takes 9 % more CPU, including that of its client.
+// encoding them takes no time (codec.AppendForm). Without it, an update of a pod takes 9 % more CPU, including that of its client.
 func share(obj, old object.Object) {
 	for name, v := range obj { // order does not matter: each key is handled independently
 		if m, ok := v.(map[string]any); ok && name != "metadata" && object.Equal(m, old[name]) {

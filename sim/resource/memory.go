@@ -17,6 +17,7 @@ import (
 //
 // The garbage collector may free parsed. Superseded frees proto and derived.
 type memory struct {
+	form    atomic.Pointer[Form]
 	parsed  atomic.Pointer[weak.Pointer[Parsed]]
 	proto   atomic.Pointer[[]byte]
 	derived atomic.Pointer[derived]
@@ -35,7 +36,10 @@ func (it *Item) Shared() object.Object { return it.SharedAfter(nil) }
 func (it *Item) SharedAfter(before *Item) object.Object {
 	p := it.Parsed()
 	if p == nil {
-		if hub := it.def.Hub; hub.Read != nil {
+		hub := it.def.Hub
+		if form := it.memory.form.Load(); form != nil {
+			p = (*form).Parsed(object.Text(it.Bytes()))
+		} else if hub.Read != nil {
 			p = hub.Read(it, before)
 		} else {
 			p = &Parsed{Object: it.Object()}
@@ -44,6 +48,22 @@ func (it *Item) SharedAfter(before *Item) object.Object {
 		it.memory.parsed.Store(&kept)
 	}
 	return p.Object
+}
+
+// Form is an object that was encoded, and the places of its parts in the JSON. Parsing the JSON gives this object.
+type Form interface {
+	// Parsed returns the result of parsing text, the JSON of the object. Its resourceVersion may differ from the encoded one.
+	Parsed(text string) *Parsed
+}
+
+// Encoded sets the form of an item whose object was just encoded, or nil. With it, Shared need not parse the item's JSON. A form retains
+// the object, so an item has one only while its write is committed, when most controllers read the object for the first time.
+func (it *Item) Encoded(form Form) {
+	if form == nil {
+		it.memory.form.Store(nil)
+	} else if it.Stored() == nil { // otherwise Shared parses the stored form
+		it.memory.form.Store(&form)
+	}
 }
 
 // Parsed is the result of parsing the JSON of an item: its object, and the JSON of some of its parts. It is shared and must not be
