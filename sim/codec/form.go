@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -24,6 +25,9 @@ type recorder struct {
 	parts  []place
 	room   [4]place // of parts: most objects have a spec, a status and one or two sets
 	differ bool     // decoding the JSON may give another object
+
+	once   sync.Once // a watch may read the object while the write is committed
+	parsed *resource.Parsed
 }
 
 // place is the place of a part in the JSON.
@@ -52,8 +56,14 @@ func (r *recorder) form(buffer []byte) resource.Form {
 	return r
 }
 
-// Parsed implements resource.Form. It decodes the sets of a new object, which the field manager encodes (fieldmanager.Manager.Update).
+// Parsed implements resource.Form.
 func (r *recorder) Parsed(text string) *resource.Parsed {
+	r.once.Do(func() { r.parsed = r.read(text) })
+	return r.parsed
+}
+
+// read cuts the parts out of text. It decodes the sets of a new object, which the field manager encodes (fieldmanager.Manager.Update).
+func (r *recorder) read(text string) *resource.Parsed {
 	p := &resource.Parsed{Object: r.object}
 	for _, at := range r.parts {
 		part := resource.Part{Name: at.name, Text: text[len(text)-at.from : len(text)-at.to], Value: at.value}

@@ -52,7 +52,8 @@ func (it *Item) SharedAfter(before *Item) object.Object {
 
 // Form is an object that was encoded, and the places of its parts in the JSON. Parsing the JSON gives this object.
 type Form interface {
-	// Parsed returns the result of parsing text, the JSON of the object. Its resourceVersion may differ from the encoded one.
+	// Parsed returns the result of parsing text, the JSON of the object, whose resourceVersion may differ from the encoded one. Several
+	// goroutines may call it, and get the same result.
 	Parsed(text string) *Parsed
 }
 
