@@ -6,6 +6,7 @@ import (
 	"go/types"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -32,17 +33,42 @@ func exportsOf(t *testing.T) map[string]string {
 	return exports.files
 }
 
-// checkTypes calls yield for each package with files that keep accepts, with those files and their types.
+// typed are the packages of clock, sim, fake and wasm with their types, without tests. Two guards share them, because checking types is slow.
+var typed struct {
+	sync.Once
+	packages []typedPackage
+}
+
+// typedPackage is the files of a folder, and their types.
+type typedPackage struct {
+	files []source
+	info  *types.Info
+}
+
+// withTypes reports whether checkTypes can yield a file.
+func withTypes(s source) bool {
+	return s.owner == "" && !s.isTest() && s.in("clock", "sim", "fake", "wasm")
+}
+
+// checkTypes calls yield for each package of clock, sim, fake and wasm with files that keep accepts, with those files and their types.
 func checkTypes(t *testing.T, keep func(source) bool, yield func(files []source, info *types.Info)) {
 	t.Helper()
 	exports := exportsOf(t)
-	imp := importer.ForCompiler(fset, "gc", func(name string) (io.ReadCloser, error) { return os.Open(exports[name]) })
-	packages := map[string][]source{}
-	for _, s := range mustSources(t, keep) {
-		packages[s.dir()] = append(packages[s.dir()], s)
-	}
-	for dir, files := range packages { // order does not matter: findings are independent
-		yield(files, infoOf(module+"/"+dir, imp, files))
+	typed.Do(func() {
+		imp := importer.ForCompiler(fset, "gc", func(name string) (io.ReadCloser, error) { return os.Open(exports[name]) })
+		folders := map[string][]source{}
+		for _, s := range mustSources(t, withTypes) {
+			folders[s.dir()] = append(folders[s.dir()], s)
+		}
+		for dir, files := range folders { // order does not matter: findings are independent
+			typed.packages = append(typed.packages, typedPackage{files, infoOf(module+"/"+dir, imp, files)})
+		}
+	})
+	for _, p := range typed.packages {
+		files := slices.DeleteFunc(slices.Clone(p.files), func(s source) bool { return !keep(s) })
+		if len(files) > 0 {
+			yield(files, p.info)
+		}
 	}
 }
 
