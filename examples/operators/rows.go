@@ -31,7 +31,7 @@ const (
 	lwsService         = "+ services default/serving: created 2 times, deleted 2 times" // by design: its owner was deleted meanwhile
 	rabbitmqCrash      = `spec.resources.requests.storage: "15Gi" → "10Gi"`
 	rabbitmqPanic      = "nil pointer dereference"
-	rabbitmqLate       = `spec.resources.requests.storage: "15Gi" → "20Gi"` // the first RabbitmqCluster is not gone after a minute, by design
+	rabbitmqLate       = `spec.resources.requests.storage: "15Gi" → "20Gi"` + "\n- statefulsets.apps {" // the first RabbitmqCluster is not gone after a minute, by design
 	zookeeperFinalizer = "+ persistentvolumeclaims {"
 	zookeeperMetadata  = "status.metaRootCreated: true → -"
 	zookeeperOrphan    = "metadata.deletionGracePeriodSeconds: - → 0"
@@ -83,8 +83,11 @@ var rows = []row{
 		name: "mpi-running", operator: "mpi", module: "github.com/kubeflow/mpi-operator", bad: "v0.6.0",
 		issue: "kubeflow/mpi-operator#787, also in v0.8.0", kind: "stale cache",
 		known: "spec.suspend: false → true\n" + // of mpi-suspend
-			"status.conditions[Suspended]: {", // by design: the MPIJob was resumed before the operator has seen it
-		bug: "if the operator sees the launcher's Job finished while its cache still has a running pod, the condition Running of the MPIJob stays true",
+			"status.conditions[Suspended]: {\n" + // by design: the MPIJob was resumed before the operator has seen it
+			"status.conditions[Running]: {\n" + // by design: the launcher's Job finished before the operator has seen it run
+			`status.conditions[Running].reason: "MPIJobRunning" → "MPIJobSuspended"`, // the same, after a suspension
+		instead: map[string]string{blindColumn: "pods of a finished MPIJob"},
+		bug:     "if the operator sees the launcher's Job finished while its cache still has a running pod, the condition Running of the MPIJob stays true",
 	},
 	{
 		name: "mpi-suspend", operator: "mpi", module: "github.com/kubeflow/mpi-operator", bad: "v0.6.0",
@@ -136,7 +139,8 @@ var rows = []row{
 		bug:   "the program panics if its informer learns from a list that a Secret is gone, because the handler expects a Secret and gets a tombstone",
 	},
 	{
-		name: "sample", operator: "sample", module: "k8s.io/sample-controller", bad: "v0.36.3", issue: "—", kind: "—", bug: "none is known",
+		name: "sample", operator: "sample", module: "k8s.io/sample-controller", bad: "v0.36.3", issue: "not reported", kind: "stale cache",
+		bug:   "after a restart with an outdated cache, the Deployment gets the replicas of an earlier state of the Foo, so that running pods are deleted",
 		files: "controller.go",
 	},
 	{
