@@ -86,7 +86,7 @@ test: ## the tests of the root module with -short: at most 3 minutes on two core
 	$(GO) test -json -short -vet=all -timeout 3m -exec '"$(CURDIR)/.ci/cpu" 10' $(TESTFLAGS) ./... $(TALLY)
 	@echo "left out: the long form of tests (make test-long), the modules $(SUBMODULES) (make test-modules), js/wasm (make test-wasm), the page (make test-web), the race detector (make race-fake); make full runs all of it"
 
-full: ## all tests and checks, Go and the page side by side: a quarter of an hour on two cores
+full: ## all tests and checks, Go and the page side by side: 12 minutes on two cores
 	@$(MAKE) --no-print-directory test && $(MAKE) --no-print-directory rest
 
 # The page's tests wait for a browser most of the time, so Go's run beside them; first, neither may be disturbed by a compiler.
