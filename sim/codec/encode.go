@@ -26,7 +26,7 @@ func AppendForm(dst []byte, obj object.Object, t *schema.Type, before *resource.
 	if t == nil {
 		return Append(dst, obj, nil), nil
 	}
-	p := printer{before: before, json: StoredAsJSON(t), recorder: newRecorder(obj, len(dst), before)}
+	p := printer{before: before, json: StoredAsJSON(t), recorder: newRecorder(obj, len(dst))}
 	dst = p.appendStruct(dst, obj, t)
 	return dst, p.form(dst)
 }
@@ -87,7 +87,7 @@ func (p *printer) appendStruct(dst []byte, m map[string]any, t *schema.Type) []b
 		if v == nil {
 			p.loses(member || !f.Pointer && hasZero(f.Type))
 		} else if p.recorder != nil {
-			p.field(m, f, v, span{at, len(dst), start})
+			p.record(m, f, v, span{at, len(dst), start})
 		}
 	}
 	p.loses(left > 0)

@@ -20,8 +20,7 @@ import (
 // Where it is not certain that the two are equal, they count as different. loses and entry may be called on nil.
 type recorder struct {
 	object object.Object
-	start  int              // where the JSON begins in the buffer
-	before *resource.Parsed // the parsed previous state of the object, or nil
+	start  int // where the JSON begins in the buffer
 	parts  []place
 	room   [4]place // of parts: most objects have a spec, a status and one or two sets
 	differ bool     // decoding the JSON may give another object
@@ -38,8 +37,8 @@ type place struct {
 	encoded  bool           // the part is a set that is not decoded yet
 }
 
-func newRecorder(obj object.Object, start int, before *resource.Parsed) *recorder {
-	r := &recorder{object: obj, start: start, before: before}
+func newRecorder(obj object.Object, start int) *recorder {
+	r := &recorder{object: obj, start: start}
 	r.parts = r.room[:0]
 	return r
 }
@@ -91,19 +90,20 @@ func (r *recorder) loses(something bool) {
 // span is the place of a field's value in the buffer, and the place where its struct begins.
 type span struct{ from, to, owner int }
 
-// field records a field of m that was encoded, and its value, which is not nil.
-func (r *recorder) field(m map[string]any, f *schema.Field, v any, at span) {
+// record records a field of m that was encoded, and its value, which is not nil. p must have a recorder.
+func (p *printer) record(m map[string]any, f *schema.Field, v any, at span) {
+	r := p.recorder
 	switch {
 	case r.differ:
 	case f.Type.Kind == schema.FieldsV1:
 		set, _ := v.(map[string]any)
-		p := place{from: at.from, to: at.to, value: set}
-		if _, p.encoded = v.(object.Raw); p.encoded {
-			p.value = m
-		} else if !r.isKnown(v) && !isSet(v) {
+		part := place{from: at.from, to: at.to, value: set}
+		if _, part.encoded = v.(object.Raw); part.encoded {
+			part.value = m
+		} else if _, known := p.reuse(set); !known && !isSet(v) {
 			r.differ = true
 		}
-		r.parts = append(r.parts, p)
+		r.parts = append(r.parts, part)
 	case !isDecoded(v, f.Type) || f.Type.Kind == schema.Struct && !f.Pointer && object.Blank(v):
 		r.differ = true
 	case at.owner == r.start && f.Name != "metadata":
@@ -118,19 +118,6 @@ func (r *recorder) entry(key string, v any, t *schema.Type) {
 	if r != nil && !r.differ {
 		r.differ = !utf8.ValidString(key) || !isDecoded(v, t)
 	}
-}
-
-// isKnown reports whether v is a set of the previous state.
-func (r *recorder) isKnown(v any) bool {
-	if r.before == nil {
-		return false
-	}
-	for _, part := range r.before.Sets {
-		if object.Same(part.Value, v) {
-			return true
-		}
-	}
-	return false
 }
 
 // isSet reports whether v is a field set as decoding gives it.

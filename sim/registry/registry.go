@@ -212,7 +212,7 @@ func (r *Registry) putAt(q *Request, obj object.Object, key string) (*resource.I
 			return nil, s
 		}
 	}
-	it.Encoded(form)
+	it.SetForm(form)
 	r.store(q, it, key)
 	return it, nil
 }
@@ -227,7 +227,7 @@ func (r *Registry) store(q *Request, it *resource.Item, key string) {
 		text = pack.New(value)
 	}
 	r.Backend.Committed(q.By, r.Backend.Store().Put(key, text, it))
-	it.Encoded(nil)
+	it.SetForm(nil)
 	if ttl := d.Hub.Strategy.TTL; ttl > 0 {
 		r.Backend.Grant(ttl, key, it.Rev)
 	}

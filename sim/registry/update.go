@@ -293,7 +293,7 @@ func (r *Registry) commit(q *Request, item *resource.Item, obj object.Object) (*
 	rev := r.Backend.Store().Rev() + 1
 	it := same.At(rev)
 	obj.Set(FormatRev(rev), "metadata", "resourceVersion")
-	it.Encoded(form)
+	it.SetForm(form)
 	it.SharedAfter(item) // if it has to be parsed, this reuses unchanged values of the previous object
 	r.store(q, it, d.KeyOf(item))
 	return &Result{Item: it}, nil

@@ -57,9 +57,10 @@ type Form interface {
 	Parsed(text string) *Parsed
 }
 
-// Encoded sets the form of an item whose object was just encoded, or nil. With it, Shared need not parse the item's JSON. A form retains
-// the object, so an item has one only while its write is committed, when most controllers read the object for the first time.
-func (it *Item) Encoded(form Form) {
+// SetForm sets the form of an item whose object was just encoded, or removes it if form is nil. With a form, Shared need not parse the
+// item's JSON. A form retains the object, so an item has one only while its write is committed, when most controllers read the object for
+// the first time.
+func (it *Item) SetForm(form Form) {
 	if form == nil {
 		it.memory.form.Store(nil)
 	} else if it.Stored() == nil { // otherwise Shared parses the stored form
