@@ -13,22 +13,20 @@ import (
 // draws makes the random choices of the runtime depend only on a seed and on the number of events at a server. Earlier
 // random choices of the process do not matter.
 type draws struct {
-	seed        uint64
-	n           atomic.Uint64 // the number of events
-	real        atomic.Int64  // the real time of the last event
-	interrupter atomic.Int64  // the value of chance.Interrupter at the last event
-	disturbed   atomic.Bool   // the process had to wait, so the runtime may have preempted a goroutine
+	seed      uint64
+	n         atomic.Uint64 // the number of events
+	real      atomic.Int64  // the real time of the last event
+	disturbed atomic.Bool   // so much real time has passed between two events that the runtime may have preempted a goroutine
 }
 
-// next counts an event at the server and seeds the runtime's random choices again. It sets disturbed if the process was
-// interrupted since the last event.
+// next counts an event at the server and seeds the runtime's random choices again.
 func (d *draws) next() {
-	now, interrupter := int64(chance.Real()), int64(chance.Interrupter())
-	last, lastInterrupter := d.real.Swap(now), d.interrupter.Swap(interrupter)
-	if last != 0 && now-last > int64(chance.Interrupts)*9/10 && interrupter != lastInterrupter {
+	now := chance.Real()
+	if last := d.real.Swap(int64(now)); last != 0 && now-time.Duration(last) > chance.Interrupts*9/10 {
 		d.disturbed.Store(true)
 	}
 	activity.Add(1)
+	showProgress(now)
 	chance.Seed(d.seed<<32 + d.n.Add(1))
 }
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
@@ -105,7 +106,7 @@ func (t *seeded) End(s *fake.Server) {
 	_, out := pipes()
 	fmt.Fprintln(out, s.Trace().Hash)
 	if t.draws.disturbed.Load() {
-		fmt.Fprintln(out, disturbedMark)
+		fmt.Fprint(out, disturbedMark)
 	}
 }
 
@@ -138,16 +139,17 @@ func (t *seeded) Plan() (lines string, ok bool) { return "", false }
 type repeated struct {
 	output, hash string
 	hung         bool
+	disturbed    bool // the run had to wait for the machine, so another run may differ
 	err          error
 }
 
-// disturbedMark is a line after the hash of a run that had to wait for the machine.
-const disturbedMark = "disturbed"
+// disturbedMark is a line after the hash of a run that may have been disturbed.
+const disturbedMark = "disturbed\n"
 
 // repeatedRun runs a test in a separate process. It repeats the run if the run had to wait for the machine.
 func repeatedRun(test string) (r repeated) {
 	for range attemptsAtPeace {
-		if r = runAlone(test); r.hung || !strings.Contains(r.hash, disturbedMark) {
+		if r = runAlone(test); r.hung || !r.disturbed {
 			break
 		}
 	}
@@ -167,9 +169,9 @@ func runAlone(test string) (r repeated) {
 		said.Write(line)
 	}
 	stop()
-	r.hash = said.String()
-	r.err = w.cmd.Wait()
-	w.cmd = nil
+	r.hash, r.disturbed = strings.CutSuffix(said.String(), disturbedMark)
+	r.disturbed = r.disturbed && w.held.Load() == nil
+	r.err = w.wait()
 	if r.output = w.output.String(); r.err != nil {
 		if f := w.ended(r.err); f.Site != campaign.SiteWorker {
 			r.output, r.hung = f.Text, f.Site == campaign.SiteHang
@@ -202,10 +204,13 @@ func repeatableEnv(env []string) []string {
 	return append(env, append(slices.Clone(repeatableVariables), "GODEBUG="+strings.Join(list, ","))...)
 }
 
-// steady prepares a process that was started with repeatableEnv. If chance.Yield is not possible, goroutines are
-// preempted more often.
+// settled is the real time after which goroutines that the packages of a program have started wait for something. The runtime's goroutine
+// that changes the signals of a process, for example, is bound to a thread, so others move to another thread while it runs.
+const settled = time.Millisecond
+
+// steady prepares a process that was started with repeatableEnv.
 func steady() {
-	_ = chance.Yield()
+	time.Sleep(settled)
 	runtime.MemProfileRate = 0 // profiling draws random samples
 	debug.SetGCPercent(-1)
 }

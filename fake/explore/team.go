@@ -142,6 +142,7 @@ const canExec = hasPipes
 // worker is a process that runs plans.
 type worker struct {
 	cmd    *exec.Cmd
+	held   atomic.Pointer[func()] // lets the runtime preempt goroutines (chance.Start); nil if it may do so
 	ask    io.WriteCloser
 	answer *bufio.Reader
 	pipe   io.Closer
@@ -183,7 +184,10 @@ func startProcess(test, variable string) *worker {
 	w.cmd.ExtraFiles = []*os.File{in, out}
 	w.cmd.Stdout, w.cmd.Stderr = w.output, w.output
 	w.ask, w.answer, w.pipe = ask, bufio.NewReader(answer), answer
-	err = chance.Start(w.cmd, 1)
+	release, err := chance.Start(w.cmd, 1)
+	if release != nil {
+		w.held.Store(&release)
+	}
 	in.Close()
 	out.Close()
 	w.failed, w.err = err != nil, err
@@ -218,17 +222,32 @@ func (w *worker) do(p campaign.Plan, full bool) (out campaign.Outcome) {
 		err = json.Unmarshal(line, &out)
 	}
 	if err == nil {
+		out.Disturbed = out.Disturbed && w.held.Load() == nil
 		return out
 	}
 	w.failed = true
 	if w.cmd != nil && w.cmd.Process != nil {
 		w.ask.Close()
-		if ended := w.cmd.Wait(); ended != nil {
+		if ended := w.wait(); ended != nil {
 			err = ended
 		}
-		w.cmd = nil
 	}
 	return campaign.Outcome{Failures: []campaign.Failure{w.ended(err)}}
+}
+
+// release lets the runtime of the worker preempt goroutines.
+func (w *worker) release() {
+	if f := w.held.Swap(nil); f != nil {
+		(*f)()
+	}
+}
+
+// wait waits until the process has ended.
+func (w *worker) wait() error {
+	w.release()
+	err := w.cmd.Wait()
+	w.cmd = nil
+	return err
 }
 
 // heardLine is the line with which a worker confirms a progress check.
@@ -268,7 +287,11 @@ func (w *worker) watch() (stop func()) {
 				return
 			case <-ticker.C:
 			}
-			if w.vain.Add(1) > 2*busyChecks {
+			vain := w.vain.Add(1)
+			if vain > holdChecks {
+				w.release()
+			}
+			if vain > 2*busyChecks {
 				quit(w.cmd.Process)
 			} else if w.send(job{Look: true}) != nil {
 				return // the process has ended
@@ -303,7 +326,7 @@ func (w *worker) close() {
 		w.pipe.Close()
 	}
 	if w.cmd != nil {
-		_ = w.cmd.Wait() // the error does not matter any more
+		_ = w.wait() // the error does not matter any more
 	}
 	if w.temp != "" {
 		_ = os.RemoveAll(w.temp)

@@ -17,7 +17,8 @@ import (
 //	parent ── check ─▶ reader of a worker ─ activity since the last check ─▶ confirmation
 //	                                      └ no activity ─▶ stacks, end of the trace ─▶ stderr, exit
 //
-// A goroutine in the worker that woke up periodically would change the order of the other goroutines.
+// A goroutine in the worker that woke up periodically would change the order of the other goroutines. As long as goroutines of
+// the worker are ready, its reader does not run (chance.Start), so the worker also sends confirmations when the server has events.
 
 // hangMark precedes the report of a process that does not make progress.
 const hangMark = "kubesim: no progress: "
@@ -29,8 +30,23 @@ const checkEvery = time.Second
 // goroutine is running: it may be computing, or have little processor time.
 const hangChecks, busyChecks = 2, 20
 
+// holdChecks is the number of progress checks without a confirmation after which the runtime of a worker may preempt goroutines. Its
+// reader then runs, although others are ready, and a goroutine that waits for another one's system call continues.
+const holdChecks = 5
+
 // activity counts events at the servers of the process: requests and timers.
 var activity atomic.Uint64
+
+// shown is the real time of the last confirmation without a check.
+var shown atomic.Int64
+
+// showProgress sends a confirmation if the last one was long ago.
+func showProgress(now time.Duration) {
+	if now-time.Duration(shown.Load()) >= checkEvery {
+		shown.Store(int64(now))
+		acknowledgeCheck()
+	}
+}
 
 // watched is the newest server of the process.
 var watched atomic.Pointer[fake.Server]
