@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// mutexClock is the function that tells a sync.Mutex the real time. A goroutine that has waited for a mutex for a millisecond puts it
+// mutexClock is the function from which a sync.Mutex reads the real time. A goroutine that has waited for a mutex for a millisecond puts it
 // into another mode, in which the next goroutine is chosen differently (https://go.dev/src/internal/sync/mutex.go).
 const mutexClock = "internal/sync.runtime_nanotime"
 
