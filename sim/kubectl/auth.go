@@ -40,20 +40,40 @@ func runWhoAmI(c *call) error {
 	return nil
 }
 
+// The verbs that auth can-i knows, for resources and for other paths. It warns about others.
+const (
+	resourceVerbs = "get list watch create update patch delete deletecollection use bind impersonate * approve sign escalate attest"
+	urlVerbs      = "get put post head options delete patch *"
+)
+
 // runCanI checks whether the user may perform an action.
 func runCanI(c *call) error {
-	if c.On("list") {
+	switch {
+	case c.On("list") && len(c.Args) > 0:
+		return fmt.Errorf("list option must be specified with no arguments")
+	case c.On("list") && (c.On("quiet") || c.On("all-namespaces") || c.Given("subresource")):
+		return fmt.Errorf("list option can't be specified with neither quiet, all-namespaces nor subresource options")
+	case c.On("list"):
 		return c.allowedRules()
 	}
 	if len(c.Args) != 2 && len(c.Args) != 3 {
 		return &usageError{"you must specify two arguments: verb resource or verb resource/resourceName.", "See '" + c.path + " -h' for help and examples."}
 	}
 	verb, subject := c.Args[0], c.Args[1]
-	spec := map[string]any{}
+	spec, known := map[string]any{}, resourceVerbs
 	if strings.HasPrefix(subject, "/") {
-		spec["nonResourceAttributes"] = map[string]any{"verb": verb, "path": subject}
+		if c.Given("subresource") {
+			return fmt.Errorf("--subresource can not be used with NonResourceURL")
+		}
+		spec["nonResourceAttributes"], known = map[string]any{"verb": verb, "path": subject}, urlVerbs
 	} else {
 		spec["resourceAttributes"] = c.accessOf(verb, subject)
+	}
+	if !slices.Contains(strings.Fields(known), verb) {
+		c.Complain("Warning: verb '%s' is not a known verb\n\n", verb)
+	}
+	if c.On("no-headers") {
+		return fmt.Errorf("--no-headers cannot be set without --list specified")
 	}
 	answer, err := review(c.Client, "authorization.k8s.io", "SelfSubjectAccessReview", spec)
 	if err != nil {

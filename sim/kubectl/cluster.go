@@ -60,6 +60,15 @@ func runAPIVersions(c *call) error {
 }
 
 func runAPIResources(c *call) error {
+	output := c.Text("output")
+	switch order := c.Text("sort-by"); {
+	case len(c.Args) > 0:
+		return c.usage("unexpected arguments: %v", c.Args)
+	case order != "" && order != "name" && order != "kind":
+		return fmt.Errorf("--sort-by accepts only name or kind")
+	case output != "" && output != "name" && output != "wide":
+		return errUnsimulated("api-resources --output=" + output)
+	}
 	s, err := c.Discover()
 	if err != nil {
 		return err
@@ -81,12 +90,12 @@ func runAPIResources(c *call) error {
 		return cmp.Or(strings.Compare(a.Group, b.Group), strings.Compare(a.Resource, b.Resource))
 	})
 	var rows [][]string
-	head, wide := []string{"NAME", "SHORTNAMES", "APIVERSION", "NAMESPACED", "KIND"}, c.Text("output") == "wide"
+	head, wide := []string{"NAME", "SHORTNAMES", "APIVERSION", "NAMESPACED", "KIND"}, output == "wide"
 	if wide {
 		head = append(head, "VERBS", "CATEGORIES")
 	}
 	for _, m := range list {
-		if c.Text("output") == "name" {
+		if output == "name" {
 			c.Printf("%s\n", m.GroupResource())
 			continue
 		}
@@ -96,7 +105,7 @@ func runAPIResources(c *call) error {
 		}
 		rows = append(rows, row)
 	}
-	if c.Text("output") != "name" {
+	if output != "name" {
 		c.printTable(head, rows)
 	}
 	return nil

@@ -22,31 +22,36 @@ func runDescribe(c *call) error {
 		return err
 	}
 	found, errs := c.Objects(list)
-	events, prefixed := c.On("show-events"), false
-	if len(errs) > 0 && len(list) == 1 && list[0].Name != "" && client.IsNotFound(errs[0]) {
+	after := "" // what follows each description
+	if len(c.Args) == 2 && !strings.Contains(c.Args[0], "/") && len(errs) > 0 && client.IsNotFound(errs[0]) {
 		if found = c.withPrefix(list[0]); len(found) > 0 {
-			errs, prefixed = nil, true
+			errs, after = nil, "\n"
 		}
 	}
-	if len(errs) > 0 {
+	if len(errs) > 0 && len(c.Args) > 0 && strings.Contains(c.Args[0], "/") {
 		return errors.Join(errs...)
 	}
-	if len(found) == 0 {
-		c.complainNone(list)
-		return nil
-	}
+	events := c.On("show-events")
 	if !c.Given("show-events") {
-		events = len(list) == 1 && len(found) == 1 && !prefixed
+		events = len(found) == 1 && len(errs) == 0 && after == ""
 	}
 	for i, info := range found {
-		if i > 0 {
+		if i > 0 && after == "" {
 			c.Printf("\n\n")
 		}
 		if err := describe.Describe(c.Out, c.Client, info, events); err != nil {
 			return err
 		}
+		c.Printf("%s", after)
 	}
-	return nil
+	switch {
+	case len(found) > 0 || len(errs) > 0:
+	case c.On("all-namespaces"):
+		c.Complain("No resources found")
+	default:
+		c.Complain("No resources found in %s namespace.", c.Namespace)
+	}
+	return errors.Join(errs...)
 }
 
 // withPrefix returns the objects whose names begin with info's name. describe uses it if no object has exactly that name.
@@ -70,7 +75,7 @@ func runEvents(c *call) error {
 		return err
 	}
 	namespace := c.NamespaceOf(m, c.On("all-namespaces"))
-	list, err := c.Get(m.Path(namespace, ""), client.Query("limit", client.PageSize))
+	all, err := c.Listed(&client.Info{Mapping: m, Namespace: namespace})
 	if err != nil {
 		return err
 	}
@@ -83,7 +88,8 @@ func runEvents(c *call) error {
 		kind = of.Kind
 	}
 	var found []object.Object
-	for _, e := range list.Objects("items") {
+	for _, info := range all {
+		e := info.Object
 		about := e.At("involvedObject")
 		if kind != "" && (about.Kind() != kind || about.String("name") != name) {
 			continue
@@ -102,6 +108,9 @@ func runEvents(c *call) error {
 		}
 		return nil
 	}
+	if c.Text("output") != "" {
+		return c.printEvents(found)
+	}
 	head := []string{"LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"}
 	if namespace == "" {
 		head = append([]string{"NAMESPACE"}, head...)
@@ -117,4 +126,18 @@ func runEvents(c *call) error {
 	}
 	c.printTable(head, rows)
 	return nil
+}
+
+// printEvents prints events in the format of --output.
+func (c *call) printEvents(events []object.Object) error {
+	p, err := c.printFlags().Printer()
+	if err != nil {
+		return err
+	}
+	items := make([]any, len(events))
+	for i, e := range events {
+		items[i] = map[string]any(e)
+	}
+	list := object.Object{"apiVersion": "v1", "kind": "EventList", "items": items, "metadata": map[string]any{}}
+	return p(c.Out, &client.Info{Object: list})
 }

@@ -21,11 +21,16 @@ func runExplain(c *call) error {
 	}
 	m, path, err := explained(c.Client, strings.TrimSuffix(c.Args[0], "."), c.Text("api-version"))
 	if err != nil {
-		return client.PlainError(err.Error())
+		return err
 	}
 	doc, err := c.Get("/openapi/v3"+strings.TrimSuffix(m.Path("", ""), "/"+m.Resource), nil)
 	if err != nil {
 		return err
+	}
+	if format := c.Text("output"); format == "plaintext-openapiv2" {
+		return errUnsimulated("explain --output=" + format)
+	} else if format != "" && format != "plaintext" {
+		return fmt.Errorf("unrecognized format: %s", format)
 	}
 	d := &explain.Document{Schemas: doc.At("components", "schemas"), Recursive: c.On("recursive"), Out: c.Out}
 	return d.Explain(m, path)
@@ -37,16 +42,23 @@ func explained(c *client.Client, text, apiVersion string) (*client.Mapping, []st
 	parts := strings.Split(text, ".")
 	m, err := c.Find(parts[0])
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, client.PlainError(err.Error())
 	}
 	if apiVersion != "" {
 		d, err := c.Discover()
 		if err != nil {
 			return nil, nil, err
 		}
-		at := slices.IndexFunc(d.All, func(o *client.Mapping) bool { return o.GroupVersion() == apiVersion && o.Resource == m.Resource })
-		if at < 0 {
-			return nil, nil, fmt.Errorf("couldn't find resource for %q", apiVersion+", Resource="+m.Resource)
+		wanted := &client.Mapping{Version: apiVersion, Resource: m.Resource}
+		if group, version, ok := strings.Cut(apiVersion, "/"); ok {
+			wanted.Group, wanted.Version = group, version
+		}
+		at := slices.IndexFunc(d.All, func(o *client.Mapping) bool { return o.GroupVersionResource() == wanted.GroupVersionResource() })
+		switch {
+		case !slices.Contains(d.Versions, apiVersion):
+			return nil, nil, fmt.Errorf("couldn't find resource for %q", wanted.GroupVersionResource())
+		case at < 0:
+			return nil, nil, client.PlainError("error: GVR (" + wanted.GroupVersionResource() + ") not found in OpenAPI schema")
 		}
 		return d.All[at], parts[1:], nil
 	}

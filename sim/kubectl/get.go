@@ -40,18 +40,19 @@ func runGet(c *call) error {
 		c.Complain("You must specify the type of resource to get. %s\n\n", useResources)
 		return c.usage("Required resource not specified.\nUse \"kubectl explain <resource>\" for a detailed description of that resource (e.g. kubectl explain pods).")
 	}
-	p, err := c.printFlags().Printer()
+	output := c.Text("output")
+	human := output == "" || output == "wide"
+	switch {
+	case c.On("show-labels") && !human:
+		return fmt.Errorf("--show-labels option cannot be used with %s printer", output)
+	case c.On("output-watch-events") && !c.On("watch") && !c.On("watch-only"):
+		return fmt.Errorf("--output-watch-events option can only be used with --watch or --watch-only")
+	}
+	infos, err := c.Infos(c.Args, client.Selection{Types: true, AnyScope: c.On("all-namespaces"), Subresource: c.Given("subresource")})
 	if err != nil {
 		return err
 	}
-	infos, err := c.Infos(c.Args, client.Selection{Types: true, AnyScope: c.On("all-namespaces")})
-	if err != nil {
-		return err
-	}
-	if c.Given("subresource") && slices.ContainsFunc(infos, func(info *client.Info) bool { return info.Name == "" }) {
-		return fmt.Errorf("subresource cannot be used when bulk resources are specified")
-	}
-	g := &getter{call: c, infos: infos, options: printer.PrintOptions{Wide: c.Text("output") == "wide", WithNamespace: c.On("all-namespaces"),
+	g := &getter{call: c, infos: infos, options: printer.PrintOptions{Wide: output == "wide", WithNamespace: c.On("all-namespaces"),
 		WithKind: c.On("show-kind"), ShowLabels: c.On("show-labels"), NameAndAge: c.Off("server-print"), ColumnLabels: c.List("label-columns")}}
 	for _, info := range infos {
 		if info.Mapping != nil && info.Mapping.Resource != infos[0].Mapping.Resource {
@@ -61,10 +62,10 @@ func runGet(c *call) error {
 	switch {
 	case c.On("watch") || c.On("watch-only"):
 		return g.watch()
-	case p != nil:
-		return g.print(p)
+	case human && c.Text("template") == "":
+		return g.tables()
 	}
-	return g.tables()
+	return g.print()
 }
 
 // raw sends a request to a path and prints the response.
@@ -93,32 +94,35 @@ func (c *call) raw(method, path string) error {
 }
 
 // print prints objects in the format of --output. It prints a single object on its own, and several objects as a list.
-func (g *getter) print(p printer.Printer) error {
+func (g *getter) print() error {
 	found, errs := g.read()
-	if order := g.Text("sort-by"); order != "" {
-		printer.SortObjects(found, order)
-	}
 	single := len(g.infos) == 1 && g.infos[0].Name != "" && g.infos[0].Err == nil
-	format, _, _ := strings.Cut(g.Text("output"), "=")
-	switch {
-	case single && len(found) == 0:
-	case format == "name" || single:
+	if len(found) == 0 && (single || g.On("ignore-not-found")) {
+		return errors.Join(errs...)
+	}
+	p, err := g.printFlags().Printer()
+	if err != nil {
+		return err
+	}
+	if order := g.Text("sort-by"); order != "" && !single {
+		if err := printer.SortObjects(found, order); err != nil {
+			return errors.Join(append(errs, err)...)
+		}
+	}
+	if format, _, _ := strings.Cut(g.Text("output"), "="); format == "name" || single {
 		for _, info := range found {
 			if err := p(g.Out, info); err != nil {
 				return err
 			}
 		}
-	case len(found) > 0 || len(errs) == 0:
-		items := make([]any, len(found))
-		for i, info := range found {
-			items[i] = map[string]any(g.printFlags().Visible(info.Object))
-		}
-		list := object.Object{"apiVersion": "v1", "kind": "List", "items": items, "metadata": map[string]any{"resourceVersion": ""}}
-		if err := p(g.Out, &client.Info{Object: list}); err != nil {
-			return err
-		}
+		return errors.Join(errs...)
 	}
-	return errors.Join(errs...)
+	items := make([]any, len(found))
+	for i, info := range found {
+		items[i] = map[string]any(g.printFlags().Visible(info.Object))
+	}
+	list := object.Object{"apiVersion": "v1", "kind": "List", "items": items, "metadata": map[string]any{"resourceVersion": ""}}
+	return errors.Join(append(errs, p(g.Out, &client.Info{Object: list}))...)
 }
 
 // read returns the objects of all infos. With --ignore-not-found a missing object is not an error.

@@ -94,11 +94,11 @@ func (g *getter) readTables(info *client.Info) (tables []object.Object, err erro
 			"labelSelector", labels, "fieldSelector", fields), "", nil)
 		r.Header["Accept"] = []string{asTable}
 		table, err := g.Ask(r)
-		if e, ok := err.(*client.StatusError); ok && e.Reason == "BadRequest" && labels+fields != "" {
-			return nil, client.Wrap(err, "Unable to find %q that match label selector %q, field selector %q", info.Mapping.GroupVersionResource(), labels, fields)
+		if err != nil && info.Name == "" {
+			return nil, g.ListError(err, info.Mapping)
 		}
 		if err != nil {
-			return nil, err
+			return nil, g.GetError(err, info)
 		}
 		tables = append(tables, table)
 		if next = table.String("metadata", "continue"); next == "" {

@@ -48,7 +48,7 @@ func (c *call) do() error {
 		return fmt.Errorf("required flag(s) %s not set", missing)
 	}
 	if c.verb.run == nil { // the command requires a subcommand
-		if err := help(c); err != nil {
+		if err := help(c); err != nil || c.verb.name == "certificate" { // the only such command that succeeds
 			return err
 		}
 		return exitCode(1)

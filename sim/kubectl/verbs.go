@@ -161,6 +161,6 @@ func unsimulated(why string) func(*call) error {
 
 // runAlpha prints that there are no alpha commands, as kubectl 1.36 does.
 func runAlpha(c *call) error {
-	c.Printf("No alpha commands are available in this version of kubectl\n")
+	c.Complain("No alpha commands are available in this version of kubectl")
 	return nil
 }

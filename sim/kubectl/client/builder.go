@@ -3,12 +3,8 @@ package client
 import (
 	"errors"
 	"fmt"
-	"io/fs"
+	"slices"
 	"strings"
-
-	"github.com/kubesim/kubesim/sim/kubectl/manifest"
-	"github.com/kubesim/kubesim/sim/object"
-	"github.com/kubesim/kubesim/sim/selector"
 )
 
 // Builder finds the objects that arguments and files name (cli-runtime's resource.Builder).
@@ -28,22 +24,11 @@ type Builder struct {
 // Unlinked ends the errors about parts of kubectl that a build with the tag nocel does not have.
 const Unlinked = " (build tag nocel)"
 
-// Files provides the files that flags name.
-type Files interface {
-	ReadFile(name string) ([]byte, error)
-	Names(folder string) []string
-}
-
-// sourced is an object and the name of its file.
-type sourced struct {
-	source string
-	obj    object.Object
-}
-
 // Selection specifies how a command's arguments may select objects.
 type Selection struct {
-	Types    bool // a resource without names selects all its objects
-	AnyScope bool // --all-namespaces
+	Types       bool // a resource without names selects all its objects
+	AnyScope    bool // --all-namespaces
+	Subresource bool // --subresource: only objects with names may be selected
 }
 
 // errNothing is the error for a command line that names neither resources nor files.
@@ -57,8 +42,6 @@ Example resource specifications include:
 // ErrMixed is the error for a mix of arguments with and without a slash.
 var ErrMixed = errors.New("there is no need to specify a resource type as a separate argument when passing arguments in " +
 	"resource/name form (e.g. 'kubectl get resource/<resource_name>' instead of 'kubectl get resource resource/<resource_name>'")
-
-var errNamed = errors.New("name cannot be provided when a selector is specified")
 
 // Infos returns the objects that arguments or files name. It does not read the objects that arguments name from the server. It
 // returns kubectl's error if they name nothing, contradict each other, or name an unknown resource.
@@ -78,27 +61,29 @@ func (b *Builder) Infos(args []string, s Selection) ([]*Info, error) {
 	if b.All && b.LabelSelector != "" {
 		return nil, fmt.Errorf("setting 'all' parameter but found a non empty selector. ")
 	}
-	if strings.Contains(args[0], "/") {
-		return b.slashed(args)
+	args = eachOf(args)
+	switch slashes := count(args, func(a string) bool { return strings.Contains(a, "/") }); slashes {
+	case 0:
+	case len(args):
+		return b.slashed(args, s)
+	default:
+		return nil, ErrMixed
 	}
-	resources, err := b.resources(args[0])
-	if err != nil {
-		return nil, err
-	}
-	names := args[1:]
-	for _, name := range names {
-		if strings.Contains(name, "/") {
-			return nil, ErrMixed
-		}
-	}
-	chosen := b.LabelSelector != "" || b.FieldSelector != "" || b.All
+	names, chosen := args[1:], b.LabelSelector != "" || b.FieldSelector != "" || b.All
 	switch {
 	case len(names) > 0 && chosen:
-		return nil, errNamed
+		return nil, fmt.Errorf("name cannot be provided when a selector is specified")
+	case len(names) == 0 && s.Subresource:
+		return nil, fmt.Errorf("subresource cannot be used when bulk resources are specified")
+	}
+	resources, err := b.resources(args[0])
+	switch {
+	case err != nil:
+		return nil, err
 	case len(names) == 0 && !s.Types && !chosen:
 		return nil, fmt.Errorf("resource(s) were provided, but no name was specified")
-	case len(names) > 0 && s.AnyScope:
-		return nil, fmt.Errorf("a resource cannot be retrieved by name across all namespaces")
+	case len(names) > 0 && len(resources) > 1:
+		return nil, fmt.Errorf("you must specify only one resource")
 	}
 	var out []*Info
 	for _, m := range resources {
@@ -106,36 +91,76 @@ func (b *Builder) Infos(args []string, s Selection) ([]*Info, error) {
 			out = append(out, &Info{Mapping: m, Namespace: b.NamespaceOf(m, s.AnyScope)})
 		}
 		for _, name := range names {
-			out = append(out, &Info{Mapping: m, Namespace: b.NamespaceOf(m, false), Name: name})
+			info, err := b.named(m, name, s)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, info)
 		}
 	}
 	return out, nil
 }
 
-// slashed returns the objects that arguments such as pod/web name.
-func (b *Builder) slashed(args []string) ([]*Info, error) {
-	var out []*Info
-	for _, a := range args {
-		resource, name, ok := strings.Cut(a, "/")
-		if !ok {
-			return nil, ErrMixed
+// eachOf returns arguments such as "deploy,svc web" as deploy/web and svc/web, and others unchanged.
+func eachOf(args []string) []string {
+	resources := strings.Split(args[0], ",")
+	if len(args) == 1 || len(resources) == 1 {
+		return args
+	}
+	var out []string
+	for _, resource := range resources {
+		for _, name := range args[1:] {
+			out = append(out, resource+"/"+name)
 		}
+	}
+	return out
+}
+
+func count(args []string, f func(string) bool) (n int) {
+	for _, a := range args {
+		if f(a) {
+			n++
+		}
+	}
+	return n
+}
+
+// slashed returns the objects that arguments such as pod/web name.
+func (b *Builder) slashed(args []string, s Selection) (out []*Info, err error) {
+	for _, a := range args {
+		resource, name, _ := strings.Cut(a, "/")
 		if strings.Contains(name, "/") {
 			return nil, errors.New("arguments in resource/name form may not have more than one slash")
 		}
-		if resource == "" || name == "" {
+		if resource == "" || name == "" || strings.Contains(resource, ",") {
 			return nil, fmt.Errorf("arguments in resource/name form must have a single resource and name")
 		}
-		if b.LabelSelector != "" || b.All {
-			return nil, errNamed
-		}
+	}
+	if b.LabelSelector != "" || b.FieldSelector != "" || b.All {
+		return nil, fmt.Errorf("selectors and the all flag cannot be used when passing resource/name arguments")
+	}
+	for _, a := range args {
+		resource, name, _ := strings.Cut(a, "/")
 		m, err := b.Find(resource)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, &Info{Mapping: m, Namespace: b.NamespaceOf(m, false), Name: name})
+		info, err := b.named(m, name, s)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, info)
 	}
 	return out, nil
+}
+
+// named returns the object of a resource with a name. It returns an error if the command line has --all-namespaces, and the resource
+// has namespaces.
+func (b *Builder) named(m *Mapping, name string, s Selection) (*Info, error) {
+	if m.Namespaced && s.AnyScope {
+		return nil, fmt.Errorf("a resource cannot be retrieved by name across all namespaces")
+	}
+	return &Info{Mapping: m, Namespace: b.NamespaceOf(m, false), Name: name}, nil
 }
 
 // resources returns the resources that an argument such as "pods,services" or "all" names.
@@ -153,7 +178,11 @@ func (b *Builder) resources(text string) ([]*Mapping, error) {
 			}
 			list = []*Mapping{m}
 		}
-		out = append(out, list...)
+		for _, m := range list {
+			if !slices.ContainsFunc(out, func(o *Mapping) bool { return o.GroupVersionResource() == m.GroupVersionResource() }) {
+				out = append(out, m)
+			}
+		}
 	}
 	return out, nil
 }
@@ -176,7 +205,7 @@ func (b *Builder) Objects(infos []*Info) (out []*Info, errs []error) {
 		case info.Name != "":
 			obj, err := b.Get(info.Path(), nil)
 			if err != nil {
-				errs = append(errs, err)
+				errs = append(errs, b.GetError(err, info))
 				continue
 			}
 			read := *info
@@ -200,7 +229,7 @@ func (b *Builder) Listed(info *Info) (out []*Info, err error) {
 		list, err := b.Get(info.Mapping.Path(info.Namespace, ""), Query("limit", PageSize, "continue", next,
 			"labelSelector", b.LabelSelector, "fieldSelector", b.FieldSelector))
 		if err != nil {
-			return nil, err
+			return nil, b.ListError(err, info.Mapping)
 		}
 		for _, obj := range list.Objects("items") {
 			if obj.Kind() == "" {
@@ -212,6 +241,27 @@ func (b *Builder) Listed(info *Info) (out []*Info, err error) {
 			return out, nil
 		}
 	}
+}
+
+// GetError returns the error of a read of a named object, or the error of a read of its namespace, if that does not exist either.
+func (b *Builder) GetError(err error, info *Info) error {
+	if IsNotFound(err) && info.Namespace != "" && info.Namespace != "default" {
+		if _, missing := b.Get("/api/v1/namespaces/"+info.Namespace, nil); IsNotFound(missing) {
+			return missing
+		}
+	}
+	return err
+}
+
+// ListError returns an error of a list with the selectors in its text, if the server could not use the request.
+func (b *Builder) ListError(err error, m *Mapping) error {
+	if e, ok := err.(*StatusError); !ok || e.Reason != "BadRequest" && e.Reason != "NotFound" {
+		return err
+	}
+	if b.LabelSelector == "" && b.FieldSelector == "" {
+		return Wrap(err, "Unable to list %q", m.GroupVersionResource())
+	}
+	return Wrap(err, "Unable to find %q that match label selector %q, field selector %q", m.GroupVersionResource(), b.LabelSelector, b.FieldSelector)
 }
 
 // One returns the single object that arguments name, as TYPE NAME or as TYPE/NAME, and reads it from the server. It returns an
@@ -229,137 +279,4 @@ func (b *Builder) One(args []string) (*Info, error) {
 		return nil, errs[0]
 	}
 	return found[0], nil
-}
-
-// FromFiles returns the objects in the files. Each object that cannot be read results in an Info with an error at the end of the
-// list.
-func (b *Builder) FromFiles() (out []*Info, err error) {
-	var list []sourced
-	switch {
-	case b.Kustomize != "" && b.Recursive:
-		return nil, fmt.Errorf("the -k flag can't be used with -f or -R")
-	case b.Kustomize != "" && len(b.Filenames) > 0:
-		return nil, fmt.Errorf("only one of -f or -k can be specified")
-	case b.Kustomize != "":
-		built, err := b.Kustomized(b.Kustomize)
-		if err != nil {
-			return nil, err
-		}
-		for _, obj := range built {
-			list = append(list, sourced{b.Kustomize, obj})
-		}
-	}
-	for _, name := range b.Filenames {
-		files := []string{name}
-		if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {
-			if _, err := b.Files.ReadFile(name); err != nil { // the page has copies of some well-known files
-				return nil, fmt.Errorf("nothing is fetched from %s: paste it into a file, and name that", name)
-			}
-		} else {
-			files = b.within(name)
-		}
-		for _, file := range files {
-			if list, err = b.read(list, file); err != nil {
-				return nil, err
-			}
-		}
-	}
-	var failed []*Info
-	for _, o := range list {
-		info, err := b.fromFile(o.source, o.obj)
-		if err != nil {
-			failed = append(failed, &Info{Err: err})
-		} else if matches(b.LabelSelector, o.obj.Labels()) {
-			out = append(out, info)
-		}
-	}
-	return append(out, failed...), nil
-}
-
-// read appends the objects in a file to list. It returns an error if the file does not exist.
-func (b *Builder) read(list []sourced, file string) ([]sourced, error) {
-	data, err := b.Files.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("the path %q does not exist", file)
-	}
-	if err != nil {
-		return nil, err
-	}
-	source := file
-	if file == "-" {
-		source = "STDIN"
-	}
-	objects, err := manifest.Read(source, data)
-	for _, obj := range objects {
-		list = append(list, sourced{source, obj})
-	}
-	return list, err
-}
-
-// within returns the names of the manifests in a folder. If name is not a folder with manifests, it returns only name.
-func (b *Builder) within(name string) []string {
-	if name == "-" {
-		return []string{name}
-	}
-	folder := strings.TrimSuffix(strings.TrimPrefix(name, "./"), "/")
-	var out []string
-	for _, file := range b.Files.Names(folder) {
-		below := strings.TrimPrefix(strings.TrimPrefix(file, folder), "/")
-		if strings.Contains(below, "/") && !b.Recursive {
-			continue
-		}
-		if file == name {
-			return []string{name}
-		}
-		if strings.HasSuffix(file, ".yaml") || strings.HasSuffix(file, ".yml") || strings.HasSuffix(file, ".json") {
-			out = append(out, file)
-		}
-	}
-	if len(out) == 0 {
-		return []string{name}
-	}
-	return out
-}
-
-// fromFile returns the Info for an object in a file. It returns an error if the server does not know the kind, or if the namespace
-// is not that of --namespace.
-func (b *Builder) fromFile(source string, obj object.Object) (*Info, error) {
-	missing := ""
-	if obj.APIVersion() == "" {
-		missing = "apiVersion not set"
-	}
-	if obj.Kind() == "" {
-		missing = strings.TrimPrefix(missing+", kind not set", ", ")
-		if obj.APIVersion() == "" {
-			missing = "[" + missing + "]"
-		}
-	}
-	if missing != "" {
-		return nil, manifest.Invalid(source, missing)
-	}
-	m, err := b.MappingFor(obj)
-	if err != nil {
-		return nil, fmt.Errorf("resource mapping not found for name: %q namespace: %q from %q: %w\nensure CRDs are installed first",
-			obj.Name(), obj.Namespace(), source, err)
-	}
-	info := &Info{Mapping: m, Name: obj.Name(), Source: source, Object: obj}
-	if !m.Namespaced {
-		return info, nil
-	}
-	info.Namespace = obj.Namespace()
-	if n := b.Namespace; b.EnforceNamespace && info.Namespace != "" && info.Namespace != n {
-		return nil, fmt.Errorf("the namespace from the provided object %q does not match the namespace %q. You must pass '--namespace=%s' to perform this operation.",
-			info.Namespace, n, info.Namespace)
-	}
-	if info.Namespace == "" {
-		info.Namespace = b.Namespace
-		obj.SetMeta("namespace", info.Namespace)
-	}
-	return info, nil
-}
-
-// matches reports whether a label selector matches labels.
-func matches(text string, labels map[string]string) bool {
-	s, err := selector.ParseLabels(text)
-	return err == nil && s.Matches(labels)
 }

@@ -64,7 +64,7 @@ func (d *describer) namespaceOf(obj object.Object) {
 		d.line(0, "%s", x.some)
 		for _, item := range items {
 			if x.resource == "limitranges" {
-				d.limits(1, item)
+				d.limits(" ", item)
 				continue
 			}
 			d.line(1, "Name:\t%s", item.Name())
@@ -90,12 +90,13 @@ func (d *describer) quotaRows(level int, obj object.Object, rule string) {
 
 func (d *describer) limitRange(obj object.Object) {
 	d.line(0, "Name:\t%s\nNamespace:\t%s", obj.Name(), obj.Namespace())
-	d.limits(0, obj)
+	d.limits("", obj)
 }
 
-func (d *describer) limits(level int, obj object.Object) {
-	d.line(level, "Type\tResource\tMin\tMax\tDefault Request\tDefault Limit\tMax Limit/Request Ratio")
-	d.line(level, "----\t--------\t---\t---\t---------------\t-------------\t-----------------------")
+// limits writes a table of limits. Its lines begin with indent.
+func (d *describer) limits(indent string, obj object.Object) {
+	d.line(0, "%sType\tResource\tMin\tMax\tDefault Request\tDefault Limit\tMax Limit/Request Ratio", indent)
+	d.line(0, "%s----\t--------\t---\t---\t---------------\t-------------\t-----------------------", indent)
 	fields := []string{"min", "max", "defaultRequest", "default", "maxLimitRequestRatio"}
 	for _, limit := range obj.Objects("spec", "limits") {
 		names := map[string]bool{}
@@ -109,7 +110,7 @@ func (d *describer) limits(level int, obj object.Object) {
 			for _, f := range fields {
 				row = append(row, valueOr(limit, "-", f, name))
 			}
-			d.line(level, "%s", strings.Join(row, "\t"))
+			d.line(0, "%s%s", indent, strings.Join(row, "\t"))
 		}
 	}
 }

@@ -55,6 +55,9 @@ var describers = map[string]func(d *describer, obj object.Object){
 	"rolebindings.rbac.authorization.k8s.io": (*describer).binding,
 	"clusterrolebindings.rbac.authorization.k8s.io": (*describer).binding,
 	"services":                             (*describer).service,
+	"endpoints":                            (*describer).endpointsOf,
+	"endpointslices.discovery.k8s.io":      (*describer).endpointSlice,
+	"ingressclasses.networking.k8s.io":     (*describer).ingressClass,
 	"ingresses.networking.k8s.io":          (*describer).ingress,
 	"networkpolicies.networking.k8s.io":    (*describer).networkPolicy,
 	"pods":                                 (*describer).pod,
@@ -90,9 +93,6 @@ func Describe(w io.Writer, r client.Reader, info *client.Info, events bool) erro
 	}
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	fmt.Fprint(t, d.String())
-	if !events {
-		fmt.Fprintln(t)
-	}
 	return t.Flush()
 }
 
@@ -117,15 +117,18 @@ func (d *describer) list(resource, namespace string, query ...string) (items []o
 
 // events writes the events about an object.
 func (d *describer) events(obj object.Object) {
-	uid := obj.UID()
-	if obj.Kind() == "Node" {
-		uid = obj.Name()
-	}
-	fields := "involvedObject.name=" + obj.Name() + ",involvedObject.namespace=" + obj.Namespace() + ",involvedObject.kind=" + obj.Kind() + ",involvedObject.uid=" + uid
+	fields := "involvedObject.name=" + obj.Name() + ",involvedObject.namespace=" + obj.Namespace() + ",involvedObject.kind=" + obj.Kind() + ",involvedObject.uid="
 	if obj.Namespace() == "" {
 		fields = strings.Replace(fields, ",involvedObject.namespace=", "", 1)
 	}
-	found := d.list("events", obj.Namespace(), "fieldSelector", fields, "limit", client.PageSize)
+	uids := []string{obj.UID()}
+	if obj.Kind() == "Node" {
+		uids = append(uids, obj.Name()) // a kubelet's events have the node's name as its uid
+	}
+	var found []object.Object
+	for _, uid := range uids {
+		found = append(found, d.list("events", obj.Namespace(), "fieldSelector", fields+uid, "limit", client.PageSize)...)
+	}
 	if len(found) == 0 {
 		d.line(0, "Events:\t<none>")
 		return
@@ -184,7 +187,7 @@ func (d *describer) annotations(level int, m map[string]string) {
 			d.line(level, "%s%s:", text, k)
 			for _, line := range strings.Split(v, "\n") {
 				if len(line) > longAnnotation-2 {
-					line = line[:longAnnotation-5] + "..."
+					line = line[:longAnnotation-2] + "..."
 				}
 				d.line(level, "\t  %s", line)
 			}
@@ -249,31 +252,25 @@ func (d *describer) fields(level int, m map[string]any) {
 }
 
 // acronyms lists the words that are in capitals in titles.
-var acronyms = []string{"API", "URL", "UID", "OSB", "GUID"}
+var acronyms = []string{"API", "URL", "UID", "GUID"}
 
-// title returns a field name as a title. For example, it returns Creation Timestamp for creationTimestamp.
+// title returns a field name as a title. For example, it returns Creation Timestamp for creationTimestamp. Names with other characters
+// than letters and hyphens are returned unchanged.
 func title(name string) string {
-	var words []string
-	from := 0
-	runes := []rune(name)
-	for i := 1; i <= len(runes); i++ {
-		if i < len(runes) {
-			upper, before := unicode.IsUpper(runes[i]), unicode.IsUpper(runes[i-1])
-			last := i+1 < len(runes) && unicode.IsLower(runes[i+1])
-			digit := unicode.IsDigit(runes[i]) != unicode.IsDigit(runes[i-1])
-			if !(upper && (!before || last)) && !digit {
-				continue
-			}
-		}
-		words = append(words, string(runes[from:i]))
-		from = i
+	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && r != '-' }) {
+		return name
 	}
+	words := camelWords([]rune(name))
 	var out []string
-	for _, w := range words {
-		if w == "-" || w == "." || w == "_" {
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		if w == "-" {
 			continue
 		}
-		if slices.Contains(acronyms, strings.ToUpper(w)) {
+		if i+1 < len(words) && len(w) > 1 && w == strings.ToUpper(w) && words[i+1] != "-" { // podCIDRs: CID, Rs
+			i++
+			w += words[i]
+		} else if slices.Contains(acronyms, strings.ToUpper(w)) {
 			w = strings.ToUpper(w)
 		} else {
 			w = strings.ToUpper(w[:1]) + w[1:]
@@ -281,4 +278,21 @@ func title(name string) string {
 		out = append(out, w)
 	}
 	return strings.Join(out, " ")
+}
+
+// camelWords splits a name before each capital letter that begins a word.
+func camelWords(name []rune) (words []string) {
+	from := 0
+	for i := 1; i <= len(name); i++ {
+		if i < len(name) {
+			upper, before := unicode.IsUpper(name[i]), unicode.IsUpper(name[i-1])
+			last := i+1 < len(name) && unicode.IsLower(name[i+1])
+			if !(upper && (!before || last)) {
+				continue
+			}
+		}
+		words = append(words, string(name[from:i]))
+		from = i
+	}
+	return words
 }

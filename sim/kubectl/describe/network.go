@@ -190,3 +190,69 @@ func (d *describer) policyRule(rule object.Object, peers, label string) {
 		}
 	}
 }
+
+func (d *describer) ingressClass(obj object.Object) {
+	d.head(obj)
+	d.line(0, "Controller:\t%s", obj.String("spec", "controller"))
+	if parameters := obj.At("spec", "parameters"); parameters != nil {
+		d.line(0, "Parameters:")
+		d.given(1, "APIGroup", parameters.String("apiGroup"))
+		d.line(1, "Kind:\t%s", parameters.Kind())
+		d.line(1, "Name:\t%s", parameters.String("name"))
+	}
+}
+
+func (d *describer) endpointsOf(obj object.Object) {
+	d.head(obj)
+	d.line(0, "Subsets:")
+	for _, subset := range obj.Objects("subsets") {
+		for _, x := range [][2]string{{"Addresses", "addresses"}, {"NotReadyAddresses", "notReadyAddresses"}} {
+			var ips []string
+			for _, a := range subset.Objects(x[1]) {
+				ips = append(ips, a.String("ip"))
+			}
+			d.line(1, "%s:\t%s", x[0], cmp.Or(strings.Join(ips, ","), "<none>"))
+		}
+		if ports := subset.Objects("ports"); len(ports) > 0 {
+			d.line(1, "Ports:")
+			d.portTable(2, ports)
+		}
+		d.line(0, "")
+	}
+}
+
+func (d *describer) endpointSlice(obj object.Object) {
+	d.head(obj)
+	d.line(0, "AddressType:\t%s", obj.String("addressType"))
+	if ports := obj.Objects("ports"); len(ports) > 0 {
+		d.line(0, "Ports:")
+		d.portTable(1, ports)
+	} else {
+		d.line(0, "Ports: <unset>")
+	}
+	endpoints := obj.Objects("endpoints")
+	if len(endpoints) == 0 {
+		d.line(0, "Endpoints: <none>")
+		return
+	}
+	d.line(0, "Endpoints:")
+	for _, e := range endpoints {
+		d.line(1, "- Addresses:\t%s", cmp.Or(strings.Join(e.Strings("addresses"), ", "), "<none>"))
+		d.line(2, "Conditions:")
+		d.line(3, "Ready:\t%s", valueOr(e, "<unset>", "conditions", "ready"))
+		d.line(2, "Hostname:\t%s", valueOr(e, "<unset>", "hostname"))
+		if ref := e.At("targetRef"); ref != nil {
+			d.line(2, "TargetRef:\t%s/%s", ref.Kind(), ref.String("name"))
+		}
+		d.line(2, "NodeName:\t%s", valueOr(e, "<unset>", "nodeName"))
+		d.line(2, "Zone:\t%s", valueOr(e, "<unset>", "zone"))
+	}
+}
+
+// portTable writes the ports of endpoints.
+func (d *describer) portTable(level int, ports []object.Object) {
+	d.line(level, "Name\tPort\tProtocol\n%s----\t----\t--------", strings.Repeat("  ", level))
+	for _, p := range ports {
+		d.line(level, "%s\t%s\t%s", cmp.Or(p.String("name"), "<unset>"), valueOr(p, "<unset>", "port"), p.String("protocol"))
+	}
+}

@@ -122,13 +122,14 @@ func (d *Document) field(schema object.Object, path []string) error {
 		d.printf("\n")
 	}
 	d.printf("DESCRIPTION:\n")
-	if len(said) == 0 {
-		said = []string{"<empty>"}
-	}
 	for _, text := range said {
 		d.wrapped(4, text)
 	}
-	d.printf("    \n")
+	if len(said) > 0 {
+		d.printf("    \n")
+	} else {
+		d.printf("    <empty>\n")
+	}
 	if len(at.Map("properties")) > 0 {
 		d.printf("FIELDS:\n")
 		d.fields(at, 1, nil)
@@ -137,11 +138,10 @@ func (d *Document) field(schema object.Object, path []string) error {
 	return nil
 }
 
-// enum returns the allowed values of a field as strings.
+// enum returns the allowed values of a field as strings. Those of a list's items are not shown.
 func (d *Document) enum(s object.Object) []string {
-	to, _ := d.resolved(s)
 	list := s.List("enum")
-	if list == nil {
+	if to, _ := d.resolved(s); list == nil && s.At("items") == nil {
 		list = to.List("enum")
 	}
 	var out []string
@@ -181,22 +181,22 @@ func (d *Document) fields(s object.Object, level int, above []string) {
 // width is the maximum length of a line.
 const width = 80
 
-// wrapped prints text in lines of at most width characters.
+// wrapped prints text in lines of at most width characters. Spaces at which a line is broken are not printed.
 func (d *Document) wrapped(indent int, text string) {
-	space := strings.Repeat(" ", indent)
-	for _, paragraph := range strings.Split(text, "\n") {
+	before := strings.Repeat(" ", indent)
+	for _, rest := range strings.Split(text, "\n") {
 		line := ""
-		for i, word := range strings.Split(paragraph, " ") {
-			switch {
-			case i == 0:
-				line = word
-			case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width-indent:
-				d.printf("%s%s\n", space, line)
-				line = word
-			default:
-				line += " " + word
+		for rest != "" {
+			begin := len(rest) - len(strings.TrimLeft(rest, " "))
+			end := begin + len(strings.SplitN(rest[begin:], " ", 2)[0])
+			if line != "" && end > begin && utf8.RuneCountInString(line+rest[:end]) > width-indent {
+				d.printf("%s%s\n", before, line)
+				line = rest[begin:end]
+			} else {
+				line += rest[:end]
 			}
+			rest = rest[end:]
 		}
-		d.printf("%s%s\n", space, line)
+		d.printf("%s%s\n", before, line)
 	}
 }

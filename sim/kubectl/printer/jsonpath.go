@@ -26,7 +26,8 @@ func (f *PrintFlags) pathPrinter(format, argument string) (Printer, error) {
 	return func(w io.Writer, info *client.Info) error {
 		parts, err := path.Find(map[string]any(info.Object))
 		if err != nil {
-			return fmt.Errorf("error executing jsonpath %q: %w", argument, err)
+			return fmt.Errorf("error executing jsonpath %q: Error executing template: %w. Printing more information for debugging the template:\n"+
+				"\ttemplate was:\n\t\t%v\n\tobject given to jsonpath engine was:\n\t\t%#v\n\n\n", argument, err, argument, map[string]any(info.Object))
 		}
 		for _, values := range parts {
 			text := jsonpath.Join(values)
@@ -54,34 +55,35 @@ func (f *PrintFlags) template(format, argument string) (string, error) {
 	return string(data), nil
 }
 
-// SortObjects sorts objects by the value of a field.
-func SortObjects(list []*client.Info, order string) {
-	path, err := RelaxedJSONPath(order)
-	if err != nil {
-		return
-	}
-	slices.SortStableFunc(list, func(a, b *client.Info) int {
-		return compare(firstOf(path, a.Object), firstOf(path, b.Object))
-	})
+// SortObjects sorts objects by the value of a field. It returns an error if none of them has the field.
+func SortObjects(list []*client.Info, order string) error {
+	return sortBy(list, order, func(info *client.Info) object.Object { return info.Object })
 }
 
-// SortRows sorts the rows of a table by a field of their objects. It returns nil if no object has the field.
+// SortRows sorts the rows of a table by a field of their objects, if there is more than one. It returns nil if no object has the field.
 func SortRows(rows []object.Object, order string) []object.Object {
-	path, err := RelaxedJSONPath(order)
-	if err != nil {
-		return rows
-	}
-	some := false
-	for _, row := range rows {
-		some = some || firstOf(path, row.At("object")) != nil
-	}
-	if !some {
+	if len(rows) > 1 && sortBy(rows, order, func(row object.Object) object.Object { return row.At("object") }) != nil {
 		return nil
 	}
-	slices.SortStableFunc(rows, func(a, b object.Object) int {
-		return compare(firstOf(path, a.At("object")), firstOf(path, b.At("object")))
-	})
 	return rows
+}
+
+func sortBy[T any](list []T, order string, of func(T) object.Object) error {
+	path, err := RelaxedJSONPath(order)
+	if err != nil {
+		return err
+	}
+	if len(list) > 0 && !slices.ContainsFunc(list, func(x T) bool { return firstOf(path, of(x)) != nil }) {
+		return fmt.Errorf("couldn't find any field with path %q in the list of objects", relaxed(order))
+	}
+	slices.SortStableFunc(list, func(a, b T) int { return compare(firstOf(path, of(a)), firstOf(path, of(b))) })
+	return nil
+}
+
+// relaxed returns a path with braces and the leading dot.
+func relaxed(path string) string {
+	inner := strings.TrimSuffix(strings.TrimPrefix(path, "{"), "}")
+	return "{." + strings.TrimPrefix(inner, ".") + "}"
 }
 
 // firstOf returns the first value at a path, or nil if there is none.
@@ -121,5 +123,5 @@ func RelaxedJSONPath(path string) (*jsonpath.Template, error) {
 	if strings.Contains(inner, "{") || strings.Contains(inner, "}") {
 		return nil, fmt.Errorf("unexpected path string, expected a 'name1.name2' or '.name1.name2' or '{name1.name2}' or '{.name1.name2}'")
 	}
-	return parseTemplate("{." + strings.TrimPrefix(inner, ".") + "}")
+	return parseTemplate(relaxed(path))
 }
