@@ -42,7 +42,8 @@ func aggregates(it *resource.Item) bool {
 }
 
 // aggregate updates the first ClusterRole whose rules differ from those that it aggregates. Its commit causes the next reconcile,
-// which updates the next one.
+// which updates the next one. If a role aggregates no rules, aggregate applies none. This removes the rules that it applied before,
+// but not those that another manager owns.
 func aggregate(api *controller.Client, _ controller.Key) (time.Duration, *status.Status) {
 	var able, all []object.Object
 	api.Items(clusterRoles, "", func(it *resource.Item) bool {
@@ -59,7 +60,11 @@ func aggregate(api *controller.Client, _ controller.Key) (time.Duration, *status
 		if !changes {
 			continue
 		}
-		if _, s := api.Apply(clusterRoles, "", controller.Key{Name: role.Name()}, object.Object{"rules": rules}); s == nil {
+		fields := object.Object{}
+		if len(rules) > 0 {
+			fields["rules"] = rules
+		}
+		if applied, s := api.Apply(clusterRoles, "", controller.Key{Name: role.Name()}, fields); s == nil && applied.ResourceVersion() != role.ResourceVersion() {
 			break
 		}
 	}
