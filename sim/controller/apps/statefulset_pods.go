@@ -79,7 +79,7 @@ func (s *statefulSet) keep(r *replica) (wait bool, failed *status.Status) {
 	if s.monotonic() && (r.Deleting || r.Phase != "Running" || !s.available(r)) {
 		return true, nil
 	}
-	if s.identified(r) && s.stored(r) && s.claimsMatch(r) {
+	if s.consistent(r) {
 		return false, nil
 	}
 	failed = s.repairPod(r)
@@ -153,7 +153,13 @@ func (s *statefulSet) identify(pod object.Object, r *replica) {
 	pod.Set(strconv.FormatInt(r.ordinal, 10), "metadata", "labels", podIndexLabel)
 }
 
-// repairPod sets the identity and the volumes of a pod, and the owners of its claims.
+// consistent reports whether a pod has its identity, its volumes, and claims with the right owners.
+func (s *statefulSet) consistent(r *replica) bool {
+	return s.identified(r) && s.stored(r) && s.claimsMatch(r)
+}
+
+// repairPod sets the identity and the volumes of a pod, and the owners of its claims. After a conflict, for example because the pod
+// has just been adopted, it reads the pod again and retries (StatefulPodControl.UpdateStatefulPod).
 func (s *statefulSet) repairPod(r *replica) *status.Status {
 	pod := r.Object()
 	if !s.identified(r) {
@@ -170,8 +176,24 @@ func (s *statefulSet) repairPod(r *replica) *status.Status {
 	if failed == nil {
 		_, failed = s.API.Update(workload.Pods, "", pod)
 	}
+	if failed != nil && failed.Reason == status.ReasonConflict && s.newer(r) {
+		if !s.consistent(r) {
+			return s.repairPod(r)
+		}
+		failed = nil
+	}
 	s.recordPodEvent("Update", r, failed)
 	return failed
+}
+
+// newer replaces the pod of a replica by a newer version from the cache, and reports whether there is one.
+func (s *statefulSet) newer(r *replica) bool {
+	it := s.API.Item(workload.Pods, s.Object.Namespace(), r.name)
+	if it == nil || it.Rev == r.Item.Rev {
+		return false
+	}
+	r.Pod = workload.PodOf(it)
+	return true
 }
 
 // delete deletes a pod. It succeeds if the pod does not exist.
