@@ -20,6 +20,7 @@ type eviction struct{ memory evictionMemory }
 type evictionMemory struct {
 	Tainted map[string][]workload.Taint `json:",omitempty"`
 	Planned map[string]plannedEviction  `json:"Going,omitempty"` // planned evictions by pod key
+	Marked  map[string]bool             `json:",omitempty"`      // keys of pods that are marked as disrupted and deleted next
 }
 
 // plannedEviction is the planned eviction of a pod that tolerates the taints of its node for a limited time.
@@ -65,6 +66,9 @@ func (e *eviction) nodeWritten(api *controller.Client, c *commit.Commit) (keys [
 // podWritten returns the key of a pod that was deleted or bound to a node, or whose tolerations changed.
 func (e *eviction) podWritten(_ *controller.Client, c *commit.Commit) []controller.Key {
 	it, key := c.Item(), podKey(c.Namespace, c.Name)
+	if e.memory.Marked[key.String()] {
+		return []controller.Key{key}
+	}
 	if it == nil || len(e.memory.Tainted)+len(e.memory.Planned) == 0 {
 		return nil
 	}
@@ -83,8 +87,12 @@ func sameTolerations(a, b *resource.Item) bool {
 func (e *eviction) Reconcile(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
 	pod := api.Get(workload.Pods, key.Namespace, key.Name)
 	if pod == nil {
+		delete(e.memory.Marked, key.String())
 		e.cancel(api, key)
 		return 0, nil
+	}
+	if e.memory.Marked[key.String()] {
+		return 0, e.deleteMarked(api, key)
 	}
 	now := api.Now()
 	planned, found := e.memory.Planned[key.String()]
@@ -142,19 +150,40 @@ func (e *eviction) cancel(api *controller.Client, key controller.Key) {
 	}
 }
 
-// evict marks a pod as disrupted and deletes it.
+// evict marks a pod as disrupted. The pod is deleted in the next reconcile, because other controllers react to the taint in the
+// meantime. For example, a DaemonSet deletes the pod, too.
 func (e *eviction) evict(api *controller.Client, key controller.Key) *status.Status {
 	delete(e.memory.Planned, key.String())
 	recordPodEvent(api, key, "Marking for deletion Pod "+key.String())
+	if e.memory.Marked == nil {
+		e.memory.Marked = map[string]bool{}
+	}
+	e.memory.Marked[key.String()] = true
+	changed := false
 	s := api.Patch(workload.Pods, "status", key, func(live object.Object) {
 		if controller.SetCondition(live, api.Now(), "DisruptionTarget", "True", "DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint") {
 			live.Condition("DisruptionTarget")["observedGeneration"] = live.Generation()
+			changed = true
 		}
 	})
-	if s == nil {
-		s = api.Delete(workload.Pods, key, controller.Preconditions{})
+	if s != nil {
+		delete(e.memory.Marked, key.String())
+		return workload.Found(s)
 	}
-	return workload.Found(s)
+	if !changed {
+		return e.deleteMarked(api, key)
+	}
+	return nil
+}
+
+// deleteMarked deletes a pod that is marked as disrupted. After a failure the pod stays marked, and the next reconcile tries again.
+func (e *eviction) deleteMarked(api *controller.Client, key controller.Key) *status.Status {
+	delete(e.memory.Marked, key.String()) // before the deletion, which must not cause another reconcile
+	s := workload.Found(api.Delete(workload.Pods, key, controller.Preconditions{}))
+	if s != nil {
+		e.memory.Marked[key.String()] = true
+	}
+	return s
 }
 
 // recordPodEvent records an event about a pod. It only needs the pod's key, because the pod may be gone.
