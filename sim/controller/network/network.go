@@ -188,9 +188,10 @@ func (p *pod) ref() map[string]any {
 	return map[string]any{"kind": "Pod", "namespace": p.namespace, "name": p.name, "uid": p.uid}
 }
 
-// same reports whether two versions of a pod result in the same endpoints (endpointslice/util.podEndpointsChanged).
+// same reports whether two versions of a pod result in the same endpoints (endpointslice/util.podEndpointsChanged). Like the real
+// controller, it reports that every update of a pod that is being deleted is a change.
 func same(a, b *pod) bool {
-	return a.hostname == b.hostname && a.subdomain == b.subdomain && a.deleting == b.deleting && a.ready == b.ready &&
+	return a.hostname == b.hostname && a.subdomain == b.subdomain && !a.deleting && !b.deleting && a.ready == b.ready &&
 		slices.Equal(a.ips, b.ips)
 }
 
