@@ -75,7 +75,7 @@ func (b *binder) volumeWritten(_ *controller.Client, c *commit.Commit) []control
 		return nil
 	}
 	keys := []controller.Key{volumeKey(c.Name)}
-	if volume.String("status", "phase") == "Available" {
+	if volume.String("status", "phase") == "Available" && volume.DeletionTimestamp() == "" {
 		keys = append(keys, b.waiting()...)
 	}
 	return keys
