@@ -116,7 +116,7 @@ func (r *remainingContent) deleteContent() {
 	first := slices.IndexFunc(all, func(d *resource.Definition) bool { return d.Storage == pods })
 	if first >= 0 {
 		if s := r.deleteAll(all[first]); s != "" {
-			r.errors = append(r.errors, fmt.Sprintf("failed to delete pods for namespace: %s, err: %s", r.namespace.Name(), s))
+			r.errors = append(r.errors, s)
 		}
 		if len(r.counts) > 0 {
 			r.counts, r.finalizers = nil, nil // report nothing before all content has been visited
