@@ -43,7 +43,7 @@ func aggregates(it *resource.Item) bool {
 
 // aggregate updates the first ClusterRole whose rules differ from those that it aggregates. Its commit causes the next reconcile,
 // which updates the next one. If a role aggregates no rules, aggregate applies none. This removes the rules that it applied before,
-// but not those that another manager owns.
+// but no rules of other managers.
 func aggregate(api *controller.Client, _ controller.Key) (time.Duration, *status.Status) {
 	var able, all []object.Object
 	api.Items(clusterRoles, "", func(it *resource.Item) bool {
