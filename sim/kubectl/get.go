@@ -54,11 +54,6 @@ func runGet(c *call) error {
 	}
 	g := &getter{call: c, infos: infos, options: printer.PrintOptions{Wide: output == "wide", WithNamespace: c.On("all-namespaces"),
 		WithKind: c.On("show-kind"), ShowLabels: c.On("show-labels"), NameAndAge: c.Off("server-print"), ColumnLabels: c.List("label-columns")}}
-	for _, info := range infos {
-		if info.Mapping != nil && info.Mapping.Resource != infos[0].Mapping.Resource {
-			g.options.WithKind = true
-		}
-	}
 	switch {
 	case c.On("watch") || c.On("watch-only"):
 		return g.watch()

@@ -12,15 +12,25 @@ import (
 // asTable is the Accept header that requests a Table (API concepts, "Receiving resources as Tables").
 const asTable = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json"
 
-// tables prints the server's tables, one resource after another.
+// tables prints the server's tables, one resource after another. Names have their kind if objects of several kinds were found.
 func (g *getter) tables() error {
-	err := each(g.infos, func(info *client.Info) error {
-		err := g.add(info)
-		if g.On("ignore-not-found") && client.IsNotFound(err) {
+	read := map[*client.Info][]object.Object{}
+	var last *client.Info
+	err := each(g.infos, func(info *client.Info) (err error) {
+		if read[info], err = g.readTables(info); g.On("ignore-not-found") && client.IsNotFound(err) {
 			return nil
+		}
+		if err == nil {
+			g.options.WithKind = g.options.WithKind || last != nil && last.Mapping.Resource != info.Mapping.Resource
+			last = info
 		}
 		return err
 	})
+	for _, info := range g.infos {
+		if tables := read[info]; len(tables) > 0 {
+			g.add(info.Mapping, tables)
+		}
+	}
 	g.flush()
 	if g.printed == 0 && err == nil && !g.On("ignore-not-found") {
 		g.complainNone(g.infos)
@@ -37,15 +47,10 @@ func (c *call) complainNone(infos []*client.Info) {
 	c.Complain("No resources found in %s namespace.", c.Namespace)
 }
 
-// add reads the tables of a resource or object and adds their rows to the pending ones.
-func (g *getter) add(info *client.Info) error {
-	m := info.Mapping
+// add adds the rows of the tables of a resource or object to the pending ones.
+func (g *getter) add(m *client.Mapping, tables []object.Object) {
 	if g.pending.mapping != nil && g.pending.mapping.Resource != m.Resource {
 		g.flush()
-	}
-	tables, err := g.readTables(info)
-	if err != nil {
-		return err
 	}
 	columns := g.options.Columns(tables[0])
 	var rows []object.Object
@@ -56,7 +61,7 @@ func (g *getter) add(info *client.Info) error {
 		rows = printer.SortRows(rows, order)
 	}
 	if len(rows) == 0 {
-		return nil
+		return
 	}
 	if g.pending.mapping == nil && !g.On("no-headers") {
 		g.pending.rows = append(g.pending.rows, g.options.Header(tables[0], columns, m))
@@ -66,7 +71,6 @@ func (g *getter) add(info *client.Info) error {
 		g.pending.rows = append(g.pending.rows, g.options.Row(row, columns, m))
 		g.printed++
 	}
-	return nil
 }
 
 // readTables reads all pages of a table.

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -91,6 +92,16 @@ type Client struct {
 	Groups   []string
 
 	Discovery *Discovery // shared by the commands of a session
+
+	warned []string // the warnings that were printed
+}
+
+// Warn prints a warning, unless it was printed before.
+func (c *Client) Warn(text string) {
+	if !slices.Contains(c.warned, text) {
+		c.warned = append(c.warned, text)
+		fmt.Fprintf(c.Warnings, "Warning: %s\n", text)
+	}
 }
 
 // Request returns a request with the client's headers, including those for impersonation.
@@ -121,7 +132,7 @@ func (c *Client) Send(r *Request) (*Answer, error) {
 // Check prints the warnings of a response. If the response is an error, Check returns it as a *StatusError.
 func (c *Client) Check(a *Answer) error {
 	for _, text := range a.Header["Warning"] {
-		fmt.Fprintf(c.Warnings, "Warning: %s\n", WarningText(text))
+		c.Warn(WarningText(text))
 	}
 	if a.Code < 400 {
 		return nil

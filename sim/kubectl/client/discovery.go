@@ -123,6 +123,13 @@ func (c *Client) Find(text string) (*Mapping, error) {
 		name, _, _ := strings.Cut(text, ".")
 		err = fmt.Errorf("the server doesn't have a resource type %q", name)
 	}
+	if m != nil && slices.Contains(m.ShortNames, text) && text != m.Resource && text != m.Singular {
+		for _, o := range c.Discovery.All {
+			if slices.Contains(o.ShortNames, text) && !o.Is(m.Resource, m.Group) {
+				c.Warn(fmt.Sprintf("short name %q could also match lower priority resource %s", text, o.GroupResource()))
+			}
+		}
+	}
 	return m, err
 }
 
