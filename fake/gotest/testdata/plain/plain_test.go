@@ -104,6 +104,51 @@ func TestBusy(t *testing.T) {
 	}
 }
 
+// A goroutine that polls without a pause, and sometimes waits for a mutex, holds time still for two seconds altogether, and not for a second
+// each time.
+func TestPolling(t *testing.T) {
+	before := processorTime(t)
+	var mu sync.RWMutex
+	done := false
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		for end := false; !end; {
+			mu.RLock()
+			end = done
+			mu.RUnlock()
+		}
+	})
+	for range 50 {
+		mu.Lock()
+		time.Sleep(time.Millisecond) // all goroutines wait
+		mu.Unlock()
+		time.Sleep(time.Millisecond) // the other goroutine polls
+	}
+	mu.Lock()
+	done = true
+	mu.Unlock()
+	wait.Wait()
+	if cpu := processorTime(t) - before; cpu > 15*time.Second {
+		t.Errorf("%v of processor time for 100 sleeps of 1ms", cpu)
+	}
+	// Now the patience is as long as at the start.
+	time.Sleep(time.Second)
+	start := time.Now()
+	for before := processorTime(t); processorTime(t)-before < 500*time.Millisecond; {
+	}
+	about(t, time.Since(start), 0)
+}
+
+// processorTime returns the processor time that the process has had.
+func processorTime(t *testing.T) time.Duration {
+	t.Helper()
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
 func TestHTTPS(t *testing.T) {
 	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		time.Sleep(10 * time.Second)
