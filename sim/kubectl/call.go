@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/kubesim/kubesim/sim/kubectl/client"
 	"github.com/kubesim/kubesim/sim/kubectl/flags"
@@ -35,7 +36,8 @@ func (c *call) builder(s *Session) *client.Builder {
 	server := &client.Client{Conn: s.Conn, Warnings: c.Err, User: c.Text("as"), Groups: c.List("as-group"), Discovery: &s.discovery}
 	return &client.Builder{Client: server, Files: c.Process, Namespace: cmp.Or(c.Text("namespace"), s.Config.namespace(c.Text("context"))),
 		EnforceNamespace: c.Text("namespace") != "", Filenames: c.List("filename"), Kustomize: c.Text("kustomize"), Recursive: c.On("recursive"),
-		LabelSelector: c.Text("selector"), FieldSelector: c.Text("field-selector"), All: c.On("all")}
+		LabelSelector: c.Text("selector"), FieldSelector: c.Text("field-selector"), All: c.On("all"),
+		Typed: slices.Contains([]string{"set", "rollout", "expose", "taint"}, strings.Fields(c.path)[1])}
 }
 
 // helper returns a Helper that is configured by the flags. If --field-manager is not set, manager is the field manager.
@@ -60,7 +62,18 @@ func (c *call) visit(args []string, s client.Selection, do func(info *client.Inf
 		return err
 	}
 	found, errs := c.Objects(list)
-	return errors.Join(append(errs, each(found, do))...)
+	return join(errs, each(found, do))
+}
+
+// errNoResource is the error for a command that changes objects but names none.
+var errNoResource = errors.New("one or more resources must be specified as <resource> <name> or <resource>/<name>")
+
+// join appends the errors that each returned to errs, and returns the joined errors.
+func join(errs []error, err error) error {
+	if list, ok := err.(interface{ Unwrap() []error }); ok {
+		return errors.Join(append(errs, list.Unwrap()...)...)
+	}
+	return errors.Join(append(errs, err)...)
 }
 
 // each calls do for each of the infos. It returns the joined errors.
@@ -84,8 +97,13 @@ func (c *call) printFlags() *printer.PrintFlags {
 		ShowManagedFields: c.On("show-managed-fields"), Tables: c.verb.name == "get", Files: c.Process}
 }
 
-// printObj prints an object in the format of --output. Without --output it prints a line such as "pod/web created".
+// printObj prints an object in the format of --output. Without --output it prints a line such as "pod/web created (dry run)".
 func (c *call) printObj(info *client.Info, done string) error {
+	return c.print(info, done+c.dryRun().suffix())
+}
+
+// print prints an object in the format of --output. Without --output it prints a line such as "pod/web created".
+func (c *call) print(info *client.Info, done string) error {
 	p, err := c.printFlags().Printer()
 	if err != nil {
 		return err
@@ -93,7 +111,7 @@ func (c *call) printObj(info *client.Info, done string) error {
 	if p != nil {
 		return p(c.Out, info)
 	}
-	c.Printf("%s %s%s\n", info.Refer(), done, c.dryRun().suffix())
+	c.Printf("%s %s\n", info.Refer(), done)
 	return nil
 }
 

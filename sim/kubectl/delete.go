@@ -25,7 +25,7 @@ func runDelete(c *call) error {
 	if err := d.check(); err != nil {
 		return err
 	}
-	list, err := c.Infos(c.Args, client.Selection{AnyScope: c.On("all-namespaces")})
+	list, err := c.Infos(c.Args, client.Selection{AnyScope: c.On("all-namespaces"), Strict: true})
 	if err != nil {
 		return err
 	}
@@ -63,6 +63,9 @@ type deletion struct {
 func (c *call) deletion() *deletion { return &deletion{c, c.dryRun()} }
 
 func (d *deletion) check() error {
+	if o := d.Text("output"); o != "" && o != "name" && d.verb.name == "delete" {
+		return fmt.Errorf("unexpected -o output mode: %v. We only support '-o name'", o)
+	}
 	if _, ok := cascades[d.Text("cascade")]; !ok {
 		return fmt.Errorf("invalid cascade value (%s). Must be \"background\", \"foreground\", or \"orphan\"", d.Text("cascade"))
 	}

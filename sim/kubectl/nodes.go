@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/kubectl/client"
 	"github.com/kubesim/kubesim/sim/kubectl/patches"
 	"github.com/kubesim/kubesim/sim/object"
@@ -17,6 +18,9 @@ import (
 func (c *call) nodesNamed() ([]*client.Info, []error) {
 	if len(c.Args) == 0 && !c.Given("selector") {
 		return nil, []error{c.usage("USAGE: %s NODE [flags]", c.verb.name)}
+	}
+	if len(c.Args) > 0 && c.Text("selector") != "" {
+		return nil, []error{c.usage("error: cannot specify both a node name and a --selector option")}
 	}
 	m, err := c.Find("nodes")
 	if err != nil {
@@ -45,8 +49,7 @@ func cordon(c *call, value any, done string) error {
 		return err
 	}
 	found, errs := c.nodesNamed()
-	err := each(found, func(info *client.Info) error { return c.cordonOne(info, value, done) })
-	return errors.Join(append(errs, err)...)
+	return join(errs, each(found, func(info *client.Info) error { return c.cordonOne(info, value, done) }))
 }
 
 func (c *call) cordonOne(info *client.Info, value any, done string) error {
@@ -85,7 +88,13 @@ func runDrain(c *call) error {
 		if err := d.drain(info); err != nil {
 			failed = append(failed, info.Name)
 			c.Complain("error: unable to drain node %q due to error: %s, continuing command...", info.Name, err)
-			errs = append(errs, err)
+			if list, ok := err.(undrained); ok {
+				for _, text := range list {
+					errs = append(errs, client.PlainError(text))
+				}
+			} else {
+				errs = append(errs, err)
+			}
 			continue
 		}
 		c.Printf("%s drained%s\n", info.Refer(), d.dryRun.suffix())
@@ -94,6 +103,17 @@ func runDrain(c *call) error {
 		c.Complain("There are pending nodes to be drained:\n %s", strings.Join(failed, "\n "))
 	}
 	return errors.Join(errs...)
+}
+
+// undrained is the error for a node with pods that drain must not evict. It has one text for each reason.
+type undrained []string
+
+// Error implements error.
+func (u undrained) Error() string {
+	if len(u) == 1 {
+		return u[0]
+	}
+	return "[" + strings.Join(u, ", ") + "]"
 }
 
 // drain evicts the pods of a node.
@@ -118,11 +138,11 @@ func (d *drainer) drain(info *client.Info) error {
 		}
 	}
 	if len(reasons) > 0 {
-		var texts []string
+		var texts undrained
 		for _, why := range object.SortedKeys(reasons) {
 			texts = append(texts, fmt.Sprintf("%s: %s", why, strings.Join(reasons[why], ", ")))
 		}
-		return fmt.Errorf("[%s]", strings.Join(texts, ", "))
+		return texts
 	}
 	if len(ignored) > 0 {
 		d.Complain("Warning: ignoring DaemonSet-managed Pods: %s", strings.Join(ignored, ", "))
@@ -165,10 +185,10 @@ const retryEviction = 5 * time.Second
 func (d *drainer) evictAll(pods []*client.Info) error {
 	until := d.until()
 	for _, info := range pods {
+		d.Printf("evicting pod %s/%s%s\n", info.Namespace, info.Name, d.dryRun.suffix())
 		if d.dryRun == dryClient {
 			continue
 		}
-		d.Complain("evicting pod %s/%s", info.Namespace, info.Name)
 		for {
 			err := d.evict(info)
 			e, ok := err.(*client.StatusError)
@@ -183,11 +203,10 @@ func (d *drainer) evictAll(pods []*client.Info) error {
 			break
 		}
 	}
+	if d.dryRun != dryNone {
+		return nil
+	}
 	for _, info := range pods {
-		if d.dryRun != dryNone {
-			d.Printf("%s evicted%s\n", info.Refer(), d.dryRun.suffix())
-			continue
-		}
 		if err := d.AwaitGone(info, info.Object.UID(), until); err != nil {
 			return err
 		}
@@ -219,46 +238,108 @@ var effects = []string{"NoSchedule", "PreferNoSchedule", "NoExecute"}
 
 // runTaint changes the taints of nodes. Each change has the form key=value:effect, key:effect- or key-.
 func runTaint(c *call) error {
+	if err := c.checkDryRun(); err != nil {
+		return err
+	}
 	args, edits := splitArguments(c.Args, func(a string) bool { return isChange(a) || strings.Contains(a, ":") })
-	if len(edits) == 0 {
-		return c.usage("at least one taint update is required")
+	switch {
+	case len(args) == 0:
+		return fmt.Errorf("one or more resources must be specified as <resource> <name>")
+	case len(edits) == 0:
+		return fmt.Errorf("at least one taint update is required")
 	}
-	if len(args) == 0 || !slices.Contains([]string{"node", "nodes", "no"}, strings.Split(args[0], "/")[0]) {
-		return fmt.Errorf("invalid resource type %s, only node types are supported", strings.Join(args, " "))
+	set, gone, err := parseTaints(edits)
+	if err != nil {
+		return c.usage("%s", err)
 	}
-	var set, gone []object.Object
-	for _, e := range edits {
-		t, remove, err := taintOf(e)
-		if err != nil {
-			return c.usage("%s", err)
-		}
-		if remove {
-			gone = append(gone, t)
-		} else {
-			set = append(set, t)
-		}
+	m, err := c.Find(args[0])
+	if err != nil {
+		return client.PlainError(err.Error())
+	}
+	if m.Kind != "Node" {
+		return fmt.Errorf("invalid resource type %s, only node types are supported", args[0])
+	}
+	if err := checkTaints(set, gone); err != nil {
+		return err
+	}
+	switch {
+	case c.On("all") && c.Given("selector"):
+		return fmt.Errorf("setting 'all' parameter with a non empty selector is prohibited")
+	case !c.On("all") && !c.Given("selector") && len(args) < 2:
+		return fmt.Errorf("at least one resource name must be specified since 'all' parameter is not set")
+	case c.On("all") || c.Given("selector"):
+		args = args[:1]
 	}
 	return c.visit(args, client.Selection{}, func(info *client.Info) error { return c.taintOne(info, set, gone) })
 }
 
-// taintOf parses a change of a taint and reports whether it removes the taint.
-func taintOf(text string) (t object.Object, remove bool, err error) {
-	body, remove := strings.CutSuffix(text, "-")
-	body, effect, has := strings.Cut(body, ":")
-	key, value, _ := strings.Cut(body, "=")
-	t = object.Object{"key": key}
+// parseTaints parses the changes of taints: those to set and those to remove.
+func parseTaints(edits []string) (set, gone []object.Object, err error) {
+	for _, e := range edits {
+		body, remove := strings.CutSuffix(e, "-")
+		t, err := parseTaint(body)
+		if err != nil {
+			return nil, nil, err
+		}
+		if remove {
+			delete(t, "value")
+			gone = append(gone, t)
+			continue
+		}
+		if !t.Has("effect") {
+			return nil, nil, fmt.Errorf("invalid taint spec: %s", e)
+		}
+		if slices.ContainsFunc(set, func(x object.Object) bool { return sameTaint(x, t) }) {
+			return nil, nil, fmt.Errorf("duplicated taints with the same key and effect: {%s %s %s <nil>}", t.String("key"), t.String("value"), t.String("effect"))
+		}
+		set = append(set, t)
+	}
+	return set, gone, nil
+}
+
+// parseTaint parses a taint of the form key=value:effect, key:effect or key.
+func parseTaint(text string) (object.Object, error) {
+	key, effect, has := strings.Cut(text, ":")
+	t := object.Object{}
 	if has {
 		if !slices.Contains(effects, effect) {
-			return nil, false, fmt.Errorf("invalid taint effect: %s, unsupported taint effect", effect)
+			return nil, fmt.Errorf("invalid taint effect: %s, unsupported taint effect", effect)
 		}
 		t["effect"] = effect
-	} else if !remove {
-		return nil, false, fmt.Errorf("invalid taint spec: %s", text)
+		var value string
+		if key, value, _ = strings.Cut(key, "="); value != "" {
+			if errs := field.LabelValue(value); len(errs) > 0 {
+				return nil, fmt.Errorf("invalid taint spec: %s, %s", text, strings.Join(errs, "; "))
+			}
+			t["value"] = value
+		}
 	}
-	if value != "" {
-		t["value"] = value
+	if errs := field.QualifiedName(key); len(errs) > 0 {
+		return nil, fmt.Errorf("invalid taint spec: %s, %s", text, strings.Join(errs, "; "))
 	}
-	return t, remove, nil
+	t["key"] = key
+	return t, nil
+}
+
+// sameTaint reports whether two taints have the same key and, if b has an effect, the same effect.
+func sameTaint(a, b object.Object) bool {
+	return a.String("key") == b.String("key") && (!b.Has("effect") || a.String("effect") == b.String("effect"))
+}
+
+// checkTaints returns an error if a taint is both set and removed.
+func checkTaints(set, gone []object.Object) error {
+	var both []string
+	for _, s := range set {
+		for _, g := range gone {
+			if sameTaint(s, g) {
+				both = append(both, g.String("key")+"="+g.String("effect"))
+			}
+		}
+	}
+	if len(both) > 0 {
+		return fmt.Errorf("can not both modify and remove the following taint(s) in the same command: %s", strings.Join(both, ", "))
+	}
+	return nil
 }
 
 func (c *call) taintOne(info *client.Info, set, gone []object.Object) error {
@@ -274,30 +355,28 @@ func (c *call) taintOne(info *client.Info, set, gone []object.Object) error {
 	changed.Set(taints, "spec", "taints")
 	if c.dryRun() != dryClient {
 		p, contentType := patches.Between(info.Object, changed, info.Object)
-		if _, err := c.helper("kubectl-taint").Patch(info, "", contentType, object.JSON(p)); err != nil {
+		if changed, err = c.helper("kubectl-taint").Patch(info, "", contentType, object.JSON(p)); err != nil {
 			return err
 		}
 	}
+	info.Object = changed
 	done := "tainted"
 	switch {
-	case len(set) > 0 && len(gone) > 0:
+	case len(set) > 0 && len(gone) > 0 || c.On("overwrite"):
 		done = "modified"
 	case len(set) == 0:
 		done = "untainted"
 	}
-	return c.printObj(info, done)
+	return c.print(info, done)
 }
 
 // changedTaints returns the taints of a node after the taints in gone are removed and those in set are added. It returns an error
 // if a taint to remove does not exist, or if a taint to add exists and overwrite is false.
 func changedTaints(info *client.Info, set, gone []object.Object, overwrite bool) ([]object.Object, error) {
-	same := func(a, b object.Object) bool {
-		return a.String("key") == b.String("key") && (!b.Has("effect") || a.String("effect") == b.String("effect"))
-	}
 	now := info.Object.Objects("spec", "taints")
 	for _, g := range gone {
 		before := len(now)
-		now = slices.DeleteFunc(slices.Clone(now), func(x object.Object) bool { return same(x, g) })
+		now = slices.DeleteFunc(slices.Clone(now), func(x object.Object) bool { return sameTaint(x, g) })
 		if len(now) == before {
 			name := g.String("key")
 			if e := g.String("effect"); e != "" {
@@ -307,7 +386,7 @@ func changedTaints(info *client.Info, set, gone []object.Object, overwrite bool)
 		}
 	}
 	for _, s := range set {
-		at := slices.IndexFunc(now, func(x object.Object) bool { return same(x, s) })
+		at := slices.IndexFunc(now, func(x object.Object) bool { return sameTaint(x, s) })
 		switch {
 		case at < 0:
 			now = append(slices.Clone(now), s)

@@ -1,6 +1,7 @@
 package kubectl
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,7 +10,6 @@ import (
 	"github.com/kubesim/kubesim/sim/kubectl/generate"
 	"github.com/kubesim/kubesim/sim/kubectl/patches"
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/kubesim/kubesim/sim/quantity"
 )
 
 // splitArguments separates the resources from the changes among the arguments, such as a=b and a-.
@@ -24,28 +24,60 @@ func splitArguments(args []string, isOther func(string) bool) (resources, others
 	return resources, others
 }
 
-// isPair reports whether an argument has the form a=b.
-func isPair(arg string) bool { return strings.Contains(arg, "=") }
+// isPair reports whether an argument has the form a=b or a-.
+func isPair(arg string) bool {
+	return strings.Index(arg, "=") > 0 || len(arg) > 1 && strings.HasSuffix(arg, "-")
+}
 
-// update applies change to the objects of a set command and sends the resulting patches.
-func (c *call) update(args []string, done string, change func(m *client.Mapping, obj object.Object) error) error {
+// resourcesAndPairs separates the resources from the following changes of the form a=b and a- (cmdutil.GetResourcesAndPairs). It
+// returns an error if a resource follows a change. noun is the name of a change in the error.
+func resourcesAndPairs(args []string, noun string) (resources, pairs []string, err error) {
+	for i, a := range args {
+		if isPair(a) {
+			pairs = append(pairs, a)
+		} else if resources = append(resources, a); len(resources) <= i {
+			return nil, nil, fmt.Errorf("all resources must be specified before %s changes: %s", noun, a)
+		}
+	}
+	return resources, pairs, nil
+}
+
+// change changes an object for a set command.
+type change func(m *client.Mapping, obj object.Object) error
+
+// update applies change to the objects of a set command and sends the resulting patches. Before that, it reads all the objects and
+// calls check.
+func (c *call) update(args []string, done string, check func() error, change change) error {
 	if err := c.checkDryRun(); err != nil {
 		return err
 	}
-	one := func(info *client.Info) error { return c.updateOne(info, done, change) }
-	if !c.On("local") {
-		return c.visit(args, client.Selection{}, one)
-	}
 	list, err := c.Infos(args, client.Selection{})
+	if err == nil && !c.On("local") {
+		var errs []error
+		list, errs = c.Objects(list)
+		err = errors.Join(errs...)
+	}
+	if err == nil && check != nil {
+		err = check()
+	}
 	if err != nil {
 		return err
 	}
-	return each(list, one)
+	return each(list, func(info *client.Info) error { return c.updateOne(info, done, change) })
 }
 
-func (c *call) updateOne(info *client.Info, done string, change func(m *client.Mapping, obj object.Object) error) error {
+// patchFailed maps the set commands to the prefixes of errors about their patches.
+var patchFailed = map[string]string{"env": "env update to pod template:", "image": "image update to pod template:",
+	"resources": "resources update to pod template", "serviceaccount": "ServiceAccountName", "subject": "subjects to rolebinding:"}
+
+func (c *call) updateOne(info *client.Info, done string, change change) error {
 	changed := info.Object.Copy()
-	if err := change(info.Mapping, changed); err != nil {
+	prefix := patchFailed[c.verb.name]
+	err := change(info.Mapping, changed)
+	if err != nil && prefix != "" {
+		return fmt.Errorf("error: %s/%s %w", info.Mapping.Resource, info.Name, err)
+	}
+	if err != nil {
 		return err
 	}
 	always := c.verb.name == "serviceaccount" || c.verb.name == "selector" || c.On("local")
@@ -56,8 +88,11 @@ func (c *call) updateOne(info *client.Info, done string, change func(m *client.M
 	if c.dryRun() != dryClient && !c.On("local") {
 		p, contentType := patches.Between(info.Object, changed, info.Object)
 		obj, err := c.helper("kubectl-set").Patch(info, "", contentType, object.JSON(p))
+		if err != nil && prefix != "" {
+			return fmt.Errorf("failed to patch %s %w", prefix, err)
+		}
 		if err != nil {
-			return fmt.Errorf("failed to patch %s update to pod template: %w", strings.Fields(done)[0], err)
+			return err
 		}
 		changed = obj
 	}
@@ -66,26 +101,37 @@ func (c *call) updateOne(info *client.Info, done string, change func(m *client.M
 }
 
 // updatePods applies change to the pod specs of the objects of a set command. It returns an error for an object without
-// a pod spec.
-func (c *call) updatePods(args []string, done string, change func(spec object.Object) error) error {
-	return c.update(args, done, func(m *client.Mapping, obj object.Object) error {
+// a pod spec. change returns errors about containers, which do not prevent other changes.
+func (c *call) updatePods(args []string, done string, check func() error, change func(spec object.Object) ([]error, error)) error {
+	var missing []error
+	err := c.update(args, done, check, func(m *client.Mapping, obj object.Object) error {
 		spec := client.PodSpec(obj)
 		if spec == nil {
-			return fmt.Errorf("the object is not a pod or does not have a pod template: %s", m.Kind)
+			return fmt.Errorf("the object is not a pod or does not have a pod template: *%s.%s", m.Version, m.Kind)
 		}
-		return change(spec)
+		errs, err := change(spec)
+		missing = append(missing, errs...)
+		return err
 	})
+	return join(missing, err)
 }
 
 func runSetImage(c *call) error {
-	args, images := splitArguments(c.Args, isPair)
-	if len(images) == 0 {
-		if len(args) > 1 && strings.Contains(args[0], "/") {
-			return client.ErrMixed
-		}
-		return fmt.Errorf("at least one image update is required")
+	args, images, err := resourcesAndPairs(c.Args, "image")
+	if err != nil {
+		return err
 	}
-	return c.updatePods(args, "image updated", func(spec object.Object) error {
+	for _, pair := range images {
+		if !strings.Contains(pair, "=") {
+			return fmt.Errorf("invalid image format: %s", pair)
+		}
+	}
+	return c.updatePods(args, "image updated", func() error {
+		if len(images) == 0 {
+			return fmt.Errorf("at least one image update is required")
+		}
+		return nil
+	}, func(spec object.Object) (missing []error, err error) {
 		for _, pair := range images {
 			name, image, _ := strings.Cut(pair, "=")
 			some := false
@@ -95,10 +141,10 @@ func runSetImage(c *call) error {
 				}
 			}
 			if !some {
-				return fmt.Errorf("unable to find container named %q", name)
+				missing = append(missing, fmt.Errorf("error: unable to find container named %q", name))
 			}
 		}
-		return nil
+		return missing, nil
 	})
 }
 
@@ -116,6 +162,9 @@ func matchesContainer(pattern, name string) bool {
 func runSetEnv(c *call) error {
 	args, edits := splitArguments(c.Args, isChange)
 	edits = append(edits, c.List("env")...)
+	if len(args) == 0 && !c.Given("filename") {
+		return errNoResource
+	}
 	if c.On("list") {
 		return c.listEnv(args)
 	}
@@ -135,21 +184,32 @@ func runSetEnv(c *call) error {
 			gone = append(gone, strings.TrimSuffix(e, "-"))
 		}
 	}
-	return c.updatePods(args, "env updated", func(spec object.Object) error {
-		for _, one := range client.Containers(spec) {
-			if matchesContainer(c.Text("containers"), one.String("name")) {
-				changeEnv(one, entries, gone)
+	return c.updatePods(args, "env updated", nil, func(spec object.Object) ([]error, error) {
+		for _, one := range c.chosenContainers(spec) {
+			if err := changeEnv(one, entries, gone, !c.Off("overwrite")); err != nil {
+				return nil, err
 			}
 		}
-		return nil
+		return nil, nil
 	})
 }
 
-// changeEnv sets and removes environment variables of a container.
-func changeEnv(one object.Object, entries []map[string]any, gone []string) {
+// chosenContainers returns the containers of a pod spec that --containers matches.
+func (c *call) chosenContainers(spec object.Object) []object.Object {
+	return slices.DeleteFunc(client.Containers(spec), func(one object.Object) bool {
+		return !matchesContainer(c.Text("containers"), one.String("name"))
+	})
+}
+
+// changeEnv sets and removes environment variables of a container. If overwrite is false, it returns an error for a variable with
+// another value.
+func changeEnv(one object.Object, entries []map[string]any, gone []string, overwrite bool) error {
 	env := slices.Clone(one.List("env"))
 	for _, e := range entries {
 		at := slices.IndexFunc(env, func(v any) bool { return object.As(v).String("name") == e["name"] })
+		if at >= 0 && !overwrite && object.As(env[at]).String("value") != object.Object(e).String("value") {
+			return fmt.Errorf("'%s' already has a value (%s), and --overwrite is false", e["name"], object.As(env[at]).String("value"))
+		}
 		if at < 0 {
 			env = append(env, object.Copy(e))
 		} else {
@@ -162,6 +222,7 @@ func changeEnv(one object.Object, entries []map[string]any, gone []string) {
 	} else {
 		delete(one, "env")
 	}
+	return nil
 }
 
 // envFrom returns an environment variable for each key of a ConfigMap or Secret. If --keys is given, it skips all other
@@ -221,51 +282,45 @@ func envLine(e object.Object) string {
 }
 
 func runSetResources(c *call) error {
-	if !c.Given("limits") && !c.Given("requests") {
-		return fmt.Errorf("you must specify an update to requests or limits (in the form of --requests/--limits)")
-	}
 	amounts := map[string]map[string]any{}
-	for _, kind := range []string{"limits", "requests"} {
-		for _, pair := range strings.FieldsFunc(c.Text(kind), func(r rune) bool { return r == ',' }) {
-			name, value, ok := strings.Cut(pair, "=")
-			if !ok {
-				return fmt.Errorf("invalid argument syntax %q, expected <resource>=<value>", pair)
-			}
-			if _, err := quantity.Parse(value); err != nil {
-				return err
-			}
-			if amounts[kind] == nil {
-				amounts[kind] = map[string]any{}
-			}
-			amounts[kind][name] = value
+	return c.updatePods(c.Args, "resource requirements updated", func() (err error) {
+		if !c.Given("limits") && !c.Given("requests") {
+			return fmt.Errorf("you must specify an update to requests or limits (in the form of --requests/--limits)")
 		}
-	}
-	return c.updatePods(c.Args, "resource requirements updated", func(spec object.Object) error {
-		for _, one := range spec.Objects("containers") {
-			for _, kind := range []string{"limits", "requests"} {
-				for _, name := range object.SortedKeys(amounts[kind]) {
-					if matchesContainer(c.Text("containers"), one.String("name")) {
-						one.Set(amounts[kind][name], "resources", kind, name)
-					}
-				}
+		for _, kind := range []string{"limits", "requests"} {
+			if amounts[kind], err = generate.Amounts(c.Text(kind)); err != nil {
+				return err
 			}
 		}
 		return nil
+	}, func(spec object.Object) ([]error, error) {
+		chosen := c.chosenContainers(spec)
+		if len(chosen) == 0 {
+			return []error{fmt.Errorf("error: unable to find container named %s", c.Text("containers"))}, nil
+		}
+		for _, one := range chosen {
+			for _, kind := range []string{"limits", "requests"} {
+				for _, name := range object.SortedKeys(amounts[kind]) {
+					one.Set(amounts[kind][name], "resources", kind, name)
+				}
+			}
+		}
+		return nil, nil
 	})
 }
 
 func runSetSelector(c *call) error {
-	args, pairs := splitArguments(c.Args, isPair)
-	if len(pairs) == 0 {
-		return fmt.Errorf("a selector is required: kubectl set selector service web app=other")
+	last := len(c.Args) - 1
+	if last < 0 {
+		return fmt.Errorf("one selector is required")
 	}
-	labels, err := generate.Labels(strings.Join(pairs, ","))
-	if err != nil {
-		return err
-	}
-	return c.update(args, "selector updated", func(m *client.Mapping, obj object.Object) error {
+	labels, failed := generate.Labels(c.Args[last])
+	return c.update(c.Args[:last], "selector updated", nil, func(m *client.Mapping, obj object.Object) error {
 		if m.Kind != "Service" {
 			return fmt.Errorf("setting a selector is only supported for Services")
+		}
+		if failed != nil {
+			return fmt.Errorf("match expression [{%s Exists []}] not supported on this object", c.Args[last])
 		}
 		obj.Set(labels, "spec", "selector")
 		return nil
@@ -277,21 +332,24 @@ func runSetServiceAccount(c *call) error {
 		return fmt.Errorf("serviceaccount is required")
 	}
 	last := len(c.Args) - 1
-	return c.updatePods(c.Args[:last], "serviceaccount updated", func(spec object.Object) error {
+	return c.updatePods(c.Args[:last], "serviceaccount updated", nil, func(spec object.Object) ([]error, error) {
 		spec["serviceAccountName"] = c.Args[last]
-		return nil
+		return nil, nil
 	})
 }
 
 func runSetSubject(c *call) error {
-	subjects, err := generate.Subjects(c.Set)
-	if err != nil {
+	var subjects []any
+	return c.update(c.Args, "subjects updated", func() (err error) {
+		subjects, err = generate.Subjects(c.Set)
+		if err == nil && len(subjects) == 0 {
+			err = fmt.Errorf("you must specify at least one value of user, group or serviceaccount")
+		}
 		return err
-	}
-	if len(subjects) == 0 {
-		return fmt.Errorf("you must specify at least one value of user, group or serviceaccount")
-	}
-	return c.update(c.Args, "subjects updated", func(_ *client.Mapping, obj object.Object) error {
+	}, func(m *client.Mapping, obj object.Object) error {
+		if !strings.HasSuffix(m.Kind, "RoleBinding") {
+			return fmt.Errorf("setting subjects is only supported for RoleBinding/ClusterRoleBinding")
+		}
 		now := slices.Clone(obj.List("subjects"))
 		for _, s := range subjects {
 			if !slices.ContainsFunc(now, func(v any) bool { return object.Equal(v, s) }) {

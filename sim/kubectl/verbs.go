@@ -27,7 +27,7 @@ const (
 	dry       = " dry-run~ field-manager"
 	creating  = " save-config? validate~" + dry + printed
 	labeling  = "overwrite? list? local? resource-version record? all-namespaces|A?" + selecting + dry + printed + ofFiles
-	setting   = " local? record? containers|c" + selecting + dry + printed + ofFiles
+	setting   = " local? record? all?" + dry + printed + ofFiles
 	rolling   = " selector|l field-manager" + printed + ofFiles
 )
 
@@ -47,13 +47,13 @@ var verbs = []verb{
 			dry + printed + ofFiles},
 	{name: "set", help: "Set specific features on objects", sub: []verb{
 		{name: "env", help: "Update environment variables on a pod template", run: runSetEnv,
-			flags: "env|e* from prefix keys, list? resolve? overwrite?" + setting},
-		{name: "image", help: "Update the image of a pod template", run: runSetImage, flags: setting},
-		{name: "resources", help: "Update resource requests/limits on objects with pod templates", run: runSetResources, flags: "limits requests" + setting},
+			flags: "env|e* from prefix keys, list? resolve? overwrite? containers|c selector|l" + setting},
+		{name: "image", help: "Update the image of a pod template", run: runSetImage, flags: "selector|l" + setting},
+		{name: "resources", help: "Update resource requests/limits on objects with pod templates", run: runSetResources, flags: "limits requests containers|c selector|l" + setting},
 		{name: "selector", help: "Set the selector on a resource", run: runSetSelector, flags: "resource-version" + setting},
 		{name: "serviceaccount", aliases: "sa", help: "Update the service account of a resource", run: runSetServiceAccount, flags: setting},
 		{name: "subject", help: "Update the user, group, or service account in a role binding or cluster role binding", run: runSetSubject,
-			flags: "user* group* serviceaccount*" + setting},
+			flags: "user* group* serviceaccount* selector|l" + setting},
 	}},
 	{name: "explain", help: "Get documentation for a resource", run: runExplain, flags: "recursive? api-version output"},
 	{name: "get", help: "Display one or many resources", run: runGet,

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/kubesim/kubesim/sim/object"
 )
 
 // Builder finds the objects that arguments and files name (cli-runtime's resource.Builder).
@@ -19,6 +21,7 @@ type Builder struct {
 	LabelSelector    string
 	FieldSelector    string
 	All              bool // select all objects of a resource
+	Typed            bool // objects must be of a built-in kind (Builder.WithScheme)
 }
 
 // Unlinked ends the errors about parts of kubectl that a build with the tag nocel does not have.
@@ -29,6 +32,7 @@ type Selection struct {
 	Types       bool // a resource without names selects all its objects
 	AnyScope    bool // --all-namespaces
 	Subresource bool // --subresource: only objects with names may be selected
+	Strict      bool // --all contradicts names and selectors (Builder.SelectAllParam)
 }
 
 // errNothing is the error for a command line that names neither resources nor files.
@@ -58,7 +62,8 @@ func (b *Builder) Infos(args []string, s Selection) ([]*Info, error) {
 	if len(args) == 0 {
 		return nil, errNothing
 	}
-	if b.All && b.LabelSelector != "" {
+	chosen := b.LabelSelector != "" || b.FieldSelector != ""
+	if b.All && s.Strict && chosen {
 		return nil, fmt.Errorf("setting 'all' parameter but found a non empty selector. ")
 	}
 	args = eachOf(args)
@@ -69,9 +74,9 @@ func (b *Builder) Infos(args []string, s Selection) ([]*Info, error) {
 	default:
 		return nil, ErrMixed
 	}
-	names, chosen := args[1:], b.LabelSelector != "" || b.FieldSelector != "" || b.All
+	names := args[1:]
 	switch {
-	case len(names) > 0 && chosen:
+	case len(names) > 0 && (chosen || b.All && s.Strict):
 		return nil, fmt.Errorf("name cannot be provided when a selector is specified")
 	case len(names) == 0 && s.Subresource:
 		return nil, fmt.Errorf("subresource cannot be used when bulk resources are specified")
@@ -80,7 +85,7 @@ func (b *Builder) Infos(args []string, s Selection) ([]*Info, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case len(names) == 0 && !s.Types && !chosen:
+	case len(names) == 0 && !s.Types && !chosen && !b.All:
 		return nil, fmt.Errorf("resource(s) were provided, but no name was specified")
 	case len(names) > 0 && len(resources) > 1:
 		return nil, fmt.Errorf("you must specify only one resource")
@@ -136,7 +141,7 @@ func (b *Builder) slashed(args []string, s Selection) (out []*Info, err error) {
 			return nil, fmt.Errorf("arguments in resource/name form must have a single resource and name")
 		}
 	}
-	if b.LabelSelector != "" || b.FieldSelector != "" || b.All {
+	if b.LabelSelector != "" || b.FieldSelector != "" || b.All && s.Strict {
 		return nil, fmt.Errorf("selectors and the all flag cannot be used when passing resource/name arguments")
 	}
 	for _, a := range args {
@@ -204,6 +209,9 @@ func (b *Builder) Objects(infos []*Info) (out []*Info, errs []error) {
 			errs = append(errs, info.Err)
 		case info.Name != "":
 			obj, err := b.Get(info.Path(), nil)
+			if err == nil {
+				err = b.checkKind(info.Mapping, obj)
+			}
 			if err != nil {
 				errs = append(errs, b.GetError(err, info))
 				continue
@@ -222,6 +230,14 @@ func (b *Builder) Objects(infos []*Info) (out []*Info, errs []error) {
 	return out, errs
 }
 
+// checkKind returns an error if b.Typed is set and the object is a custom resource.
+func (b *Builder) checkKind(m *Mapping, obj object.Object) error {
+	if b.Typed && TypeOf(obj) == nil {
+		return fmt.Errorf("no kind %q is registered for version %q in scheme \"pkg/runtime/scheme.go:111\"", m.Kind, m.GroupVersion())
+	}
+	return nil
+}
+
 // Listed returns the objects of a resource that the selectors match, which it reads page by page.
 func (b *Builder) Listed(info *Info) (out []*Info, err error) {
 	next := ""
@@ -234,6 +250,9 @@ func (b *Builder) Listed(info *Info) (out []*Info, err error) {
 		for _, obj := range list.Objects("items") {
 			if obj.Kind() == "" {
 				obj["kind"], obj["apiVersion"] = info.Mapping.Kind, info.Mapping.GroupVersion()
+			}
+			if err := b.checkKind(info.Mapping, obj); err != nil {
+				return nil, err
 			}
 			out = append(out, &Info{Mapping: info.Mapping, Namespace: obj.Namespace(), Name: obj.Name(), Object: obj})
 		}

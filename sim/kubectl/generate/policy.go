@@ -8,16 +8,14 @@ import (
 	"github.com/kubesim/kubesim/sim/kubectl/client"
 	"github.com/kubesim/kubesim/sim/kubectl/flags"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/quantity"
 )
 
 func quota(in *Input) (object.Object, error) {
-	obj, hard := made("v1", "ResourceQuota", in.Name), map[string]any{}
-	for _, pair := range strings.Split(in.Text("hard"), ",") {
-		if k, v, ok := strings.Cut(pair, "="); ok {
-			hard[k] = v
-		} else if pair != "" {
-			return nil, fmt.Errorf("invalid argument syntax %q, expected <resource>=<value>", pair)
-		}
+	obj := made("v1", "ResourceQuota", in.Name)
+	hard, err := Amounts(in.Text("hard"))
+	if err != nil {
+		return nil, err
 	}
 	obj["spec"] = map[string]any{"hard": hard}
 	if len(hard) == 0 {
@@ -27,6 +25,25 @@ func quota(in *Input) (object.Object, error) {
 		obj.Set(object.FromStrings(strings.Split(scopes, ",")), "spec", "scopes")
 	}
 	return obj, nil
+}
+
+// Amounts parses a list of resources such as cpu=1,memory=1Gi.
+func Amounts(text string) (map[string]any, error) {
+	out := map[string]any{}
+	if text == "" {
+		return out, nil
+	}
+	for _, pair := range strings.Split(text, ",") {
+		name, value, ok := strings.Cut(pair, "=")
+		if !ok || strings.Contains(value, "=") {
+			return nil, fmt.Errorf("Invalid argument syntax %v, expected <resource>=<value>", pair)
+		}
+		if _, err := quantity.Parse(value); err != nil {
+			return nil, err
+		}
+		out[name] = value
+	}
+	return out, nil
 }
 
 func disruptionBudget(in *Input) (object.Object, error) {
