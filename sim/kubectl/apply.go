@@ -25,6 +25,14 @@ func runApply(c *call) error {
 	if c.On("server-side") && c.dryRun() == dryClient {
 		return fmt.Errorf("--dry-run=client doesn't work with --server-side (did you mean --dry-run=server instead?)")
 	}
+	switch {
+	case c.On("server-side") && c.On("force"):
+		return fmt.Errorf("--force cannot be used with --server-side")
+	case c.dryRun() == dryServer && c.On("force"):
+		return fmt.Errorf("--dry-run=server cannot be used with --force")
+	case c.On("all") && c.Given("selector"):
+		return fmt.Errorf("cannot set --all and --selector at the same time")
+	}
 	list, err := c.fileInfos("apply")
 	if err != nil {
 		return err
@@ -38,10 +46,36 @@ func runApply(c *call) error {
 		}
 		return c.applyClientSide(info)
 	})
+	if err == nil && c.printsObjects() {
+		err = c.printApplied(list)
+	}
 	if err == nil && c.On("prune") {
 		err = c.prune(list)
 	}
 	return err
+}
+
+// printsObjects reports whether --output is a format of whole objects, which kubectl apply prints at the end.
+func (c *call) printsObjects() bool { return c.Given("output") && c.Text("output") != "name" }
+
+// applied prints that an object was applied, unless kubectl apply prints whole objects at the end.
+func (c *call) applied(info *client.Info, done string) error {
+	if c.printsObjects() {
+		return nil
+	}
+	return c.printObj(info, done)
+}
+
+// printApplied prints the applied objects in the format of --output: several objects as a list.
+func (c *call) printApplied(list []*client.Info) error {
+	if len(list) == 1 {
+		return c.printObj(list[0], "")
+	}
+	items := make([]any, len(list))
+	for i, info := range list {
+		items[i] = map[string]any(c.printFlags().Visible(info.Object))
+	}
+	return c.printObj(&client.Info{Object: object.Object{"apiVersion": "v1", "kind": "List", "metadata": map[string]any{}, "items": items}}, "")
 }
 
 // clientSide is the field manager of client-side apply.
@@ -58,7 +92,7 @@ func (c *call) applyClientSide(info *client.Info) error {
 				return client.Wrap(err, "error when creating %q", info.Source)
 			}
 		}
-		return c.printObj(info, "created")
+		return c.applied(info, "created")
 	}
 	m := info.Mapping
 	about := fmt.Sprintf("Resource: %q, GroupVersionKind: %q\nName: %q, Namespace: %q", m.GroupVersionResource(),
@@ -66,23 +100,27 @@ func (c *call) applyClientSide(info *client.Info) error {
 	if err != nil {
 		return client.Wrap(err, "error when retrieving current configuration of:\n%s\nfrom server for: %q", about, info.Source)
 	}
-	if live.Annotations()[patches.LastApplied] == "" && c.dryRun() != dryClient {
+	if live.Annotations()[patches.LastApplied] == "" {
 		c.Complain("Warning: resource %s/%s is missing the %s annotation which is required by kubectl apply. kubectl apply should only be used on "+
 			"resources created declaratively by either kubectl create --save-config or kubectl apply. The missing annotation will be patched automatically.",
-			m.GroupResource(), info.Name, patches.LastApplied)
+			m.Resource, info.Name, patches.LastApplied)
 	}
 	p, contentType := patches.Between(patches.Original(live), modified, live)
 	info.Object = live
 	if len(p) == 0 {
-		return c.printObj(info, "unchanged")
+		return c.applied(info, "unchanged")
 	}
-	if c.dryRun() != dryClient {
-		body := object.JSON(p)
+	body := object.JSON(p)
+	if c.dryRun() == dryClient {
+		if info.Object, err = patches.Apply(live, "strategic", body); err != nil {
+			return err
+		}
+	} else {
 		if info.Object, err = c.helper(clientSide).Patch(info, "", contentType, body); err != nil {
 			return client.Wrap(err, "error when applying patch:\n%s\nto:\n%s\nfor: %q: error when patching %q", body, about, info.Source, info.Source)
 		}
 	}
-	return c.printObj(info, "configured")
+	return c.applied(info, "configured")
 }
 
 // conflictHelp is the help that kubectl prints below an apply conflict error.
@@ -115,7 +153,7 @@ func (c *call) applyServerSide(info *client.Info) error {
 		}
 	}
 	info.Object = obj
-	return c.printObj(info, "serverside-applied")
+	return c.applied(info, "serverside-applied")
 }
 
 // migrate converts an object from client-side to server-side apply (csaupgrade): it transfers the fields of the client-side

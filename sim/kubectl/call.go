@@ -23,7 +23,8 @@ type call struct {
 	config  *Config
 	edit    func(editor, text string) (string, error)
 	verb    *verb
-	path    string // the full name of the command, such as "kubectl rollout status"
+	printer printer.Printer // the printer of --output, which the objects of a command share
+	path    string          // the full name of the command, such as "kubectl rollout status"
 }
 
 // usage returns an error about invalid arguments (cmdutil.UsageErrorf).
@@ -104,7 +105,7 @@ func (c *call) printObj(info *client.Info, done string) error {
 
 // print prints an object in the format of --output. Without --output it prints a line such as "pod/web created".
 func (c *call) print(info *client.Info, done string) error {
-	p, err := c.printFlags().Printer()
+	p, err := c.sharedPrinter()
 	if err != nil {
 		return err
 	}
@@ -113,6 +114,17 @@ func (c *call) print(info *client.Info, done string) error {
 	}
 	c.Printf("%s %s\n", info.Refer(), done)
 	return nil
+}
+
+// onePrinterEach lists the verbs that print each object with a new printer, which does not separate YAML documents.
+var onePrinterEach = strings.Fields("label taint patch pause resume restart undo")
+
+// sharedPrinter returns the printer of --output for the next object.
+func (c *call) sharedPrinter() (p printer.Printer, err error) {
+	if c.printer == nil || slices.Contains(onePrinterEach, c.verb.name) {
+		c.printer, err = c.printFlags().Printer()
+	}
+	return c.printer, err
 }
 
 // printTable prints a table. It omits the header row if --no-headers is set.
@@ -145,8 +157,14 @@ func (c *call) dryRun() dryRun {
 	return dryNone
 }
 
-// checkDryRun rejects invalid values of --dry-run and warns about the deprecated form without a value.
+// validations lists the values of --validate.
+var validations = strings.Fields("strict warn ignore true false")
+
+// checkDryRun rejects invalid values of --dry-run and --validate and warns about the deprecated form without a value.
 func (c *call) checkDryRun() error {
+	if v := c.Text("validate"); v != "" && v != flags.Unchanged && !slices.Contains(validations, v) {
+		return fmt.Errorf("invalid - validate option %q; must be one of: strict (or true), warn, ignore (or false)", v)
+	}
 	v := c.Text("dry-run")
 	if v == flags.Unchanged {
 		c.Complain("W%s helpers.go:719] --dry-run is deprecated and can be replaced with --dry-run=client.", c.Now().UTC().Format("0102 15:04:05.000000   12345"))

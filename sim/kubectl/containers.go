@@ -21,8 +21,6 @@ import (
 func (c *call) checkAttached() (attach bool, err error) {
 	attach = c.attaches()
 	switch {
-	case c.On("tty") && !c.On("stdin"):
-		return false, c.usage("-i/--stdin is required for containers with -t/--tty=true")
 	case c.On("rm") && !attach:
 		return false, c.usage("--rm should only be used for attached containers")
 	case attach && c.dryRun() != dryNone:

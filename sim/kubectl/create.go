@@ -3,7 +3,7 @@ package kubectl
 import (
 	"cmp"
 	"fmt"
-	"strings"
+	"regexp"
 
 	"github.com/kubesim/kubesim/sim/kubectl/client"
 	"github.com/kubesim/kubesim/sim/kubectl/generate"
@@ -67,11 +67,14 @@ func runGenerator(c *call, g *generate.Generator) error {
 	if err != nil {
 		return err
 	}
+	if err := c.checkDryRun(); err != nil {
+		return err
+	}
 	obj, err := g.Make(&generate.Input{Set: c.Set, Name: name, Server: c, Files: c.Process, Warnings: c.Err})
 	if err != nil {
 		return err
 	}
-	return c.createGenerated(obj, g.Noun, "created", "kubectl-create")
+	return c.sendGenerated(obj, g.Noun, "created", "kubectl-create")
 }
 
 // nameArgument returns the NAME argument of a generator. It returns an error unless exactly one argument precedes "--".
@@ -94,6 +97,11 @@ func (c *call) createGenerated(obj object.Object, noun, done, manager string) er
 	if err := c.checkDryRun(); err != nil {
 		return err
 	}
+	return c.sendGenerated(obj, noun, done, manager)
+}
+
+// sendGenerated is createGenerated without a check of --dry-run.
+func (c *call) sendGenerated(obj object.Object, noun, done, manager string) error {
 	if _, err := c.printFlags().Printer(); err != nil {
 		return err
 	}
@@ -152,33 +160,43 @@ func runCreateToken(c *call) error {
 	return nil
 }
 
+// imagePattern matches image names with an optional tag and digest (reference.ReferenceRegexp).
+const imagePattern = `^((` + label + `(\.` + label + `)*|\[[a-fA-F0-9:]+\])(:[0-9]+)?/)?` + component + `(/` + component + `)*` +
+	`(:\w[\w.-]{0,127})?(@[A-Za-z][A-Za-z0-9]*([-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?$`
+
+const (
+	label     = `([a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])`
+	component = `[a-z0-9]+((?:[._]|__|[-]+)[a-z0-9]+)*`
+)
+
 // runRun creates a pod with one container (kubectl run). With --expose, it also creates a Service.
 func runRun(c *call) error {
-	image, arguments := c.Text("image"), c.Dash
-	if c.Dash < 0 {
-		arguments = min(len(c.Args), 1)
+	if err := c.checkDryRun(); err != nil {
+		return err
 	}
+	image := c.Text("image")
 	switch {
-	case arguments != 1:
+	case len(c.Args) == 0 || c.Dash == 0:
 		return c.usage("NAME is required for run")
 	case image == "":
 		return fmt.Errorf("--image is required")
-	case strings.ContainsAny(image, " \t") || image != strings.TrimSpace(image):
+	case !regexp.MustCompile(imagePattern).MatchString(image):
 		return fmt.Errorf("Invalid image name %q: invalid reference format", image)
+	case c.On("tty") && !c.On("stdin"):
+		return c.usage("-i/--stdin is required for containers with -t/--tty=true")
+	case c.On("expose") && c.Text("port") == "":
+		return c.usage("--port must be set when exposing a service")
 	}
 	restart := cmp.Or(c.Text("restart"), "Always")
 	if restart != "Always" && restart != "OnFailure" && restart != "Never" {
 		return c.usage("invalid restart policy: %s", restart)
 	}
-	if err := c.checkDryRun(); err != nil {
-		return err
-	}
-	if c.On("expose") && c.Text("port") == "" {
-		return c.usage("--port must be set when exposing a service")
-	}
 	attach, err := c.checkAttached()
 	if err != nil {
 		return err
+	}
+	if policy := c.Text("image-pull-policy"); policy != "" && policy != "Always" && policy != "IfNotPresent" && policy != "Never" {
+		return c.usage("invalid image pull policy: %s", policy)
 	}
 	pod, err := generate.Pod(c.Set, c.Args[0], restart, c.Args[1:])
 	if err != nil {
@@ -208,6 +226,7 @@ func runExpose(c *call) error {
 	if err := c.checkDryRun(); err != nil {
 		return err
 	}
+	c.LabelSelector = "" // --selector is the selector of the service
 	return c.visit(c.Args, client.Selection{}, func(info *client.Info) error {
 		obj, err := generate.Expose(c.Set, info)
 		if err != nil {

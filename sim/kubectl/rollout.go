@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/kubectl/client"
@@ -88,7 +89,12 @@ func runRolloutStatus(c *call) error {
 			return fmt.Errorf("no status viewer has been implemented for %s", strings.TrimSuffix(info.Mapping.Kind+"."+info.Mapping.Group, "."))
 		}
 		said := ""
+		wanted := c.Number("revision", 0)
 		look := func(obj object.Object) (bool, error) {
+			is, _ := strconv.ParseInt(obj.Annotations()["deployment.kubernetes.io/revision"], 10, 64)
+			if wanted > 0 && wanted != is && info.Mapping.Kind == "Deployment" {
+				return false, fmt.Errorf("desired revision (%d) is different from the running revision (%d)", wanted, is)
+			}
 			text, done, err := status(obj)
 			if err == nil && text != said {
 				c.Printf("%s", text)
@@ -108,13 +114,17 @@ func runRolloutStatus(c *call) error {
 func runRolloutHistory(c *call) error {
 	return c.visitRollout(func(info *client.Info) error {
 		if !isRolledOut(info.Mapping.Kind) {
-			return fmt.Errorf("no history viewer has been implemented for %q", info.Mapping.Kind)
+			return unsupported(info.Mapping, "history", "history viewer")
 		}
 		list, err := rollout.Revisions(c, info)
 		if err != nil {
 			return err
 		}
-		if n := c.Number("revision", 0); n > 0 {
+		n := c.Number("revision", 0)
+		if c.Given("output") {
+			return c.printRevisions(info, list, n)
+		}
+		if n > 0 {
 			return c.printRevision(info, list, n)
 		}
 		c.Printf("%s \n", info.Refer())
@@ -136,8 +146,57 @@ func (c *call) printRevision(info *client.Info, list []rollout.Revision, n int64
 	if at < 0 {
 		return fmt.Errorf("unable to find the specified revision")
 	}
-	c.Printf("%s with revision #%d\n%s\n", info.Refer(), n, describe.PodTemplate(list[at].Template()))
+	template := object.Copy(list[at].Template()).(map[string]any)
+	if cause := list[at].Cause; cause != "" && info.Mapping.Kind == "Deployment" {
+		object.Object(template).Set(cause, "metadata", "annotations", changeCause)
+	}
+	c.Printf("%s with revision #%d\n%s\n", info.Refer(), n, describe.PodTemplate(template))
 	return nil
+}
+
+// printRevisions prints revision n, or all revisions if n is 0, in the format of --output. A revision of a Deployment is its
+// ReplicaSet; a revision of any other workload is the workload with the pod template of the revision.
+func (c *call) printRevisions(info *client.Info, list []rollout.Revision, n int64) error {
+	found := n == 0
+	for _, r := range list {
+		if n > 0 && r.Number != n {
+			continue
+		}
+		found = true
+		one := *info
+		if info.Mapping.Kind == "Deployment" {
+			m, err := c.Find("replicasets.apps")
+			if err != nil {
+				return err
+			}
+			one.Mapping, one.Name, one.Object = m, r.Object.Name(), r.Object
+			m.Default(one.Object)
+		} else {
+			one.Object = info.Object.Copy()
+			template := object.Copy(r.Template()).(map[string]any)
+			delete(template, "$patch")
+			one.Object.Set(template, "spec", "template")
+		}
+		if err := c.printObj(&one, ""); err != nil {
+			return err
+		}
+	}
+	if !found {
+		return fmt.Errorf("unable to find the specified revision")
+	}
+	return nil
+}
+
+// visited lists the other kinds that kubectl rollout knows (apps.KindVisitor).
+var visited = strings.Fields("Job.batch CronJob.batch Pod ReplicationController ReplicaSet.apps")
+
+// unsupported returns the error for a kind without revisions.
+func unsupported(m *client.Mapping, noun, viewer string) error {
+	kind := client.JoinGroup(m.Kind, m.Group)
+	if !slices.Contains(visited, kind) {
+		return fmt.Errorf("error retrieving %s for %q, no visitor method exists for {%s %s}", noun, kind, m.Group, m.Kind)
+	}
+	return fmt.Errorf("no %s has been implemented for %q", viewer, kind)
 }
 
 // runRolloutUndo rolls back to an earlier revision, by default the previous one. It returns an error if the Deployment
@@ -147,19 +206,19 @@ func runRolloutUndo(c *call) error {
 		return err
 	}
 	return c.visitRollout(func(info *client.Info) error {
-		if !isRolledOut(info.Mapping.Kind) {
-			return fmt.Errorf("no rollbacker has been implemented for %q", info.Mapping.Kind)
-		}
-		list, err := rollout.Revisions(c, info)
-		if err != nil {
-			return err
-		}
 		if info.Object.Annotations()[patches.LastApplied] != "" {
 			c.Complain("Warning: resource %s/%s was previously managed with 'kubectl apply'. Rolling back will not update the %s annotation, which may cause "+
 				"unexpected behavior on future 'kubectl apply' operations. Consider using 'kubectl apply' with your previous configuration file instead.",
 				info.Mapping.Resource, info.Name, patches.LastApplied)
 		}
-		r, err := rollout.Earlier(list, c.Number("to-revision", 0))
+		if !isRolledOut(info.Mapping.Kind) {
+			return unsupported(info.Mapping, "rollbacker", "rollbacker")
+		}
+		list, err := rollout.Revisions(c, info)
+		if err != nil {
+			return err
+		}
+		r, err := rollout.Earlier(info.Object, list, c.Number("to-revision", 0))
 		if err != nil {
 			return err
 		}
@@ -170,8 +229,7 @@ func runRolloutUndo(c *call) error {
 		object.Object(template).Remove("metadata", "labels", "pod-template-hash")
 		delete(template, "$patch")
 		if object.SemanticEqual(template, info.Object.Map("spec", "template")) {
-			c.Printf("%s skipped rollback (current template already matches revision %d)\n", info.Refer(), r.Number)
-			return nil
+			return c.printObj(info, fmt.Sprintf("skipped rollback (current template already matches revision %d)", r.Number))
 		}
 		if c.dryRun() != dryClient {
 			ops := []any{map[string]any{"op": "replace", "path": "/spec/template", "value": template}}
@@ -179,7 +237,6 @@ func runRolloutUndo(c *call) error {
 				return fmt.Errorf("failed restoring revision %d: %w", r.Number, err)
 			}
 		}
-		c.Printf("%s rolled back%s\n", info.Refer(), c.dryRun().suffix())
-		return nil
+		return c.printObj(info, "rolled back")
 	})
 }

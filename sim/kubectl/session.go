@@ -108,7 +108,7 @@ func report(p *shell.Process, err error) int {
 		}
 		for _, one := range list { // several errors have no prefix (cmdutil.MultipleErrors)
 			if s, ok := one.(*client.StatusError); ok {
-				p.Complain("%s", s.Text())
+				p.Complain("%s", s.Plain())
 			} else {
 				p.Complain("%s", one)
 			}

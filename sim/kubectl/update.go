@@ -72,9 +72,6 @@ func (c *call) patchOne(info *client.Info, kind string, body []byte) error {
 	if object.Equal(map[string]any(before), map[string]any(info.Object)) {
 		change = " (no change)"
 	}
-	if c.dryRun() == dryClient {
-		change += dryClient.suffix()
-	}
 	c.Printf("%s patched%s\n", info.Refer(), change)
 	return nil
 }
@@ -84,11 +81,20 @@ func runReplace(c *call) error {
 	if raw := c.Text("raw"); raw != "" {
 		return c.raw(wire.MethodPut, raw)
 	}
+	switch {
+	case c.Number("grace-period", -1) >= 0 && !c.On("force"):
+		return fmt.Errorf("--grace-period must have --force specified")
+	case c.Given("timeout") && !c.On("force"):
+		return fmt.Errorf("--timeout must have --force specified")
+	case c.On("force") && c.dryRun() != dryNone:
+		return fmt.Errorf("--dry-run can not be used when --force is set")
+	}
 	list, err := c.fileInfos("replace")
 	if err != nil {
 		return err
 	}
 	if c.On("force") {
+		c.Put("ignore-not-found", "true")
 		if err := c.deletion().all(list, true); err != nil {
 			return err
 		}

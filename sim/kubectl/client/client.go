@@ -216,8 +216,15 @@ func (h *Helper) Create(info *Info) error {
 	return err
 }
 
-// Replace sends a PUT of the object in info and replaces it by the object in the response.
+// Replace sends a PUT of the object in info and replaces it by the object in the response. An object without a resource version gets
+// the version of the live object.
 func (h *Helper) Replace(info *Info) error {
+	if info.Object.ResourceVersion() == "" {
+		if live, err := h.Get(info.Path(), nil); err == nil {
+			info.Object = info.Object.Copy()
+			info.Object.SetMeta("resourceVersion", live.ResourceVersion())
+		}
+	}
 	obj, err := h.write(wire.MethodPut, info.Path(), "application/json", info.Object, nil)
 	if err == nil {
 		info.Object = obj

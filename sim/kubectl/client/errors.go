@@ -65,7 +65,13 @@ func (e *StatusError) Text() string {
 		return e.invalid()
 	case "Unauthorized":
 		return "error: You must be logged in to the server (" + e.Message + ")"
-	case "":
+	}
+	return e.Plain()
+}
+
+// Plain returns the message that kubectl prints for the error if there are other errors (cmdutil.StandardErrorMessage).
+func (e *StatusError) Plain() string {
+	if e.Reason == "" {
 		return "Error from server: " + e.Message
 	}
 	return "Error from server (" + e.Reason + "): " + e.Message

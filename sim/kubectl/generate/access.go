@@ -27,6 +27,9 @@ func role(in *Input) (object.Object, error) {
 func clusterRole(in *Input) (object.Object, error) {
 	obj := made(rbac+"/v1", "ClusterRole", in.Name)
 	if selectors := in.List("aggregation-rule"); len(selectors) > 0 {
+		if in.Given("verb") || in.Given("resource") || in.Given("resource-name") || in.Given("non-resource-url") {
+			return nil, fmt.Errorf("aggregation rule must be specified without nonResourceURLs, verbs, resources or resourceNames")
+		}
 		labels, err := Labels(strings.Join(selectors, ","))
 		if err != nil {
 			return nil, err
@@ -68,6 +71,14 @@ func (in *Input) withRules(obj object.Object, missing string) (object.Object, er
 		return nil, err
 	}
 	if len(urls) > 0 {
+		for _, u := range urls {
+			if u != "*" && !strings.HasPrefix(u, "/") {
+				return nil, fmt.Errorf("nonResourceURL should start with /")
+			}
+			if strings.Contains(strings.TrimSuffix(u, "*"), "*") {
+				return nil, fmt.Errorf("nonResourceURL only supports wildcard matches when '*' is at the end")
+			}
+		}
 		rules = append(rules, map[string]any{"verbs": object.FromStrings(verbs), "nonResourceURLs": object.FromStrings(urls)})
 	}
 	obj["rules"] = rules

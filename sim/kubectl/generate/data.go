@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
@@ -14,7 +15,15 @@ import (
 // messages.
 func (in *Input) sources(kind string) (map[string][]byte, error) {
 	data := map[string][]byte{}
+	if in.Given("from-env-file") && (in.Given("from-file") || in.Given("from-literal")) {
+		return nil, fmt.Errorf("from-env-file cannot be combined with from-file or from-literal")
+	}
 	add := func(key string, value []byte) error {
+		if errs := field.ConfigMapKey(key); len(errs) > 0 && kind == "Secret" {
+			return fmt.Errorf("%q is not valid key name for a Secret %s", key, strings.Join(errs, ";"))
+		} else if len(errs) > 0 {
+			return fmt.Errorf("%q is not a valid key name for a ConfigMap: %s", key, strings.Join(errs, ","))
+		}
 		if _, twice := data[key]; twice {
 			return fmt.Errorf("cannot add key %q, another key by that name already exists in Data for %s %q", key, kind, in.Name)
 		}
@@ -61,6 +70,9 @@ func (in *Input) sources(kind string) (map[string][]byte, error) {
 				continue
 			}
 			key, value, _ := strings.Cut(line, "=")
+			if errs := field.EnvVarName(key); len(errs) > 0 {
+				return nil, fmt.Errorf("%q is not a valid key name: %s", key, strings.Join(errs, ";"))
+			}
 			if err := add(key, []byte(value)); err != nil {
 				return nil, err
 			}
@@ -141,6 +153,11 @@ func tlsSecret(in *Input) (object.Object, error) {
 			return nil, fmt.Errorf("Cannot read file %s, open %s: no such file or directory", file, file)
 		}
 		data[f[1]] = content
+	}
+	for _, f := range [][2]string{{"tls.crt", "certificate"}, {"tls.key", "key"}} {
+		if !strings.Contains(string(data[f[0]]), "-----BEGIN ") {
+			return nil, fmt.Errorf("tls: failed to find any PEM data in %s input", f[1])
+		}
 	}
 	return in.secret("kubernetes.io/tls", data), nil
 }

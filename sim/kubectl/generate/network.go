@@ -157,7 +157,7 @@ var exposable = map[string][]string{"Service": {"spec", "selector"}, "Replicatio
 func Expose(f *flags.Set, info *client.Info) (object.Object, error) {
 	path, ok := exposable[info.Mapping.Kind]
 	if !ok {
-		return nil, fmt.Errorf("cannot expose a %s", info.Mapping.Kind)
+		return nil, fmt.Errorf("cannot expose a %s", client.JoinGroup(info.Mapping.Kind, info.Mapping.Group))
 	}
 	chosen := any(info.Object.Map(path...))
 	if s := f.Text("selector"); s != "" {

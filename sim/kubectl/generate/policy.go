@@ -56,6 +56,12 @@ func disruptionBudget(in *Input) (object.Object, error) {
 	case least != "" && most != "":
 		return nil, fmt.Errorf("min-available and max-unavailable cannot be both specified")
 	}
+	for _, name := range []string{"min-available", "max-unavailable"} {
+		digits := strings.TrimSuffix(in.Text(name), "%")
+		if in.Given(name) && (digits == "" || strings.Trim(digits, "0123456789") != "") {
+			return nil, fmt.Errorf("invalid format specified for %s", name)
+		}
+	}
 	labels, err := Labels(in.Text("selector"))
 	if err != nil {
 		return nil, err

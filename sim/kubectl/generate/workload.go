@@ -66,10 +66,8 @@ func jobSpec(name, image, restart string, command []any) map[string]any {
 func job(in *Input) (object.Object, error) {
 	image, from := in.Text("image"), in.Text("from")
 	switch {
-	case image == "" && from == "":
+	case (image == "") == (from == ""):
 		return nil, fmt.Errorf("either --image or --from must be specified")
-	case image != "" && from != "":
-		return nil, fmt.Errorf("cannot specify both --image and --from")
 	case from != "" && in.Dash >= 0:
 		return nil, fmt.Errorf("cannot specify --from and command")
 	case image != "":
@@ -82,7 +80,7 @@ func job(in *Input) (object.Object, error) {
 		return nil, err
 	}
 	if info.Mapping.Kind != "CronJob" {
-		return nil, fmt.Errorf("from must be an existing cronjob")
+		return nil, fmt.Errorf("unknown object type *%s.%s", info.Mapping.Version, info.Mapping.Kind)
 	}
 	cron, obj := info.Object, made("batch/v1", "Job", in.Name)
 	obj["spec"] = object.Copy(cron.Map("spec", "jobTemplate", "spec"))

@@ -129,12 +129,15 @@ func (r *Revision) Template() map[string]any {
 	return r.Object.Map("spec", "template")
 }
 
-// Earlier returns the revision to roll back to: the one with number n, or the previous one if n is 0. list must be
-// sorted, oldest first. If there is no such revision, Earlier returns kubectl's error.
-func Earlier(list []Revision, n int64) (*Revision, error) {
+// Earlier returns the revision to which the workload obj rolls back: the one with number n, or the previous one if n is 0. list must
+// be sorted, oldest first. If there is no such revision, Earlier returns kubectl's error.
+func Earlier(obj object.Object, list []Revision, n int64) (*Revision, error) {
 	if n == 0 {
+		if len(list) < 2 && obj.Kind() == "Deployment" {
+			return nil, fmt.Errorf("no rollout history found for deployment %q", obj.Name())
+		}
 		if len(list) < 2 {
-			return nil, fmt.Errorf("no rollout history found for deployment")
+			return nil, fmt.Errorf("no last revision to roll back to")
 		}
 		return &list[len(list)-2], nil
 	}
