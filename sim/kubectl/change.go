@@ -31,7 +31,7 @@ func relabel(c *call, l labels) error {
 	if err := c.checkDryRun(); err != nil {
 		return err
 	}
-	args, edits, err := resourcesAndPairs(c.Args, l.noun)
+	args, edits, err := splitArguments(c.Args, l.noun, isPair)
 	if err != nil {
 		return err
 	}
@@ -197,6 +197,9 @@ func runScale(c *call) error {
 	n := c.Number("replicas", -1)
 	if n < 0 {
 		return fmt.Errorf("The --replicas=COUNT flag is required, and COUNT must be greater than or equal to 0")
+	}
+	if c.Number("current-replicas", 0) < -1 {
+		return fmt.Errorf("The --current-replicas must specify an integer of -1 or greater")
 	}
 	list, err := c.Infos(c.Args, client.Selection{})
 	if err != nil {

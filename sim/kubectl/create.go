@@ -2,6 +2,7 @@ package kubectl
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"regexp"
 
@@ -102,12 +103,21 @@ func (c *call) createGenerated(obj object.Object, noun, done, manager string) er
 
 // sendGenerated is createGenerated without a check of --dry-run.
 func (c *call) sendGenerated(obj object.Object, noun, done, manager string) error {
-	if _, err := c.printFlags().Printer(); err != nil {
+	info, err := c.submit(obj, noun, manager)
+	if err != nil {
 		return err
+	}
+	return c.printObj(info, done)
+}
+
+// submit creates a generated object unless --dry-run=client is given.
+func (c *call) submit(obj object.Object, noun, manager string) (*client.Info, error) {
+	if _, err := c.printFlags().Printer(); err != nil {
+		return nil, err
 	}
 	m, err := c.MappingFor(obj)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	info := &client.Info{Mapping: m, Name: obj.Name(), Object: obj, Generated: true}
 	if m.Namespaced {
@@ -122,13 +132,13 @@ func (c *call) sendGenerated(obj object.Object, noun, done, manager string) erro
 	if c.dryRun() != dryClient {
 		err := c.helper(manager).Create(info)
 		if err != nil && noun != "" {
-			return fmt.Errorf("failed to create %s %s", noun, err.Error())
+			return nil, fmt.Errorf("failed to create %s %s", noun, err.Error())
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return c.printObj(info, done)
+	return info, nil
 }
 
 // runCreateToken requests a token for a service account and prints it (kubectl create token).
@@ -202,23 +212,18 @@ func runRun(c *call) error {
 	if err != nil {
 		return err
 	}
-	if c.On("expose") {
-		if err := c.createGenerated(generate.PodService(c.Set, pod), "", "created", "kubectl-run"); err != nil {
-			return err
-		}
-	}
-	if !attach {
-		return c.createGenerated(pod, "", "created", "kubectl-run")
-	}
-	m, err := c.MappingFor(pod)
+	info, err := c.submit(pod, "", "kubectl-run")
 	if err != nil {
 		return err
 	}
-	info := &client.Info{Mapping: m, Namespace: c.Namespace, Name: pod.Name(), Object: pod, Generated: true}
-	if err := c.helper("kubectl-run").Create(info); err != nil {
-		return err
+	var failed error
+	if c.On("expose") {
+		failed = c.sendGenerated(generate.PodService(c.Set, pod), "", "created", "kubectl-run")
 	}
-	return c.attachRun(info)
+	if attach {
+		return c.attachRun(info)
+	}
+	return errors.Join(c.printObj(info, "created"), failed)
 }
 
 // runExpose creates a Service for the pods that an object selects (kubectl expose).
@@ -250,7 +255,8 @@ func runAutoscale(c *call) error {
 		return err
 	}
 	if !info.Mapping.Scalable {
-		return fmt.Errorf("cannot autoscale a %s: the server could not find the requested resource", info.Mapping.Kind)
+		return fmt.Errorf("cannot autoscale a %s: could not find scale subresource for %s in discovery information",
+			info.Mapping.Kind, info.Mapping.GroupVersionResource())
 	}
 	obj := generate.Autoscaler(c.Set, info, least, most)
 	err = c.createGenerated(obj, "", "autoscaled", "kubectl-autoscale")

@@ -29,6 +29,9 @@ func runDelete(c *call) error {
 	if err != nil {
 		return err
 	}
+	if o := c.Text("output"); o != "" && o != "name" {
+		return fmt.Errorf("unexpected -o output mode: %v. We only support '-o name'", o)
+	}
 	if c.On("force") && c.Number("grace-period", 0) == 0 {
 		c.Complain("%s", forced)
 	}
@@ -63,9 +66,6 @@ type deletion struct {
 func (c *call) deletion() *deletion { return &deletion{c, c.dryRun()} }
 
 func (d *deletion) check() error {
-	if o := d.Text("output"); o != "" && o != "name" && d.verb.name == "delete" {
-		return fmt.Errorf("unexpected -o output mode: %v. We only support '-o name'", o)
-	}
 	if _, ok := cascades[d.Text("cascade")]; !ok {
 		return fmt.Errorf("invalid cascade value (%s). Must be \"background\", \"foreground\", or \"orphan\"", d.Text("cascade"))
 	}

@@ -1,6 +1,7 @@
 package kubectl
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -23,8 +24,12 @@ func runDiff(c *call) error {
 	}
 	c.Put("dry-run", "server")
 	changed := false
+	slices.SortStableFunc(list, func(a, b *client.Info) int { return cmp.Compare(fileName(a), fileName(b)) })
 	for _, info := range list {
-		live, merged, err := c.wouldBe(info)
+		live, merged, err := object.Object(nil), object.Object(nil), info.Err
+		if err == nil {
+			live, merged, err = c.wouldBe(info)
+		}
 		if err != nil {
 			report(c.Process, err)
 			return exitCode(2)
@@ -35,14 +40,21 @@ func runDiff(c *call) error {
 			}
 		}
 		hideSecrets(live, merged)
-		m := info.Mapping
-		name := strings.ReplaceAll(m.GroupVersion(), "/", ".") + "." + m.Kind + "." + info.Namespace + "." + info.Name
-		changed = unified(c.Out, name, text(live), text(merged)) || changed
+		changed = unified(c.Out, fileName(info), text(live), text(merged)) || changed
 	}
 	if changed {
 		return exitCode(1)
 	}
 	return nil
+}
+
+// fileName returns the name of the file that kubectl diff writes for an object. diff compares the files in the order of their names.
+func fileName(info *client.Info) string {
+	m := info.Mapping
+	if m == nil { // the object cannot be read
+		return ""
+	}
+	return strings.ReplaceAll(m.GroupVersion(), "/", ".") + "." + m.Kind + "." + info.Namespace + "." + info.Name
 }
 
 // text returns the YAML of an object, or "" if obj is nil.
@@ -116,7 +128,7 @@ func unified(w io.Writer, name, a, b string) bool {
 		}
 		first += from
 		last := first
-		for i := first; i < len(edits) && i <= last+2*around; i++ {
+		for i := first; i < len(edits) && i <= last+2*around+1; i++ {
 			if edits[i].Op != ' ' {
 				last = i
 			}

@@ -20,7 +20,7 @@ func (c *call) nodesNamed() ([]*client.Info, []error) {
 		return nil, []error{c.usage("USAGE: %s NODE [flags]", c.verb.name)}
 	}
 	if len(c.Args) > 0 && c.Text("selector") != "" {
-		return nil, []error{c.usage("error: cannot specify both a node name and a --selector option")}
+		return nil, []error{c.usage("cannot specify both a node name and a --selector option")}
 	}
 	m, err := c.Find("nodes")
 	if err != nil {
@@ -49,7 +49,10 @@ func cordon(c *call, value any, done string) error {
 		return err
 	}
 	found, errs := c.nodesNamed()
-	return join(errs, each(found, func(info *client.Info) error { return c.cordonOne(info, value, done) }))
+	if len(errs) > 0 {
+		return errors.Join(errs...)
+	}
+	return each(found, func(info *client.Info) error { return c.cordonOne(info, value, done) })
 }
 
 func (c *call) cordonOne(info *client.Info, value any, done string) error {
@@ -241,8 +244,10 @@ func runTaint(c *call) error {
 	if err := c.checkDryRun(); err != nil {
 		return err
 	}
-	args, edits := splitArguments(c.Args, func(a string) bool { return isChange(a) || strings.Contains(a, ":") })
+	args, edits, err := splitArguments(c.Args, "taint", func(a string) bool { return isChange(a) || strings.Contains(a, ":") })
 	switch {
+	case err != nil:
+		return err
 	case len(args) == 0:
 		return fmt.Errorf("one or more resources must be specified as <resource> <name>")
 	case len(edits) == 0:

@@ -222,6 +222,9 @@ func runRolloutUndo(c *call) error {
 		if err != nil {
 			return err
 		}
+		if c.dryRun() == dryClient {
+			return c.printObj(info, describe.PodTemplate(r.Template()))
+		}
 		if info.Object.True("spec", "paused") {
 			return fmt.Errorf("you cannot rollback a paused deployment; resume it first with 'kubectl rollout resume' and try again")
 		}
@@ -231,11 +234,9 @@ func runRolloutUndo(c *call) error {
 		if object.SemanticEqual(template, info.Object.Map("spec", "template")) {
 			return c.printObj(info, fmt.Sprintf("skipped rollback (current template already matches revision %d)", r.Number))
 		}
-		if c.dryRun() != dryClient {
-			ops := []any{map[string]any{"op": "replace", "path": "/spec/template", "value": template}}
-			if _, err := c.helper("kubectl-rollout").Patch(info, "", patches.ContentTypes["json"], object.JSON(ops)); err != nil {
-				return fmt.Errorf("failed restoring revision %d: %w", r.Number, err)
-			}
+		ops := []any{map[string]any{"op": "replace", "path": "/spec/template", "value": template}}
+		if _, err := c.helper("kubectl-rollout").Patch(info, "", patches.ContentTypes["json"], object.JSON(ops)); err != nil {
+			return fmt.Errorf("failed restoring revision %d: %w", r.Number, err)
 		}
 		return c.printObj(info, "rolled back")
 	})

@@ -108,9 +108,9 @@ func report(p *shell.Process, err error) int {
 		}
 		for _, one := range list { // several errors have no prefix (cmdutil.MultipleErrors)
 			if s, ok := one.(*client.StatusError); ok {
-				p.Complain("%s", s.Plain())
+				p.Complain("%s\n", s.Plain())
 			} else {
-				p.Complain("%s", one)
+				p.Complain("%s\n", one)
 			}
 		}
 	case *usageError:

@@ -12,34 +12,25 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// splitArguments separates the resources from the changes among the arguments, such as a=b and a-.
-func splitArguments(args []string, isOther func(string) bool) (resources, others []string) {
+// splitArguments separates the resources from the following changes, such as a=b and a-. It returns an error if a resource follows a
+// change. noun is the name of a change in the error.
+func splitArguments(args []string, noun string, isChange func(string) bool) (resources, changes []string, err error) {
 	for _, a := range args {
-		if isOther(a) {
-			others = append(others, a)
-		} else {
+		switch {
+		case isChange(a):
+			changes = append(changes, a)
+		case len(changes) > 0:
+			return nil, nil, fmt.Errorf("all resources must be specified before %s changes: %s", noun, a)
+		default:
 			resources = append(resources, a)
 		}
 	}
-	return resources, others
+	return resources, changes, nil
 }
 
 // isPair reports whether an argument has the form a=b or a-.
 func isPair(arg string) bool {
 	return strings.Index(arg, "=") > 0 || len(arg) > 1 && strings.HasSuffix(arg, "-")
-}
-
-// resourcesAndPairs separates the resources from the following changes of the form a=b and a- (cmdutil.GetResourcesAndPairs). It
-// returns an error if a resource follows a change. noun is the name of a change in the error.
-func resourcesAndPairs(args []string, noun string) (resources, pairs []string, err error) {
-	for i, a := range args {
-		if isPair(a) {
-			pairs = append(pairs, a)
-		} else if resources = append(resources, a); len(resources) <= i {
-			return nil, nil, fmt.Errorf("all resources must be specified before %s changes: %s", noun, a)
-		}
-	}
-	return resources, pairs, nil
 }
 
 // change changes an object for a set command.
@@ -75,7 +66,7 @@ func (c *call) updateOne(info *client.Info, done string, change change) error {
 	prefix := patchFailed[c.verb.name]
 	err := change(info.Mapping, changed)
 	if err != nil && prefix != "" {
-		return fmt.Errorf("error: %s/%s %w", info.Mapping.Resource, info.Name, err)
+		return fmt.Errorf("error: %s/%s %w\n", info.Mapping.Resource, info.Name, err)
 	}
 	if err != nil {
 		return err
@@ -117,7 +108,7 @@ func (c *call) updatePods(args []string, done string, check func() error, change
 }
 
 func runSetImage(c *call) error {
-	args, images, err := resourcesAndPairs(c.Args, "image")
+	args, images, err := splitArguments(c.Args, "image", isPair)
 	if err != nil {
 		return err
 	}
@@ -160,7 +151,10 @@ func matchesContainer(pattern, name string) bool {
 }
 
 func runSetEnv(c *call) error {
-	args, edits := splitArguments(c.Args, isChange)
+	args, edits, err := splitArguments(c.Args, "environment", isChange)
+	if err != nil {
+		return fmt.Errorf("all resources must be specified before environment changes: %s", strings.Join(c.Args, " "))
+	}
 	edits = append(edits, c.List("env")...)
 	if len(args) == 0 && !c.Given("filename") {
 		return errNoResource
@@ -170,7 +164,6 @@ func runSetEnv(c *call) error {
 	}
 	var entries []map[string]any
 	if from := c.Text("from"); from != "" {
-		var err error
 		if entries, err = c.envFrom(from); err != nil {
 			return err
 		}

@@ -11,6 +11,9 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
+// envChars lists the characters of keys in the files of --from-env-file.
+const envChars = "-._abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
 // sources returns the data of --from-file, --from-literal and --from-env-file, by key. kind is the object's kind in error
 // messages.
 func (in *Input) sources(kind string) (map[string][]byte, error) {
@@ -70,8 +73,10 @@ func (in *Input) sources(kind string) (map[string][]byte, error) {
 				continue
 			}
 			key, value, _ := strings.Cut(line, "=")
-			if errs := field.EnvVarName(key); len(errs) > 0 {
-				return nil, fmt.Errorf("%q is not a valid key name: %s", key, strings.Join(errs, ";"))
+			if strings.Trim(key, envChars) != "" || strings.ContainsAny(key[:min(1, len(key))], "0123456789") {
+				return nil, fmt.Errorf("%q is not a valid key name: %s", key, field.RegexText("a valid environment variable name must consist of "+
+					"alphabetic characters, digits, '_', '-', or '.', and must not start with a digit", "[-._a-zA-Z][-._a-zA-Z0-9]*",
+					"my.env-name", "MY_ENV.NAME", "MyEnvName1"))
 			}
 			if err := add(key, []byte(value)); err != nil {
 				return nil, err

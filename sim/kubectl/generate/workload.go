@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/kubectl/flags"
 	"github.com/kubesim/kubesim/sim/kubectl/patches"
 	"github.com/kubesim/kubesim/sim/object"
@@ -158,11 +157,14 @@ func Pod(f *flags.Set, name, restart string, arguments []string) (object.Object,
 	}
 	obj["spec"] = map[string]any{"containers": []any{map[string]any(one)}, "restartPolicy": restart, "dnsPolicy": "ClusterFirst"}
 	if o := f.Text("overrides"); o != "" {
-		body, err := codec.YAMLToJSON([]byte(o))
-		if err != nil {
-			return nil, err
+		kind := cmp.Or(f.Text("override-type"), "merge")
+		if kind != "json" && kind != "merge" && kind != "strategic" {
+			return nil, fmt.Errorf("invalid override type: %v", kind)
 		}
-		return patches.Apply(obj, cmp.Or(f.Text("override-type"), "merge"), body)
+		if _, err := object.Parse([]byte(o)); err != nil && kind == "merge" {
+			return nil, fmt.Errorf("Invalid JSON Patch")
+		}
+		return patches.Apply(obj, kind, []byte(o))
 	}
 	return obj, nil
 }
