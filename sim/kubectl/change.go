@@ -225,9 +225,6 @@ func (c *call) scaleOne(info *client.Info, n int64) error {
 		info.Object.Set(n, "spec", "replicas")
 	}
 	if c.dryRun() != dryClient {
-		if !info.Mapping.Scalable {
-			return client.NotFound("the server could not find the requested resource")
-		}
 		want, version := c.Number("current-replicas", -1), c.Text("resource-version")
 		if want >= 0 || version != "" {
 			s, err := c.Get(info.Path()+"/scale", nil)

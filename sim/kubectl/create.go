@@ -43,7 +43,7 @@ func (c *call) fileInfos(command string) ([]*client.Info, error) {
 		return nil, err
 	}
 	list, err := c.FromFiles()
-	if err == nil && len(list) == 0 {
+	if err == nil && len(list) == 0 && command != "replace" {
 		err = fmt.Errorf("no objects passed to %s", command)
 	}
 	return list, err

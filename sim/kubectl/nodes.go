@@ -126,14 +126,15 @@ func (d *drainer) drain(info *client.Info) error {
 		return err
 	}
 	var pods []*client.Info
-	reasons := map[string][]string{}
-	var ignored []string
+	reasons, warnings := map[string][]string{}, map[string][]string{}
 	for _, obj := range items {
-		why, ignore := d.filter(obj)
+		why, warning, skip := d.filter(obj)
 		full := obj.Namespace() + "/" + obj.Name()
+		if warning != "" {
+			warnings[warning] = append(warnings[warning], full)
+		}
 		switch {
-		case ignore:
-			ignored = append(ignored, full)
+		case skip:
 		case why != "":
 			reasons[why] = append(reasons[why], full)
 		default:
@@ -141,20 +142,25 @@ func (d *drainer) drain(info *client.Info) error {
 		}
 	}
 	if len(reasons) > 0 {
-		var texts undrained
-		for _, why := range object.SortedKeys(reasons) {
-			texts = append(texts, fmt.Sprintf("%s: %s", why, strings.Join(reasons[why], ", ")))
-		}
-		return texts
+		return undrained(podLists(reasons))
 	}
-	if len(ignored) > 0 {
-		d.Complain("Warning: ignoring DaemonSet-managed Pods: %s", strings.Join(ignored, ", "))
+	if len(warnings) > 0 {
+		d.Complain("Warning: %s", strings.Join(podLists(warnings), "; "))
 	}
 	return d.evictAll(pods)
 }
 
-// filter returns the reason why a pod must not be evicted, or "" if there is none. ignore is set if drain skips the pod.
-func (d *drainer) filter(obj object.Object) (why string, ignore bool) {
+// podLists returns texts with lists of pods: "text: namespace/name, namespace/name".
+func podLists(pods map[string][]string) (out []string) {
+	for _, text := range object.SortedKeys(pods) {
+		out = append(out, text+": "+strings.Join(pods[text], ", "))
+	}
+	return out
+}
+
+// filter returns the reason why a pod must not be evicted, or "" if there is none, and a warning about the pod, or "". skip is set if
+// drain does not evict the pod.
+func (d *drainer) filter(obj object.Object) (why, warning string, skip bool) {
 	phase := obj.String("status", "phase")
 	done := phase == "Succeeded" || phase == "Failed"
 	owner := ""
@@ -166,18 +172,22 @@ func (d *drainer) filter(obj object.Object) (why string, ignore bool) {
 	local := slices.ContainsFunc(obj.Objects("spec", "volumes"), func(v object.Object) bool { return v.Has("emptyDir") })
 	switch {
 	case obj.Annotations()["kubernetes.io/config.mirror"] != "":
-		return "", true
-	case owner == "DaemonSet" && !done:
+		return "", "", true
+	case done:
+		return "", "", false
+	case owner == "DaemonSet":
 		if d.On("ignore-daemonsets") {
-			return "", true
+			return "", "ignoring DaemonSet-managed Pods", true
 		}
-		return "cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore)", false
-	case local && !done && !d.On("delete-emptydir-data"):
-		return "cannot delete Pods with local storage (use --delete-emptydir-data to override)", false
-	case owner == "" && !done && !d.On("force"):
-		return "cannot delete Pods that declare no controller (use --force to override)", false
+		return "cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore)", "", false
+	case local && !d.On("delete-emptydir-data"):
+		return "cannot delete Pods with local storage (use --delete-emptydir-data to override)", "", false
+	case owner == "" && !d.On("force"):
+		return "cannot delete Pods that declare no controller (use --force to override)", "", false
+	case owner == "":
+		return "", "deleting Pods that declare no controller", false
 	}
-	return "", false
+	return "", "", false
 }
 
 // retryEviction is the delay before drain retries an eviction that a disruption budget did not allow.
