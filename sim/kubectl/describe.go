@@ -99,7 +99,7 @@ func runEvents(c *call) error {
 		}
 		found = append(found, e)
 	}
-	slices.SortStableFunc(found, func(a, b object.Object) int { return strings.Compare(printer.LastSeen(a), printer.LastSeen(b)) })
+	slices.SortFunc(found, func(a, b object.Object) int { return printer.LastSeen(a).Compare(printer.LastSeen(b)) }) // not stable, as in kubectl
 	if len(found) == 0 {
 		if namespace == "" {
 			c.Complain("No events found.")

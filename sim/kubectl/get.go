@@ -34,6 +34,12 @@ const useResources = `Use "kubectl api-resources" for a complete list of support
 // runGet prints objects as the server's tables or in the format of --output.
 func runGet(c *call) error {
 	if raw := c.Text("raw"); raw != "" {
+		switch {
+		case c.On("watch") || c.On("watch-only") || c.Given("selector"):
+			return fmt.Errorf("--raw may not be specified with other flags that filter the server request or alter the output")
+		case c.Given("output"):
+			return fmt.Errorf("--raw and --output are mutually exclusive")
+		}
 		return c.raw(wire.MethodGet, raw)
 	}
 	if len(c.Args) == 0 && !c.Given("filename") && !c.Given("kustomize") {

@@ -45,21 +45,24 @@ func (c *call) podNamed(text string) (*client.Info, error) {
 // It returns an error if the pod has no such container.
 func (c *call) containerOf(info *client.Info) (string, error) {
 	spec := info.Object.At("spec")
-	var names []string
-	for _, one := range append(append(spec.Objects("containers"), spec.Objects("initContainers")...), spec.Objects("ephemeralContainers")...) {
-		names = append(names, one.String("name"))
+	var names, shown []string
+	for _, kind := range [][2]string{{"containers", ""}, {"ephemeralContainers", " (ephem)"}, {"initContainers", " (init)"}} {
+		for _, one := range spec.Objects(kind[0]) {
+			names = append(names, one.String("name"))
+			shown = append(shown, one.String("name")+kind[1])
+		}
 	}
 	if name := c.Text("container"); name != "" {
 		if slices.Contains(names, name) {
 			return name, nil
 		}
-		return "", fmt.Errorf("container %s is not valid for pod %s out of: %s", name, info.Name, strings.Join(names, ", "))
+		return "", fmt.Errorf("container %s is not valid for pod %s out of: %s", name, info.Name, strings.Join(shown, ", "))
 	}
 	if name := info.Object.Annotations()["kubectl.kubernetes.io/default-container"]; name != "" {
 		return name, nil
 	}
 	if len(spec.Objects("containers")) > 1 && !c.On("quiet") {
-		c.Complain("Defaulted container %q out of: %s", names[0], strings.Join(names, ", "))
+		c.Complain("Defaulted container %q out of: %s", names[0], strings.Join(shown, ", "))
 	}
 	return names[0], nil
 }

@@ -37,10 +37,12 @@ func runWait(c *call) error {
 	if w.created {
 		return each(list, func(info *client.Info) error {
 			info.Object = nil
-			if info.Name != "" {
-				if err := c.Await(info, until, func(object.Object) (bool, error) { return true, nil }); err != nil {
-					return err
-				}
+			if info.Name == "" {
+				found, errs := c.Objects([]*client.Info{info})
+				return join(errs, each(found, func(info *client.Info) error { return c.printObj(info, "condition met") }))
+			}
+			if err := c.Await(info, until, func(object.Object) (bool, error) { return true, nil }); err != nil {
+				return err
 			}
 			return c.printObj(info, "condition met")
 		})

@@ -133,7 +133,8 @@ func (d *describer) events(obj object.Object) {
 		d.line(0, "Events:\t<none>")
 		return
 	}
-	slices.SortStableFunc(found, func(a, b object.Object) int { return strings.Compare(printer.LastSeen(a), printer.LastSeen(b)) })
+	last := func(e object.Object) time.Time { return printer.Time(e.String("lastTimestamp")) }
+	slices.SortFunc(found, func(a, b object.Object) int { return last(a).Compare(last(b)) }) // not stable, as in kubectl
 	d.line(0, "Events:\n  Type\tReason\tAge\tFrom\tMessage")
 	d.line(1, "----\t------\t----\t----\t-------")
 	for _, e := range found {

@@ -151,6 +151,9 @@ func (d *Document) enum(s object.Object) []string {
 	return out
 }
 
+// shortEnum is the number of allowed values that are shown in a list of fields.
+const shortEnum = 4
+
 // fields prints the fields of a schema. With --recursive it also prints nested fields, but no descriptions.
 func (d *Document) fields(s object.Object, level int, above []string) {
 	recursive := d.Recursive
@@ -163,6 +166,9 @@ func (d *Document) fields(s object.Object, level int, above []string) {
 		}
 		d.printf("%s%s\t<%s>%s\n", indent, name, d.typeName(f), required)
 		if enum := d.enum(f); len(enum) > 0 {
+			if len(enum) > shortEnum {
+				enum = append(enum[:shortEnum:shortEnum], "....")
+			}
 			d.printf("%senum: %s\n", indent, strings.Join(enum, ", "))
 		}
 		to, _ := d.resolved(f)

@@ -146,8 +146,14 @@ func Pairs(m map[string]string, sign, between string) string {
 }
 
 // LastSeen returns the time at which an event was last seen.
-func LastSeen(e object.Object) string {
-	return cmp.Or(e.String("series", "lastObservedTime"), e.String("lastTimestamp"), e.String("eventTime"), e.String("metadata", "creationTimestamp"))
+func LastSeen(e object.Object) time.Time {
+	return Time(cmp.Or(e.String("series", "lastObservedTime"), e.String("lastTimestamp"), e.String("eventTime")))
+}
+
+// Time parses a time. It returns the zero time if text is empty or no time.
+func Time(text string) time.Time {
+	t, _ := time.Parse(time.RFC3339Nano, text) // the zero time if it is invalid
+	return t
 }
 
 // Since returns the age of an event. For a repeated event it includes the count and the age of the first occurrence.
