@@ -250,6 +250,10 @@ func runAutoscale(c *call) error {
 	if most < least {
 		return fmt.Errorf("--max=MAXPODS must be larger or equal to --min=MINPODS, max: %d, min: %d", most, least)
 	}
+	metrics, err := generate.Metrics(c.Set)
+	if err != nil {
+		return err
+	}
 	info, err := c.One(c.Args)
 	if err != nil {
 		return err
@@ -258,7 +262,7 @@ func runAutoscale(c *call) error {
 		return fmt.Errorf("cannot autoscale a %s: could not find scale subresource for %s in discovery information",
 			info.Mapping.Kind, info.Mapping.GroupVersionResource())
 	}
-	obj := generate.Autoscaler(c.Set, info, least, most)
+	obj := generate.Autoscaler(c.Text("name"), info, least, most, metrics)
 	err = c.createGenerated(obj, "", "autoscaled", "kubectl-autoscale")
 	if err != nil && !obj.Has("spec", "metrics") {
 		return fmt.Errorf("failed to create autoscaling/v2 HPA and the configuration is incompatible with autoscaling/v1: empty input")

@@ -56,6 +56,10 @@ func (c *call) do() error {
 	if c.On("record") {
 		c.Complain("Flag --record has been deprecated, --record will be removed in the future")
 	}
+	if c.Given("cpu-percent") {
+		c.Complain("Flag --cpu-percent has been deprecated, Use --cpu with percentage or resource quantity format " +
+			"(e.g., '70%%' for utilization or '500m' for milliCPU).")
+	}
 	return c.verb.run(c)
 }
 

@@ -159,7 +159,12 @@ func runSetEnv(c *call) error {
 	if len(args) == 0 && !c.Given("filename") {
 		return errNoResource
 	}
-	if c.On("list") {
+	switch {
+	case c.On("list") && c.Given("output"):
+		return fmt.Errorf("--list and --output may not be specified together")
+	case c.Given("keys") && !c.Given("from"):
+		return fmt.Errorf("when specifying --keys, a configmap or secret must be provided with --from")
+	case c.On("list"):
 		return c.listEnv(args)
 	}
 	var entries []map[string]any

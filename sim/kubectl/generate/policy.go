@@ -86,23 +86,24 @@ func priorityClass(in *Input) (object.Object, error) {
 	return obj, nil
 }
 
-// Autoscaler returns a HorizontalPodAutoscaler for an object.
-func Autoscaler(f *flags.Set, info *client.Info, least, most int64) object.Object {
-	obj := made("autoscaling/v2", "HorizontalPodAutoscaler", cmp.Or(f.Text("name"), info.Name))
+// Autoscaler returns a HorizontalPodAutoscaler for an object. If name is "", it has the name of the object.
+func Autoscaler(name string, info *client.Info, least, most int64, metrics []any) object.Object {
+	obj := made("autoscaling/v2", "HorizontalPodAutoscaler", cmp.Or(name, info.Name))
 	spec := map[string]any{"maxReplicas": most,
 		"scaleTargetRef": map[string]any{"apiVersion": info.Mapping.GroupVersion(), "kind": info.Mapping.Kind, "name": info.Name}}
 	if least > 0 {
 		spec["minReplicas"] = least
 	}
-	if metrics := metrics(f); len(metrics) > 0 {
+	if len(metrics) > 0 {
 		spec["metrics"] = metrics
 	}
 	obj["spec"] = spec
 	return obj
 }
 
-// metrics returns the metrics of --cpu and --memory, whose values are percentages or amounts.
-func metrics(f *flags.Set) (out []any) {
+// Metrics returns the metrics of --cpu and --memory, whose values are percentages or amounts. The unit of a number without a unit is
+// m for --cpu and Mi for --memory. Metrics returns an error for an invalid amount.
+func Metrics(f *flags.Set) (out []any, err error) {
 	texts := map[string]string{"cpu": f.Text("cpu"), "memory": f.Text("memory")}
 	if n := f.Number("cpu-percent", 0); n > 0 {
 		texts["cpu"] = fmt.Sprint(n, "%")
@@ -112,11 +113,16 @@ func metrics(f *flags.Set) (out []any) {
 		if text == "" {
 			continue
 		}
+		if strings.Trim(text, "0123456789") == "" {
+			text += map[string]string{"cpu": "m", "memory": "Mi"}[name]
+		}
 		of := map[string]any{"type": "AverageValue", "averageValue": text}
 		if percent, ok := strings.CutSuffix(text, "%"); ok {
 			of = map[string]any{"type": "Utilization", "averageUtilization": intOrText(percent)}
+		} else if _, err := quantity.Parse(text); err != nil {
+			return nil, fmt.Errorf("invalid resource %s value: %s", name, text)
 		}
 		out = append(out, map[string]any{"type": "Resource", "resource": map[string]any{"name": name, "target": of}})
 	}
-	return out
+	return out, nil
 }
