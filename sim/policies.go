@@ -14,9 +14,9 @@ import (
 // server that starts with existing data. Admission does not run, because the webhooks that it could call are not available yet. It
 // returns the first error.
 func putBackPolicies(server *replica.Server) *status.Status {
-	api := server.API().Registry.WithoutAdmission()
+	api, policies := server.API().Registry.WithoutAdmission(), boot.Policies(server.Minor(), server.RoleGates())
 	for _, step := range []func(*registry.Registry, *resource.Definition, object.Object) *status.Status{createFromLegacy, putBack} {
-		for _, expected := range boot.Policies(server.Minor(), server.RoleGates()) {
+		for _, expected := range policies {
 			if s := step(api, server.Definition(expected.Storage), expected.Object); s != nil {
 				return s
 			}

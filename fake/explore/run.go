@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -139,7 +140,7 @@ func (x *testUnderPlan) prepare() []campaign.Failure {
 type capture struct{ file *os.File }
 
 func newCapture() *capture {
-	file, err := os.CreateTemp("", "kubesim-output-*")
+	file, err := os.Create(filepath.Join(os.TempDir(), "kubesim-output")) // no other process has this directory
 	if err != nil {
 		return nil
 	}

@@ -4,10 +4,14 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -57,7 +61,7 @@ func startProcess(test, variable string) *worker {
 	}
 	w.cmd = exec.Command(program, workerArgs(test)...)
 	w.cmd.Env = append(repeatableEnv(os.Environ()), variable)
-	if w.temp, err = os.MkdirTemp("", "kubesim-"); err == nil {
+	if w.temp = tempDir(); w.temp != "" {
 		w.cmd.Env = append(w.cmd.Env, "TMPDIR="+w.temp)
 	}
 	w.cmd.ExtraFiles = []*os.File{in, out}
@@ -71,6 +75,20 @@ func startProcess(test, variable string) *worker {
 	out.Close()
 	w.failed, w.err = err != nil, err
 	return w
+}
+
+// tempDir creates a directory for temporary files, and returns "" if that is not possible. All names have the same length, because the
+// addresses of a worker's values depend on it, and the iteration order of maps with pointers as keys depends on the addresses.
+func tempDir() string {
+	for range 100 {
+		name := filepath.Join(os.TempDir(), fmt.Sprintf("kubesim-%010d", rand.Uint32()))
+		if err := os.Mkdir(name, 0o700); err == nil {
+			return name
+		} else if !errors.Is(err, fs.ErrExist) {
+			break
+		}
+	}
+	return ""
 }
 
 // workerArgs returns the arguments with which the binary runs only the given test. It keeps arguments that do not
