@@ -16,6 +16,12 @@ func runExplain(*call) error { return unlinked("descriptions of fields") }
 func runCertificateApprove(*call) error { return unlinked("decisions about certificates") }
 func runCertificateDeny(*call) error    { return unlinked("decisions about certificates") }
 
+// runTaint changes taints, which beginners rarely do.
+func runTaint(*call) error { return unlinked("changes of taints") }
+
+// runDiff compares texts by lines.
+func runDiff(*call) error { return unlinked("diff") }
+
 func unlinked(part string) error {
 	return errors.New("this build of kubesim is without " + part + client.Unlinked)
 }
