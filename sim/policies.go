@@ -55,9 +55,8 @@ func putBack(api *registry.Registry, d *resource.Definition, expected object.Obj
 	}
 	q := registry.Loopback(nil, d, namespace, name)
 	q.Verb = "create"
-	existing := objects.Get(d.Storage, namespace, name)
-	if existing != nil {
-		changed, recreate := auth.Reconcile(existing, expected)
+	if existing := objects.Item(d.Storage, namespace, name); existing != nil {
+		changed, recreate := auth.Reconcile(existing.Shared(), expected)
 		switch {
 		case changed == nil:
 			return nil
@@ -70,6 +69,6 @@ func putBack(api *registry.Registry, d *resource.Definition, expected object.Obj
 			return s
 		}
 	}
-	_, s := api.Create(q, expected)
+	_, s := api.Create(q, expected.Copy())
 	return s
 }

@@ -21,28 +21,31 @@ func Reconcile(existing, expected object.Object) (changed object.Object, recreat
 	if expected.Map("roleRef") != nil && !object.Equal(existing.Map("roleRef"), expected.Map("roleRef")) {
 		return expected, true
 	}
-	o := existing.Copy()
+	var o object.Object // a copy of existing, which the first change makes
+	edit := func() object.Object {
+		if o == nil {
+			o = existing.Copy()
+		}
+		return o
+	}
 	for _, name := range []string{"annotations", "labels"} {
-		merged := map[string]any{}
+		held, merged := existing.Map("metadata", name), map[string]any{}
 		maps.Copy(merged, expected.Map("metadata", name))
-		maps.Copy(merged, o.Map("metadata", name))
-		if len(merged) > 0 {
-			o.Set(merged, "metadata", name)
+		maps.Copy(merged, held)
+		if len(merged) > len(held) {
+			edit().Set(merged, "metadata", name)
 		}
 	}
 	if rules := missingRules(existing, expected); len(rules) > 0 {
-		o.Set(append(slices.Clone(o.List("rules")), rules...), "rules")
+		edit().Set(append(edit().List("rules"), rules...), "rules")
 	}
 	for _, path := range [][]string{{"subjects"}, {"aggregationRule", "clusterRoleSelectors"}} {
 		if more := missing(existing.List(path...), expected.List(path...)); len(more) > 0 {
-			o.Set(append(slices.Clone(o.List(path...)), more...), path...)
+			edit().Set(append(edit().List(path...), more...), path...)
 		}
 	}
-	if expected.Map("aggregationRule") == nil {
-		o.Remove("aggregationRule")
-	}
-	if object.Equal(map[string]any(o), map[string]any(existing)) {
-		return nil, false
+	if expected.Map("aggregationRule") == nil && existing["aggregationRule"] != nil {
+		edit().Remove("aggregationRule")
 	}
 	return o, false
 }
@@ -89,11 +92,11 @@ func Prime(origin, expected object.Object) object.Object {
 	return o
 }
 
-// missing returns the expected elements that existing does not contain.
+// missing returns copies of the expected elements that existing does not contain.
 func missing(existing, expected []any) (more []any) {
 	for _, v := range expected {
 		if !slices.ContainsFunc(existing, func(e any) bool { return object.SemanticEqual(e, v) }) {
-			more = append(more, v)
+			more = append(more, object.Copy(v))
 		}
 	}
 	return more

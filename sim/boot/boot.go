@@ -87,6 +87,7 @@ var made struct {
 	sync.Mutex
 	templates memo[*template]
 	stores    memo[*mvcc.Store]
+	policies  memo[[]Policy]
 }
 
 // madeMax is the maximum number of cached results of each kind.

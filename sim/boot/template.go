@@ -80,8 +80,14 @@ var policies = []struct{ kind, storage string }{{"ClusterRole", "clusterroles"},
 	{"Role", "roles"}, {"RoleBinding", "rolebindings"}}
 
 // Policies returns the roles and bindings that servers of a minor version with the given gates create, without timestamps, uids,
-// revisions and managedFields.
-func Policies(minor string, gates []string) (all []Policy) {
+// revisions and managedFields. All callers get the same objects, and must not change them.
+func Policies(minor string, gates []string) []Policy {
+	made.Lock()
+	defer made.Unlock()
+	return made.policies.get(fmt.Sprintf("%s %q", minor, gates), func() []Policy { return newPolicies(minor, gates) })
+}
+
+func newPolicies(minor string, gates []string) (all []Policy) {
 	var lines []own
 	for _, line := range recorded(minor) {
 		if strings.Contains(line[:min(len(line), 80)], "rbac.authorization.k8s.io/v1") {
