@@ -19,19 +19,18 @@ import (
 	"github.com/kubesim/kubesim/sim/auth"
 )
 
-// Authorities are the CAs that sign the certificates of clients and of proxies. A pool is nil if no such CA is configured. It must
-// not be modified after it has become part of Authorities.
+// Authorities are the CAs that sign the certificates of clients and of proxies. Each is nil if no such CA is configured.
 type Authorities struct {
-	clients, proxies *x509.CertPool
+	clients, proxies *authority
 	both             *x509.CertPool // sent in the certificate request, because clients do not send a certificate of any other CA
 }
 
 // AuthoritiesOf parses the certificates in signers. It returns an error if one of them is invalid.
 func AuthoritiesOf(s *auth.Signers) (a Authorities, err error) {
-	if a.clients, err = pool(s.ClientCA, "ClientCA"); err != nil {
+	if a.clients, err = authorityOf(s.ClientCA, "ClientCA"); err != nil {
 		return a, err
 	}
-	if a.proxies, err = pool(s.Proxies.ClientCA, "RequestHeader.ClientCA"); err != nil {
+	if a.proxies, err = authorityOf(s.Proxies.ClientCA, "RequestHeader.ClientCA"); err != nil {
 		return a, err
 	}
 	if a.clients != nil || a.proxies != nil {
@@ -44,28 +43,8 @@ func AuthoritiesOf(s *auth.Signers) (a Authorities, err error) {
 
 // with returns a copy of the authorities in which c is an additional CA for client certificates.
 func (a Authorities) with(c *x509.Certificate) Authorities {
-	add := func(p *x509.CertPool) *x509.CertPool {
-		if p == nil {
-			p = x509.NewCertPool()
-		}
-		p = p.Clone()
-		p.AddCert(c)
-		return p
-	}
-	a.clients, a.both = add(a.clients), add(a.both)
+	a.clients, a.both = a.clients.with(c), poolWith(a.both, c)
 	return a
-}
-
-// pool parses the PEM certificates of the option name. It returns nil if text is nil, and an error if text contains no certificate.
-func pool(text []byte, name string) (*x509.CertPool, error) {
-	if text == nil {
-		return nil, nil
-	}
-	p := x509.NewCertPool()
-	if !p.AppendCertsFromPEM(text) {
-		return nil, errors.New("kubesim: Options." + name + " contains no PEM certificate")
-	}
-	return p, nil
 }
 
 // asksForCertificate returns a tls.Config.GetConfigForClient function. It requests client certificates if a CA for them is
@@ -91,7 +70,7 @@ func (a Authorities) Client(chain []*x509.Certificate, allowed []string, now tim
 	}
 	leaf, shown := chain[0], &auth.Certificate{}
 	if a.proxies != nil {
-		shown.Proxy = signed(chain, a.proxies, now) && (len(allowed) == 0 || slices.Contains(allowed, leaf.Subject.CommonName))
+		shown.Proxy = a.proxies.signed(chain, now) && (len(allowed) == 0 || slices.Contains(allowed, leaf.Subject.CommonName))
 		shown.Untrusted = !shown.Proxy
 	}
 	if a.clients == nil {
@@ -99,7 +78,7 @@ func (a Authorities) Client(chain []*x509.Certificate, allowed []string, now tim
 	}
 	uid, err := uidOf(leaf)
 	switch {
-	case !signed(chain, a.clients, now):
+	case !a.clients.signed(chain, now):
 		shown.Untrusted = true
 	case leaf.Subject.CommonName == "": // does not identify a user
 	case err != nil:
@@ -110,17 +89,6 @@ func (a Authorities) Client(chain []*x509.Certificate, allowed []string, now tim
 			Extra: map[string][]string{"authentication.kubernetes.io/credential-id": {"X509SHA256=" + hex.EncodeToString(sum[:])}}}
 	}
 	return shown
-}
-
-// signed reports whether a chain of client certificates is valid at the given time and signed by one of the roots.
-func signed(chain []*x509.Certificate, roots *x509.CertPool, now time.Time) bool {
-	o := x509.VerifyOptions{Roots: roots, CurrentTime: now, Intermediates: x509.NewCertPool(),
-		KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}
-	for _, c := range chain[1:] {
-		o.Intermediates.AddCert(c)
-	}
-	_, err := chain[0].Verify(o)
-	return err == nil
 }
 
 // uidName is the subject attribute that contains the uid of a user (KEP-5082).

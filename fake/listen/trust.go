@@ -166,7 +166,7 @@ func (f *CAFiles) Read(clients, proxies *[]byte) (changed bool, err error) {
 		}
 		text, failed := os.ReadFile(x.file.name)
 		if failed == nil {
-			_, failed = pool(text, "ClientCA")
+			_, failed = authorityOf(text, "ClientCA")
 		}
 		if failed != nil {
 			err = errors.Join(err, failed)
