@@ -170,6 +170,8 @@ func (p *printer) appendValue(dst []byte, v any, t *schema.Type, pointer bool) [
 			return p.appendStruct(dst, v, t)
 		case t.Kind == schema.Map:
 			return p.appendMap(dst, v, t)
+		case t.Kind == schema.FieldsV1:
+			return appendFieldSet(dst, v)
 		case t.Kind == schema.Any && t.Elem != nil:
 			return p.appendStruct(dst, v, t.Elem)
 		}

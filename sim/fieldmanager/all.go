@@ -1,9 +1,9 @@
 package fieldmanager
 
 import (
-	"cmp"
 	"slices"
 
+	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
@@ -177,7 +177,7 @@ func (d *differ) appendItems(b []byte, s *shape, l []any) []byte {
 	for _, v := range l {
 		items = append(items, item{d.itemPath(s, v), v})
 	}
-	slices.SortStableFunc(items, func(a, b item) int { return cmp.Compare(a.path, b.path) })
+	slices.SortStableFunc(items, func(a, b item) int { return codec.ComparePathElements(a.path, b.path) })
 	for i, x := range items {
 		if i > 0 && items[i-1].path == x.path {
 			continue
