@@ -134,7 +134,7 @@ func (e *Exchange) writeStatus(code int, s *status.Status) {
 		e.write(code, codec.TextOf(e.s.statusProto(s)))
 		return
 	}
-	e.write(code, codec.TextOf(s.JSON()).In(e.format))
+	e.write(code, codec.TextOf(s.JSON()))
 }
 
 // text responds in plain text, for handlers that do not use Status objects.
@@ -167,8 +167,13 @@ func (e *Exchange) document(a *discovery.Answer) {
 	e.answer(a.Code, codec.TextOf(a.Body))
 }
 
-// write responds with a body in the negotiated format.
+// write responds with a body in the negotiated format. The body is the message if that is protobuf, and otherwise compact JSON. If it
+// cannot be converted, the response is the error, whose code replaces that of a success (responsewriters.SerializeObject).
 func (e *Exchange) write(code int, body codec.Text) {
+	body, failed := body.In(e.format)
+	if failed != nil && code < wire.StatusBadRequest {
+		code = failed.Code
+	}
 	e.head.Set("Content-Type", e.format.ContentType)
 	e.finish(code, body)
 }

@@ -37,7 +37,7 @@ type streamEncoder struct {
 func (e *streamEncoder) encode(n watchcache.Notice) codec.Text {
 	frame := e.frame(n)
 	if e.f.Media == codec.CBOR && frame != nil {
-		return frame.In(e.f)
+		frame, _ = frame.In(e.f) // only YAML fails
 	}
 	return frame
 }

@@ -144,7 +144,7 @@ func (e *Exchange) replyObject(obj string) {
 		code = wire.StatusCreated
 	}
 	e.format, _ = codec.Negotiate(codec.JSON.String(), e.negotiation()) // every client accepts JSON
-	e.write(code, codec.TextOf([]byte(obj+"\n")))
+	e.write(code, codec.TextOf([]byte(obj)))
 }
 
 // refuse responds with an error in the form that the real server uses for it: plain text for too many requests, and a watch event

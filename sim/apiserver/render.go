@@ -59,7 +59,7 @@ func (e *Exchange) object(code int, it *resource.Item) {
 	e.auditResponse(func(x *Exchange) { x.object(code, it) })
 	switch f := e.format; {
 	case f.As == "Table":
-		e.write(code, e.table([]*resource.Item{it}, codec.ListMeta{ResourceVersion: it.Object().ResourceVersion()}).In(f))
+		e.write(code, e.table([]*resource.Item{it}, codec.ListMeta{ResourceVersion: it.Object().ResourceVersion()}))
 	case f.As == "PartialObjectMetadataList" && d.Custom: // in the real server, this Go type also represents lists
 		e.fail(status.Plain("content is not a list"))
 	case f.As == "PartialObjectMetadataList":
@@ -67,9 +67,9 @@ func (e *Exchange) object(code int, it *resource.Item) {
 	case f.Media == codec.Protobuf:
 		e.write(code, codec.Envelope(answerKind(f, d.GVK), codec.TextOf(e.s.message(d, it, f))))
 	case f.As == "PartialObjectMetadata":
-		e.write(code, codec.TextOf(codec.AppendPartial(nil, bare(d, it), f.AsVersion)).In(f))
+		e.write(code, codec.TextOf(codec.AppendPartial(nil, bare(d, it), f.AsVersion)))
 	default:
-		e.write(code, codec.Text{piece(d, it)}.In(f))
+		e.write(code, codec.Text{piece(d, it)})
 	}
 }
 
@@ -80,12 +80,12 @@ func (e *Exchange) replyUnstored(code int, kind schema.GVK, obj object.Object) {
 	obj["kind"], obj["apiVersion"] = kind.Kind, kind.GV()
 	switch f := e.format; {
 	case f.As == "Table" && e.route.sub != nil && e.route.sub.Row != nil:
-		e.write(code, e.subTable(obj, codec.Append(nil, obj, t)).In(f))
+		e.write(code, e.subTable(obj, codec.Append(nil, obj, t)))
 	case f.As == "PartialObjectMetadata" && f.Media == codec.Protobuf:
 		t = e.s.Schema.Kind(partialKind("v1", f.As))
 		e.write(code, codec.Envelope(partialKind(f.AsVersion, f.As), codec.TextOf(codec.AppendProto(nil, codec.Partial(obj, f.AsVersion), t))))
 	case f.As == "PartialObjectMetadata":
-		e.write(code, codec.TextOf(codec.AppendPartial(nil, codec.Append(nil, obj, t), f.AsVersion)).In(f))
+		e.write(code, codec.TextOf(codec.AppendPartial(nil, codec.Append(nil, obj, t), f.AsVersion)))
 	case f.As == "PartialObjectMetadataList":
 		name := goType(&resource.Definition{GVK: kind}, "")
 		if e.route.def.Custom { // the Scale of a custom resource is not converted
@@ -97,7 +97,7 @@ func (e *Exchange) replyUnstored(code int, kind schema.GVK, obj object.Object) {
 	case f.Media == codec.Protobuf:
 		e.write(code, codec.Envelope(kind, codec.TextOf(codec.AppendProto(nil, obj, t))))
 	default:
-		e.write(code, codec.TextOf(codec.Append(nil, obj, t)).In(f))
+		e.write(code, codec.TextOf(codec.Append(nil, obj, t)))
 	}
 }
 
@@ -142,17 +142,17 @@ func (e *Exchange) page(p *registry.Page, s *status.Status) {
 	}
 	switch {
 	case f.As == "Table":
-		e.write(200, e.table(p.Items, meta).In(f))
+		e.write(200, e.table(p.Items, meta))
 	case f.As == "PartialObjectMetadata":
 		e.fail(status.NotAcceptable("you requested PartialObjectMetadata, but the requested object is a list (" + goType(d, "List") + ")"))
 	case f.Media == codec.Protobuf:
 		e.write(200, e.protoList(p, meta))
 	case f.As == "PartialObjectMetadataList":
-		e.write(200, e.partialList(p, meta).In(f))
+		e.write(200, e.partialList(p, meta))
 	case d.Custom:
-		e.write(200, codec.CustomList(d.ListKind(), d.GV(), meta, items).In(f))
+		e.write(200, codec.CustomList(d.ListKind(), d.GV(), meta, items))
 	default:
-		e.write(200, codec.List(d.ListKind(), d.GV(), meta, items).In(f))
+		e.write(200, codec.List(d.ListKind(), d.GV(), meta, items))
 	}
 }
 

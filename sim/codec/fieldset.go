@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
-
 	"github.com/kubesim/kubesim/sim/object"
 )
 
@@ -55,12 +53,73 @@ func ComparePathElements(a, b string) int {
 		}
 		return cmp.Compare(a[same], b[same])
 	}
-	x, errX := fieldpath.DeserializePathElement(a)
-	y, errY := fieldpath.DeserializePathElement(b)
+	if order := strings.IndexByte(itemKinds, a[0]) - strings.IndexByte(itemKinds, b[0]); order != 0 {
+		return cmp.Compare(order, 0)
+	}
+	x, errX := object.ParseValue([]byte(a[min(2, len(a)):]))
+	y, errY := object.ParseValue([]byte(b[min(2, len(b)):]))
 	if errX != nil || errY != nil {
 		return strings.Compare(a, b)
 	}
-	return cmp.Or(x.Compare(y), strings.Compare(a, b))
+	return cmp.Or(compareValues(x, y), strings.Compare(a, b))
+}
+
+// itemKinds are the first letters of the path elements of list items, in their order: keys, values and indexes.
+const itemKinds = "kvi"
+
+// compareValues compares two JSON values: numbers by size, then strings, booleans, lists, objects and null (value.Compare of
+// structured-merge-diff).
+func compareValues(a, b any) int {
+	if order := cmp.Compare(rank(a), rank(b)); order != 0 {
+		return order
+	}
+	switch x := a.(type) {
+	case int64:
+		if y, ok := b.(int64); ok {
+			return cmp.Compare(x, y)
+		}
+		return cmp.Compare(float64(x), b.(float64))
+	case float64:
+		if y, ok := b.(int64); ok {
+			return cmp.Compare(x, float64(y))
+		}
+		return cmp.Compare(x, b.(float64))
+	case string:
+		return strings.Compare(x, b.(string))
+	case bool:
+		return slices.Index(booleans, x) - slices.Index(booleans, b.(bool))
+	case []any:
+		return slices.CompareFunc(x, b.([]any), compareValues)
+	case map[string]any:
+		y := b.(map[string]any)
+		names, others := object.SortedKeys(x), object.SortedKeys(y)
+		for i := range min(len(names), len(others)) {
+			if order := cmp.Or(strings.Compare(names[i], others[i]), compareValues(x[names[i]], y[others[i]])); order != 0 {
+				return order
+			}
+		}
+		return cmp.Compare(len(names), len(others))
+	}
+	return 0
+}
+
+var booleans = []bool{false, true}
+
+// rank is the place of a value's type in the order of compareValues.
+func rank(v any) int {
+	switch v.(type) {
+	case int64, float64:
+		return 0
+	case string:
+		return 1
+	case bool:
+		return 2
+	case []any:
+		return 3
+	case map[string]any:
+		return 4
+	}
+	return 5
 }
 
 // isQuoted reports whether a string begins in the text and does not end there. Texts with escape sequences do not count.
