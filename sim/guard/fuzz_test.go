@@ -64,7 +64,7 @@ var parsers = map[string]parsing{
 	"sim/cel":                     {reads: "selectors of shards", why: "FuzzShards of sim/cel/celgo"},
 	"sim/cel/celgo":               {reads: "rules in CEL, with the formats that they know, and selectors of shards", targets: []string{"FuzzRules", "FuzzShards"}},
 	"sim/checker":                 {reads: "answers and events", targets: []string{"FuzzRead"}},
-	"sim/codec":                   {reads: "JSON, YAML, protobuf, what a client accepts", targets: []string{"FuzzDecode", "FuzzNegotiate", "FuzzPartial", "FuzzPlainJSON", "FuzzProto", "FuzzYAML"}},
+	"sim/codec":                   {reads: "JSON, YAML, protobuf, what a client accepts", targets: []string{"FuzzComparePathElements", "FuzzDecode", "FuzzNegotiate", "FuzzPartial", "FuzzPlainJSON", "FuzzProto", "FuzzYAML"}},
 	"sim/conformance":             {reads: "cases and recordings", targets: []string{"FuzzDecode", "FuzzParseCase"}},
 	"sim/controller/batch":        {reads: "indexes of Jobs", targets: []string{"FuzzIndexes"}},
 	"sim/controller/certificates": {reads: "signing requests", targets: []string{"FuzzRequest"}},
