@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -40,6 +41,8 @@ type membership struct {
 	stderr io.Writer
 	srv    *fake.Server
 
+	working sync.WaitGroup // work
+
 	mu      sync.Mutex
 	changed sync.Cond
 	held    bool // this API server may write
@@ -52,12 +55,13 @@ type membership struct {
 	news    chan struct{}
 }
 
-// Close leaves the API servers of the prefix.
+// Close leaves the API servers of the prefix. The server must be closed, so that no other one writes the folder of the data before.
 func (m *membership) Close() {
 	if m.conn != nil {
 		_ = m.conn.Close()
 		_ = m.keys.Close() // of a listener on this machine
 	}
+	m.working.Wait() // it may have begun to write the folder
 }
 
 var errForeign = errors.New("it is not kubesim's etcd: data is kept in memory only")
@@ -245,7 +249,7 @@ func (m *membership) share(srv *fake.Server, values *encryption.Values, stderr i
 	server.Protocols.SetUnencryptedHTTP2(true)
 	go func() { _ = server.Serve(m.keys) }() // until Close
 	close(m.shared)
-	go m.work()
+	m.working.Go(m.work)
 	return nil
 }
 
@@ -274,7 +278,9 @@ func (m *membership) apply() {
 	}
 	rev := m.srv.CatchUp()
 	if lead {
-		if err := m.srv.Lead(); err != nil {
+		if err := m.srv.Lead(); errors.Is(err, os.ErrClosed) {
+			return // etcd still has what is not in the folder, and writes it when another server starts
+		} else if err != nil {
 			fmt.Fprintf(m.stderr, "kube-apiserver (kubesim): %v\n", err)
 			return
 		}

@@ -35,6 +35,7 @@ type Journal struct {
 	torn   bool // FILE was torn when it was opened
 
 	keeping sync.Mutex // held by Keep
+	closed  bool       // guarded by keeping
 
 	mu   sync.Mutex
 	db   *buntdb.DB // nil until Keep
@@ -67,10 +68,13 @@ func OpenJournal(path string, always bool) (*Journal, *Archive, error) {
 }
 
 // Keep writes the current state of the cluster and, from then on, each commit. It renames a torn file to FILE.torn. After an error,
-// nothing is recorded until Keep succeeds.
+// nothing is recorded until Keep succeeds. After Close, the error is os.ErrClosed.
 func (j *Journal) Keep(c *sim.Cluster) error {
 	j.keeping.Lock()
 	defer j.keeping.Unlock()
+	if j.closed {
+		return fmt.Errorf("archive: %s: %w", j.path, os.ErrClosed)
+	}
 	j.mu.Lock()
 	j.late = []entry{}
 	j.mu.Unlock()
@@ -171,6 +175,7 @@ func (j *Journal) Err() error {
 func (j *Journal) Close() error {
 	j.keeping.Lock()
 	defer j.keeping.Unlock()
+	j.closed = true
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.db == nil {

@@ -219,6 +219,19 @@ func TestJournalFails(t *testing.T) {
 	is.True(err != nil) // a folder
 }
 
+// A journal that is closed writes no file any more, so that its directory can be removed.
+func TestJournalCloses(t *testing.T) {
+	t.Parallel()
+	is, dir := is.New(t), t.TempDir()
+	c, j := resumed(t, dir, sim.Options{})
+	is.NoErr(j.Close())
+	is.NoErr(os.RemoveAll(dir))
+	is.True(errors.Is(j.Keep(c), os.ErrClosed))
+	ask(c, "POST", maps, "", `{"metadata":{"name":"a"}}`)
+	_, err := os.Stat(dir)
+	is.True(errors.Is(err, os.ErrNotExist))
+}
+
 // TestAppend checks that changes which are appended to the file of a closed Journal are part of it, after a torn end is removed.
 func TestAppend(t *testing.T) {
 	t.Parallel()
