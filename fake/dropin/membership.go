@@ -279,7 +279,7 @@ func (m *membership) apply() {
 	rev := m.srv.CatchUp()
 	if lead {
 		if err := m.srv.Lead(); errors.Is(err, os.ErrClosed) {
-			return // etcd still has what is not in the folder, and writes it when another server starts
+			return // etcd keeps the changes that the folder lacks, and adds them when another server starts
 		} else if err != nil {
 			fmt.Fprintf(m.stderr, "kube-apiserver (kubesim): %v\n", err)
 			return

@@ -1,3 +1,5 @@
+//go:build !js || !nocel
+
 package kubectl
 
 import (

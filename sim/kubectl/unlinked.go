@@ -19,6 +19,9 @@ func runCertificateDeny(*call) error    { return unlinked("decisions about certi
 // runTaint changes taints, which beginners rarely do.
 func runTaint(*call) error { return unlinked("changes of taints") }
 
+func runTopNode(*call) error { return unlinked("usage of resources") }
+func runTopPod(*call) error  { return unlinked("usage of resources") }
+
 // runDiff compares texts by lines.
 func runDiff(*call) error { return unlinked("diff") }
 
