@@ -115,7 +115,7 @@ export const first = {
 
   console: {
     label: 'Command line',
-    placeholder: 'get configmaps',
+    placeholder: 'kubectl get pods',
     notKubectl: 'kubectl and curl work here. help lists all commands.',
     run: 'Run',
     enter: 'Enter runs it. Tab completes it, Down chooses a completion, Up goes back in the history.',
@@ -161,7 +161,7 @@ export const first = {
     title: 'Lessons', minutes: (n: number) => `${n} min`, steps: (n: number) => many(n, 'step'),
     start: 'Start', done: 'done', close: 'Close',
     step: (i: number, n: number) => `Step ${i} of ${n}`,
-    predict: 'Before you run it', commit: 'Submit my answer', right: 'Right.', wrong: 'Not right. Now see why.',
+    predict: 'Your prediction', commit: 'Submit my answer', right: 'Right.', wrong: 'Not right. Now see why.',
     hint: 'Hint', solve: 'Show me', next: 'Next lesson', finished: 'Lesson finished',
     golf: (yours: number, par: number, solution: number) => `${many(yours, 'request')}${yours <= par ? ': the known minimum'
       : yours < solution ? `, fewer than the lesson's own solution (${solution})` : yours === solution ? ", as in the lesson's own solution"

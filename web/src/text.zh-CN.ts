@@ -328,7 +328,7 @@ export const words: Text = {
     title: '课程', minutes: n => `${n} 分钟`, steps: n => `${n} 步`,
     start: '开始', done: '已完成', close: '关闭',
     step: (i, n) => `第 ${i} 步，共 ${n} 步`,
-    predict: '运行之前，先猜一猜', commit: '这是我的答案', right: '对。', wrong: '不对。现在来看看为什么。',
+    predict: '你的预测', commit: '这是我的答案', right: '对。', wrong: '不对。现在来看看为什么。',
     hint: '提示', solve: '演示给我看', next: '下一课', finished: '课程完成',
     golf: (yours, par, solution) => `用了 ${yours} 个请求${yours <= par ? '：没有更短的做法了' : yours < solution ? `，比课程自带的解法（${solution} 个）还少`
       : yours === solution ? '，与课程自带的解法相同' : `；课程自带的解法用 ${solution} 个`}`,

@@ -1,7 +1,7 @@
 // The page fits its window at every size: the last line, its answer and the timeline are in view. The running clock is visible.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { freePlay, onlyChromium, says, type } from './browser.mjs'
+import { freePlay, onlyChromium, ready, says, takeLesson, type } from './browser.mjs'
 import { hosted } from './hosted.mjs'
 
 const it = hosted()
@@ -41,6 +41,42 @@ for (const [name, viewport] of [['a laptop', { width: 1280, height: 720 }], ['a 
   })
 }
 
+test('a wide table of kubectl has the whole width, and a selected frame or a line of the other language opens the inspector', async () => {
+  const { context, page, faults } = await it.open({ viewport: { width: 1280, height: 720 } })
+  await freePlay(page)
+  for (const line of ['kubectl create deployment web --image=nginx --replicas=2', 'tick 10s', 'kubectl get pods -o wide']) await type(page, line)
+  const cut = await page.locator('.entry pre').last().evaluate(output => output.scrollWidth - output.clientWidth)
+  assert.equal(cut, 0, 'the table is cut off')
+  const details = page.locator('.tabs .details')
+  assert.equal(await details.getAttribute('aria-pressed'), 'false')
+  await type(page, 'get configmap kube-root-ca.crt')
+  await page.locator('.inspector .answered').waitFor()
+  await type(page, 'kubectl get pods')
+  await page.locator('.inspector').waitFor({ state: 'hidden' })
+  await details.click()
+  await page.locator('.inspector .answered').waitFor()
+  await type(page, 'kubectl get nodes') // the user's choice stays
+  await page.locator('.inspector .answered').waitFor()
+  assert.deepEqual(faults, [])
+  await context.close()
+})
+
+test('in a lesson on a phone the text of the next step, the answer and the command line are in view', async () => {
+  const { context, page } = await it.open({ viewport: { width: 390, height: 844 } })
+  await ready(page)
+  await takeLesson(page, 'yaml')
+  await page.locator('.guide .question .option').first().click()
+  await page.locator('.guide .question button').click()
+  await page.locator('.prose .line.main', { hasText: '-o yaml' }).click() // and not the line within the sentence before it
+  await page.locator('#command').press('Enter')
+  await page.locator('.guide .eyebrow', { hasText: 'Step 2' }).waitFor()
+  await inView(page, page.locator('.guide h2'), 'the title')
+  await inView(page, page.locator('.transcript'), 'the transcript')
+  await inView(page, page.locator('#command'), 'the command line')
+  assert.ok(await page.locator('.transcript').evaluate(list => list.scrollTop + list.clientHeight >= list.scrollHeight - 2), 'the transcript is not at its end')
+  await context.close()
+})
+
 test('in an article\'s <iframe> of 480 px the answer has room for ten lines, and the timeline is in view', async () => {
   const { context, page } = await it.open({ viewport: { width: 700, height: 480 } }, `${it.host.url}?embed=create+configmap+a`)
   await page.locator('#command').press('Enter')
@@ -50,6 +86,15 @@ test('in an article\'s <iframe> of 480 px the answer has room for ten lines, and
   await inView(page, page.locator('.entry').last(), 'the answer')
   await inView(page, page.locator('.timeline'), 'the timeline')
   await inView(page, page.locator('.whole'), 'the link')
+  await context.close()
+})
+
+test('in an <iframe> that is 480 px wide the lanes of the store and of the server are in view', async () => {
+  const { context, page } = await it.open({ viewport: { width: 480, height: 480 } }, `${it.host.url}?embed=kubectl+create+deployment+web+--image=nginx`)
+  await page.locator('#command').press('Enter')
+  await type(page, 'tick 10s')
+  const lane = await page.evaluate(() => document.querySelector('.lanes').getBoundingClientRect().bottom - document.querySelector('.labels li:nth-child(3)').getBoundingClientRect().bottom)
+  assert.ok(lane >= 0, 'the lanes of the store and of the server are in view')
   await context.close()
 })
 

@@ -2,14 +2,16 @@
 import { signal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
+import { entriesInView } from '../state/drawer'
 import { embedded } from '../state/embed'
 import { focusCommand } from '../state/page'
-import { live, opInView, rehearsing, selected } from '../state/player'
+import { selected } from '../state/player'
 import { due } from '../state/clock'
 import { frames, head, lessonState, running, transcript, type Entry } from '../state/session'
 import { text } from '../text'
 import { afterDrawing } from '../ui/draw'
 import { Pending } from './Pending'
+import { prompted } from './printed'
 
 const most = 60 // the most entries that are drawn, unless the user asks for all
 const least = 40 // entries that stay when there are more than most: removing the first entry restyles all others, so many are removed at once
@@ -24,7 +26,7 @@ const unrolled = signal(false)
 
 export function Console() {
   const list = useRef<HTMLDivElement>(null)
-  const entries = live.value && !rehearsing.value ? transcript.value : transcript.value.filter(entry => entry.op <= opInView.value)
+  const entries = entriesInView.value
   const later = transcript.value.length - entries.length
   const first = useRef(0)
   const earlier = unrolled.value ? 0 : begin(entries, first.current)
@@ -88,15 +90,13 @@ function Item({ entry, undone }: { entry: Entry; undone: boolean }) {
   )
 }
 
-// prompted matches lines of a shell. Their output is shown unchanged, in a monospaced font, to keep its columns aligned.
-const prompted = /^[!? ]*(?:kubectl|k|curl|cat|echo)\b/
 const indent = 3 // spaces before each line of a transcript
 
 const exchanged = /^(\S+) (GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) (\S+) → (?:(\d+) )?(.*)$/
 const received = /^(\S+) ◀ (.*)$/
 
 // AnswerLine is one line of the engine's answer. A click on a request selects its frame; an event shows the watch that received it.
-// A line with columns, such as one of kubectl get -w, begins where the table above it begins.
+// A line with columns, such as one of kubectl get -w, begins where the table above it begins, and so does the time.
 function AnswerLine({ said, entry }: { said: string; entry: Entry }) {
   const request = exchanged.exec(said)
   if (request) {
@@ -111,7 +111,7 @@ function AnswerLine({ said, entry }: { said: string; entry: Entry }) {
   }
   const event = received.exec(said)
   if (event) return <p class="said" lang="en"><span class="who">{event[1]}</span><span>◀ {event[2]}</span></p>
-  return <p class="said" lang="en">{!/ {3}/.test(said) && <span class="who" />}<span class="mono">{said}</span></p>
+  return <p class="said" lang="en">{!/^--| {3}/.test(said) && <span class="who" />}<span class="mono">{said}</span></p>
 }
 
 function answerFrame(entry: Entry): number {

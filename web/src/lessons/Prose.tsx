@@ -3,24 +3,23 @@
 import type { ComponentChildren } from 'preact'
 import { focusCommand } from '../state/page'
 import { text } from '../text'
-import { runnable } from './runnable'
+import { mainOf, runnable } from './runnable'
 
-/** Prose renders text. With lead, its first runnable line is highlighted as the main action. With still, code is not a button. */
+/** Prose renders text. With lead, its first line to run that is a paragraph of its own is the main action. With still, code is not a button. */
 export function Prose({ text: source, lead = false, still = false }: { text: string; lead?: boolean; still?: boolean }) {
-  let first = lead
-  const inline = (part: string, key: number): ComponentChildren => {
+  const paragraphs = source.trim().split(/\n\s*\n/)
+  const main = lead ? mainOf(paragraphs) : -1
+  const inline = (part: string, key: number, main: boolean): ComponentChildren => {
     if (part.startsWith('**')) return <b key={key}>{part.slice(2, -2)}</b>
     if (!part.startsWith('`')) return part
     const code = part.slice(1, -1)
     if (still || !runnable(code)) return <code key={key}>{code}</code>
-    const main = first
-    first = false
     return <Line key={key} code={code} main={main} />
   }
   return (
     <div class="prose">
-      {source.trim().split(/\n\s*\n/).map((paragraph, i) => (
-        <p key={i}>{paragraph.split(/(`[^`]+`|\*\*[^*]+\*\*)/).filter(Boolean).map(inline)}</p>
+      {paragraphs.map((paragraph, i) => (
+        <p key={i}>{paragraph.split(/(`[^`]+`|\*\*[^*]+\*\*)/).filter(Boolean).map((part, key) => inline(part, key, i === main))}</p>
       ))}
     </div>
   )

@@ -10,3 +10,8 @@ export function runnable(code: string): boolean {
   const usage = usages.value.get(first)
   return usage !== undefined && (rest.length > 0 || usage.replace(/\[.*?\]/g, '').trim() === first)
 }
+
+/** mainOf returns the index of the first paragraph that is only a line to run, or -1. A line within a sentence is not the step's action. */
+export function mainOf(paragraphs: readonly string[]): number {
+  return paragraphs.findIndex(paragraph => /^`[^`]+`$/.test(paragraph.trim()) && runnable(paragraph.trim().slice(1, -1)))
+}

@@ -18,14 +18,6 @@ export const inside = signal('')
 export const theme = signal<Theme>((recall('theme') as Theme) || 'auto')
 export const singleKeys = signal(recall('singleKeys') !== 'off')
 
-/** drawer reports whether the inspector is shown beside the panel. In a narrow window it is hidden at first. */
-export const drawer = signal(recall('drawer') ? recall('drawer') === 'open' : typeof matchMedia === 'function' && matchMedia('(min-width: 1181px)').matches)
-
-export function toggleDrawer(): void {
-  drawer.value = !drawer.value
-  remember('drawer', drawer.value ? 'open' : 'closed')
-}
-
 /** object is the object that the objects tab shows, or null for a new manifest. */
 export const object = signal<{ resource: string; ns: string; name: string } | null>(null)
 export const resource = signal('configmaps')

@@ -90,7 +90,7 @@ function Label({ lane, head }: { lane: Lane; head: number }) {
 function Quiet({ lanes }: { lanes: readonly Lane[] }) {
   if (lanes.length === 0 && !unfolded.value) return null
   return (
-    <p class="past">
+    <p class="folded">
       <button class="quiet" aria-expanded={unfolded.value} onClick={() => { unfolded.value = !unfolded.value }}>
         {unfolded.value ? text.timeline.fold : text.timeline.quiet(lanes.length)}
       </button>

@@ -2,7 +2,8 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Exchange, Frame } from '../engine/protocol'
 import { AnswerView } from '../console/AnswerView'
-import { drawer, object, resource, tab } from '../state/page'
+import { drawer } from '../state/drawer'
+import { object, resource, tab } from '../state/page'
 import { look, selected, view } from '../state/player'
 import { answered, frames, head, own, query, ready } from '../state/session'
 import { text } from '../text'
@@ -16,7 +17,7 @@ const mostEffects = 12
 
 export function Inspector() {
   const frame = (selected.value <= view.value ? frames.value[selected.value - 1] : undefined) ?? lastAnswer()
-  const shown = drawer.value || selected.value > 0 ? 'inspector' : 'inspector away'
+  const shown = drawer.value ? 'inspector' : 'inspector away'
   if (!frame) return <aside class={shown} aria-label={words.title}><p class="hint">{words.none}</p></aside>
   return (
     <aside class={shown} aria-label={words.title}>
