@@ -41,7 +41,7 @@ export const more = {
   course: {
     title: 'Courses', next: 'Next lesson of the course', make: 'Make a course', check: 'Check the code of a learner',
     about: 'A course is a list of lessons in an order. Learners open its link; their progress stays in their browser. At the end they get a code, which contains the lines that they ran.',
-    name1: 'Title', add: 'Add a lesson', up: 'Move up', open: 'Open a course file', save: 'Save as file', link: 'Link to this course', take: 'Take this course',
+    name1: 'Title', add: 'Add a lesson', up: 'Move up', open: 'Open a course file', save: 'Save as file', link: 'Link to this course', copy: 'Copy', take: 'Take this course',
     progress: (done: number, all: number) => `${done} of ${many(all, 'lesson')} done`, leave: 'Leave this course',
     finished: 'All lessons are done. Write your name, and give this code to your teacher.', name: 'Your name', code: 'Code',
     paste: 'Paste the code here. Its lines are run again in this page; no server is asked.', noCode: 'This is not the code of a course.',

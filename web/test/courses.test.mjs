@@ -41,6 +41,7 @@ async function solve(page) {
 test('a course is created, solved in order, and its code is checked in the page', async () => {
   const { context, page, faults } = await it.open()
   const link = await make(page)
+  await page.locator('dialog button', { hasText: 'Copy' }).waitFor()
   assert.deepEqual(await violations(page), [])
   const learner = await it.open({}, link)
   await ready(learner.page)

@@ -29,10 +29,11 @@ function Taking({ of }: { of: Work }) {
       <ol>
         {course.lessons.map((lesson, i) => (
           <li key={i}>
-            <button class={i === next ? 'primary' : 'quiet'} onClick={() => begin(i)}>{titleOf(lesson)}</button> {done[i] && <><Icon name="check" /> {text.lessons.done}</>}
+            <button class="quiet" onClick={() => begin(i)}>{titleOf(lesson)}</button> {done[i] && <span class="hint"><Icon name="check" /> {text.lessons.done}</span>}
           </li>
         ))}
       </ol>
+      {next >= 0 && <button class="primary" onClick={() => begin(next)}>{text.lessons.next}: {titleOf(course.lessons[next] ?? '')}</button>}
       {next < 0 && (
         <>
           <p>{words.finished}</p>
@@ -47,12 +48,19 @@ function Taking({ of }: { of: Work }) {
 
 function Link({ id, label, of }: { id: string; label: string; of: Course | Work }) {
   const [link, setLink] = useState('')
+  const [copied, setCopied] = useState('')
+  const copy = () => navigator.clipboard.writeText(link).then(() => setCopied(link), () => document.querySelector<HTMLInputElement>(`#${id}`)?.select())
   useEffect(() => {
     let current = true
     void courseLink(of).then(made => { if (current) setLink(made) })
     return () => { current = false }
   }, [of])
-  return <label><span>{label}</span><input id={id} class="mono grow" readOnly value={link} onFocus={event => event.currentTarget.select()} /></label>
+  return (
+    <p class="split ends">
+      <label class="grow"><span>{label}</span><input id={id} class="mono" readOnly value={link} onFocus={event => event.currentTarget.select()} /></label>
+      <button onClick={() => void copy()}>{copied === link && link !== '' ? text.sharing.copied : words.copy}</button>
+    </p>
+  )
 }
 
 function Maker() {
@@ -86,7 +94,7 @@ function Maker() {
           </li>
         ))}
       </ol>
-      <p class="split">
+      <p class="split ends">
         <select id="course-add" aria-label={words.add} value="" onChange={event => add(event.currentTarget.value)}>
           <option value="">{words.add}</option>
           {catalogue.value.map(info => <option key={info.id} value={info.id}>{info.title}</option>)}

@@ -18,7 +18,7 @@ export default function Dialogs() {
     case 'keys': return <Keys />
     case 'situations': return <Situations />
     case 'builder': return <Dialog title={text.builder.title} wide><Builder /></Dialog>
-    case 'course': return <Dialog title={text.course.title} wide><Courses /></Dialog>
+    case 'course': return <Dialog title={text.course.title}><Courses /></Dialog>
     default: return null
   }
 }
