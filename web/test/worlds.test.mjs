@@ -157,6 +157,17 @@ test('in the past, servers, clients, answers and marks are those of the past', a
   await context.close()
 })
 
+test('a user who leaves the page while the engine is compiled, and comes back, gets the engine', async () => {
+  const { context, page } = await it.open()
+  for (let i = 0; i < 3; i++) {
+    await page.waitForFunction(() => performance.getEntriesByName('received').length > 0)
+    await page.goto(`${it.host.url}favicon.svg`)
+    await page.goto(it.host.url)
+  }
+  await ready(page)
+  await context.close()
+})
+
 test('adding a server rebuilds the world, and back returns to the previous one', async () => {
   const { context, page } = await it.open()
   await ready(page)

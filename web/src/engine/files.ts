@@ -33,13 +33,25 @@ export function compile(name: EngineName): Promise<WebAssembly.Module> {
 
 async function stream(build: Build): Promise<WebAssembly.Module> {
   const unpacker = new Worker(new URL('./unpacker.ts', import.meta.url), { type: 'module' })
+  const done = endWithPage(unpacker)
   try {
     const [module] = await Promise.all([moduleOf(unpacker), load(build, unpacker)])
     performance.mark('compiled')
     return module
   } finally {
+    done()
     unpacker.terminate()
   }
+}
+
+// endWithPage ends the Worker when the user leaves the page, and loads the page again when the user comes back to it, until the returned
+// function is called. Firefox would freeze the Worker with the page. Its compilation would then keep a thread of the browser's compiler
+// waiting, and with few of them the next page would wait for its engine for ever.
+function endWithPage(worker: Worker): () => void {
+  const until = new AbortController()
+  addEventListener('pagehide', () => worker.terminate(), until)
+  addEventListener('pageshow', ({ persisted }) => { if (persisted) location.reload() }, until)
+  return () => until.abort()
 }
 
 function moduleOf(unpacker: Worker): Promise<WebAssembly.Module> {
