@@ -75,6 +75,9 @@ test('in a lesson on a phone the text of the next step, the answer and the comma
   await inView(page, page.locator('.transcript'), 'the transcript')
   await inView(page, page.locator('#command'), 'the command line')
   assert.ok(await page.locator('.transcript').evaluate(list => list.scrollTop + list.clientHeight >= list.scrollHeight - 2), 'the transcript is not at its end')
+  await type(page, `kubectl annotate pod web note=${'long'.repeat(20)}`)
+  const wider = await page.locator('.note.astray').evaluate(note => note.scrollWidth - note.clientWidth)
+  assert.equal(wider, 0, 'a long line in a note of the guide is cut off')
   await context.close()
 })
 

@@ -1,7 +1,7 @@
 // Screenshots for visual review: the first screen, a lesson in progress, and each tab, at 1440 and 390 px, light and dark. They are written
 // to web/shots.
 import { mkdirSync } from 'node:fs'
-import { launch, ready, type } from './browser.mjs'
+import { launch, ready, takeLesson, type } from './browser.mjs'
 import { serve } from './server.mjs'
 
 const folder = new URL('../shots/', import.meta.url).pathname
@@ -19,7 +19,7 @@ async function visit(width, colorScheme, forcedColors = 'none') {
   await ready(page)
   await page.locator('.mark').first().waitFor()
   const shot = async name => {
-    await page.locator('.answered, .inspector .hint, .cards, .bands, .textlog').first().waitFor()
+    await page.locator('.answered, .entry, .cards, .bands, .textlog').filter({ visible: true }).first().waitFor()
     await page.screenshot({ path: `${folder}${name}-${width}-${forcedColors === 'none' ? colorScheme : 'forced'}.png`, fullPage: width < 500 })
   }
   return { page, shot, close: () => context.close() }
@@ -35,6 +35,7 @@ const story = [
 for (const [width, scheme, forced] of [[1440, 'light'], [1440, 'dark'], [390, 'light'], [390, 'dark'], [1440, 'dark', 'active']]) {
   const { page, shot, close } = await visit(width, scheme, forced)
   await shot('1-first')
+  await takeLesson(page, 'first')
   await type(page, story[0])
   await page.locator('.question').waitFor()
   await shot('2-lesson')
