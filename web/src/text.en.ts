@@ -75,7 +75,7 @@ export const first = {
     branch: 'Branch',
     knows: (rv: string) => `up to ${rv}`,
     behind: (n: number) => `${n} behind`,
-    replica: (name: string) => `server ${name}`,
+    store: 'store', replica: (name: string) => `server ${name}`,
     watch: (name: string) => `watch ${name}`,
     client: (name: string) => name,
     closed: 'closed',

@@ -25,7 +25,7 @@ export const said: Record<string, string> = {
     '如同新建的集群：已有角色等对象，由 RBAC 决定，所有客户端都是管理员',
   'let time pass': '让时间流逝',
   'let time pass: for a duration, to the next timer, until no client waits, or until controllers have settled':
-    '让时间流逝：这么久、到下一件事发生、到没有人等待、或到控制器都安静下来',
+    '让时间流逝：这么久、到下一件事发生、到没有人等待、或到控制器都空闲下来',
   'to the next timer': '到下一件事发生',
   'until no client waits': '到没有人等待',
   'until controllers of the control plane have no work for ten seconds': '到控制面的控制器十秒内无事可做',
@@ -226,7 +226,7 @@ export const said: Record<string, string> = {
   'a pager reads pages: set their size with --limit N': '分页读者按页读：--limit N 说明一页多长',
   'stepped takes yes or no, not {}': 'stepped 只能是 yes 或 no，而不是 {}',
   'controllers have no work now': '控制器现在无事可做',
-  'controllers have not settled in {}: the remaining work is {}': '控制器在 {} 内没有安静下来：还要做 {}',
+  'controllers have not settled in {}: the remaining work is {}': '控制器在 {} 内没有空闲下来：还要做 {}',
   'auth takes none, rbac or cluster, not {}': 'auth 只能是 none、rbac 或 cluster，而不是 {}',
   'import needs CEL, because the objects of a cluster may contain it': 'import 需要 CEL，因为集群的对象里可能有它',
   'there are no objects of a cluster in it': '里面没有集群的对象',

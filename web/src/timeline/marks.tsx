@@ -13,7 +13,7 @@ export function letter(frame: Frame): string {
 /** describe returns the description of a mark. The log for screen readers, the card and the accessible name use the same sentence. */
 export function describe(frame: Frame): string {
   const kind = text.kinds[frame.kind] ?? frame.kind
-  const rv = frame.rv && frame.rv !== '0' && !new RegExp(`\\b(?:rv|revision) ${frame.rv}\\b`).test(frame.text) ? `, revision ${frame.rv}` : ''
+  const rv = frame.rv && frame.rv !== '0' && !new RegExp(`\\b(?:rv|revision) ${frame.rv}\\b`).test(frame.text) ? `, ${text.timeline.at} ${frame.rv}` : ''
   const said = frame.kind.startsWith('check.') ? text.said(frame.text) : text.framed(frame.text)
   return `${laneName(frame.lane)}: ${kind}, ${said}${rv}`
 }
@@ -22,6 +22,7 @@ export function describe(frame: Frame): string {
 export function laneName(id: string): string {
   const [kind = '', ...rest] = id.split('/')
   const name = rest.join('/')
+  if (kind === 'store') return text.timeline.store
   if (kind === 'replica') return text.timeline.replica(name)
   if (kind === 'watch') return text.timeline.watch(name)
   if (kind === 'client' || kind === 'controller') return text.timeline.client(name)
