@@ -70,9 +70,13 @@ class Page {
     await this.waitForFunction(() => !window.leaving && document.readyState === 'complete')
   }
 
+  // A size is lost if the window is still being mapped when it is set, as on a busy machine. So it is set again every three seconds.
   async setViewportSize(viewport) {
-    await this.session.resize(viewport)
-    await this.waitForFunction(({ width, height }) => innerWidth === width && innerHeight === height, viewport)
+    const fits = () => this.evaluate(({ width, height }) => innerWidth === width && innerHeight === height, viewport)
+    await this.until(async attempt => {
+      if (attempt % 30 === 0) await this.session.resize(viewport)
+      return await fits() ? { done: true } : {}
+    }, undefined, () => 'the window is resized')
   }
 
   emulateMedia({ colorScheme }) { return this.session.paint(colorScheme) }
