@@ -9,12 +9,10 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/kubesim/kubesim/fake/dropin"
@@ -47,6 +45,7 @@ type record struct {
 	Real    time.Duration
 	CPU     time.Duration // of the process and the programs that it waited for
 	Notes   []string      // actions of the process that virtual time does not support
+	Report  string        // the output of an interrupted run with many seeds: an interrupted go test may not print it
 
 	interrupted bool // by a signal to this process
 }
@@ -77,6 +76,9 @@ func Exec(args []string) (code int, err error) {
 	if len(args) == 0 || os.Getenv(recordsVariable) == "" {
 		return 0, errors.New("this command is for kubesim gotest")
 	}
+	interruptWithParent()
+	f := newForwarder()
+	defer f.close()
 	start := time.Now()
 	if date := os.Getenv(dateVariable); date != "" {
 		if start, err = time.Parse(time.RFC3339, date); err != nil {
@@ -86,13 +88,13 @@ func Exec(args []string) (code int, err error) {
 		start = start.UTC().Truncate(24 * time.Hour)
 	}
 	if os.Getenv(repeatVariable) != "" {
-		return repeat(args, start)
+		return repeat(f, args, start)
 	}
 	plan, err := swarm(0)
 	if err != nil {
 		return 0, err
 	}
-	rec, err := runBinary(args, start, os.Getenv("KUBESIM_GOTEST_SEED"), faultsEnvironment(plan), os.Stdout, os.Stderr)
+	rec, err := f.runBinary(args, start, os.Getenv("KUBESIM_GOTEST_SEED"), faultsEnvironment(plan), os.Stdout, os.Stderr)
 	if err != nil {
 		return 0, err
 	}
@@ -101,7 +103,7 @@ func Exec(args []string) (code int, err error) {
 
 // runBinary runs a test binary once, with additional environment variables. It returns an error if the binary cannot be run; a
 // failed test is only an exit code in the record.
-func runBinary(args []string, start time.Time, seed string, env []string, stdout, stderr io.Writer) (rec record, err error) {
+func (f *forwarder) runBinary(args []string, start time.Time, seed string, env []string, stdout, stderr io.Writer) (rec record, err error) {
 	report, err := os.CreateTemp(os.Getenv(recordsVariable), "report-")
 	if err != nil {
 		return rec, err
@@ -119,7 +121,7 @@ func runBinary(args []string, start time.Time, seed string, env []string, stdout
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, stdout, stderr
 	began := time.Now()
-	interrupted, err := runForwarding(cmd, limit(args))
+	interrupted, err := f.run(cmd, limit(args))
 	if err != nil && !errors.As(err, new(*exec.ExitError)) {
 		return rec, err
 	}
@@ -192,31 +194,6 @@ func limit(args []string) time.Duration {
 		}
 	}
 	return 0
-}
-
-// runForwarding runs a program and forwards signals to it. If limit is not 0, the program gets SIGQUIT after that time. interrupted
-// reports whether SIGINT or SIGTERM was forwarded.
-func runForwarding(cmd *exec.Cmd, limit time.Duration) (interrupted bool, err error) {
-	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT)
-	defer signal.Stop(signals)
-	if err := cmd.Start(); err != nil {
-		return false, err
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	if limit > 0 {
-		defer time.AfterFunc(limit, func() { signals <- syscall.SIGQUIT }).Stop()
-	}
-	for {
-		select {
-		case s := <-signals:
-			interrupted = interrupted || s != syscall.SIGQUIT
-			_ = cmd.Process.Signal(s) // it may have ended
-		case err := <-ended:
-			return interrupted, err
-		}
-	}
 }
 
 // read parses the report of a test binary: the time when its bubble ended, and notes. It then removes the file.

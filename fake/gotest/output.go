@@ -11,6 +11,7 @@ import (
 type testOutput struct {
 	unbuilt   []string // the packages that could not be built
 	undefined []string // the flags that a test binary does not define
+	reported  []string // the directories of the packages whose interrupted run with many seeds has been reported
 	line      []byte
 }
 
@@ -18,6 +19,7 @@ type testOutput struct {
 var (
 	buildFailure  = regexp.MustCompile(`FAIL(?:\t|\\t)(\S+) \[(?:build|setup) failed\]`)
 	undefinedFlag = regexp.MustCompile(`^(?:\{.*"Output":")?flag provided but not defined: (-[^\s\\]+)`)
+	interruption  = regexp.MustCompile(`^(?:\{.*"Output":")?interrupted after \d+ seeds in (.*?)(?:\\n"\}|)$`)
 )
 
 // Write implements io.Writer.
@@ -34,6 +36,9 @@ func (o *testOutput) Write(p []byte) (int, error) {
 		}
 		if m := undefinedFlag.FindSubmatch(o.line); m != nil && !slices.Contains(o.undefined, string(m[1])) {
 			o.undefined = append(o.undefined, string(m[1]))
+		}
+		if m := interruption.FindSubmatch(o.line); m != nil {
+			o.reported = append(o.reported, string(m[1]))
 		}
 		o.line = o.line[:0]
 	}

@@ -3,6 +3,7 @@ package gotest
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"regexp"
 	"slices"
@@ -16,6 +17,8 @@ import (
 
 // repetition is the result of running a test binary with many seeds.
 type repetition struct {
+	f      *forwarder
+	out    bytes.Buffer // the printed text
 	args   []string
 	start  time.Time
 	all    record              // of all runs
@@ -26,7 +29,7 @@ type repetition struct {
 
 // repeat runs a test binary with many seeds. It prints which tests and specs failed, with their seeds and, if random faults are
 // drawn, the smallest plan.
-func repeat(args []string, start time.Time) (code int, err error) {
+func repeat(f *forwarder, args []string, start time.Time) (code int, err error) {
 	times, err := strconv.Atoi(os.Getenv(repeatVariable))
 	if err != nil {
 		return 0, err
@@ -37,7 +40,7 @@ func repeat(args []string, start time.Time) (code int, err error) {
 	}
 	args = slices.DeleteFunc(slices.Clone(args), func(a string) bool { return strings.HasPrefix(a, "-test.timeout=") })
 	args = slices.Insert(args, 1, "-test.timeout="+os.Getenv(timeoutVariable))
-	r := &repetition{args: args, start: start, seeds: map[string][]uint64{}, shrunk: map[uint64]bool{}}
+	r := &repetition{f: f, args: args, start: start, seeds: map[string][]uint64{}, shrunk: map[uint64]bool{}}
 	for seed := first; seed < first+uint64(times); seed++ {
 		plan, err := swarm(seed - first)
 		if err != nil {
@@ -49,11 +52,11 @@ func repeat(args []string, start time.Time) (code int, err error) {
 		}
 		if r.all.interrupted {
 			times = int(seed - first)
-			fmt.Printf("interrupted after %d seeds\n", times)
+			r.printf("interrupted after %d seeds in %s\n", times, r.all.Dir)
 			break
 		}
 		if len(r.names) == 0 && r.all.Code != 0 {
-			os.Stdout.Write(out) // the first failure
+			r.printf("%s", out) // the first failure
 		}
 		for _, name := range failed {
 			if r.seeds[name] == nil {
@@ -64,20 +67,28 @@ func repeat(args []string, start time.Time) (code int, err error) {
 	}
 	for _, name := range r.names {
 		seed := r.seeds[name][0]
-		fmt.Printf("%d of %d seeds: %s\n    replay: %s--seed %d --date %s (failed with the seeds %s)\n", len(r.seeds[name]), times, name,
+		r.printf("%d of %d seeds: %s\n    replay: %s--seed %d --date %s (failed with the seeds %s)\n", len(r.seeds[name]), times, name,
 			r.smallest(name, seed, seed-first), seed, start.Format(time.RFC3339), strings.Trim(fmt.Sprint(r.seeds[name]), "[]"))
 	}
 	if len(r.names) == 0 && times > 0 {
-		fmt.Printf("no test fails with the seeds %d to %d\n", first, first+uint64(times)-1)
+		r.printf("no test fails with the seeds %d to %d\n", first, first+uint64(times)-1)
 	}
 	r.all.Seeds = times
+	if r.all.interrupted {
+		r.all.Report = r.out.String()
+	}
 	return r.all.Code, r.all.write(os.Getenv(recordsVariable))
+}
+
+// printf prints to stdout, and keeps the text for the record.
+func (r *repetition) printf(format string, args ...any) {
+	fmt.Fprintf(io.MultiWriter(&r.out, os.Stdout), format, args...)
 }
 
 // run runs the test binary with a seed and faults. It returns the failed tests and the output.
 func (r *repetition) run(seed uint64, plan fault.Plan) (failed []string, output []byte, err error) {
 	var out bytes.Buffer
-	rec, err := runBinary(r.args, r.start, strconv.FormatUint(seed, 10), faultsEnvironment(plan), &out, &out)
+	rec, err := r.f.runBinary(r.args, r.start, strconv.FormatUint(seed, 10), faultsEnvironment(plan), &out, &out)
 	rec.Virtual, rec.Real, rec.CPU = rec.Virtual+r.all.Virtual, rec.Real+r.all.Real, rec.CPU+r.all.CPU
 	failed = failures(out.String())
 	if rec.Code != 0 && len(failed) == 0 {
@@ -86,7 +97,7 @@ func (r *repetition) run(seed uint64, plan fault.Plan) (failed []string, output 
 	if rec.Code < 0 { // ended by a signal
 		rec.Code = 1
 	}
-	rec.Code = max(rec.Code, r.all.Code)
+	rec.Code, rec.interrupted = max(rec.Code, r.all.Code), rec.interrupted || r.all.interrupted
 	r.all = rec
 	return failed, out.Bytes(), err
 }
@@ -103,11 +114,11 @@ func (r *repetition) smallest(name string, seed, offset uint64) string {
 	}
 	runs := 0
 	fails := func(p fault.Plan) bool {
-		if runs++; runs > shrinkRuns {
+		if runs++; runs > shrinkRuns || r.all.interrupted {
 			return false
 		}
 		failed, _, err := r.run(seed, p)
-		return err == nil && slices.Contains(failed, name)
+		return err == nil && !r.all.interrupted && slices.Contains(failed, name)
 	}
 	if r.shrunk[seed] || r.all.interrupted {
 		number, client, _ := strings.Cut(os.Getenv(dropin.SwarmVariable), ":")

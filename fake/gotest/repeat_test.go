@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,7 +20,9 @@ func TestRepeatInterrupted(t *testing.T) {
 	for name, value := range map[string]string{recordsVariable: dir, repeatVariable: "9", timeoutVariable: "1m", "KUBESIM_GOTEST_SEED": "1"} {
 		t.Setenv(name, value)
 	}
-	code, err := repeat([]string{binary}, time.Now())
+	f := newForwarder()
+	defer f.close()
+	code, err := repeat(f, []string{binary}, time.Now())
 	is.NoErr(err)
 	is.Equal(code, 1)
 	files, err := filepath.Glob(filepath.Join(dir, "record-*.json"))
@@ -30,4 +33,5 @@ func TestRepeatInterrupted(t *testing.T) {
 	var rec record
 	is.NoErr(json.Unmarshal(text, &rec))
 	is.Equal(rec.Seeds, 2)
+	is.True(strings.HasSuffix(rec.Report, "no test fails with the seeds 1 to 2\n"))
 }

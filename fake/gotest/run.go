@@ -171,12 +171,15 @@ func (r *run) finish(ctx context.Context, failed error, list []aPackage, real []
 	explained := 0 // failures of packages that run again
 	unexplained := false
 	for _, rec := range records {
+		if rec.Report != "" && !slices.Contains(r.tests.reported, rec.Dir) {
+			fmt.Fprint(r.stdout, rec.Report)
+		}
 		fmt.Fprintf(r.stderr, "kubesim gotest: %s\n", rec)
 		if plan, err := swarm(0); err == nil && len(plan) > 0 && rec.Code != 0 && r.o.Repeat == 0 {
 			fmt.Fprintf(r.stderr, "kubesim gotest: %s failed with these faults:\n%s", rec.Package, plan)
 		}
 		switch {
-		case rec.Code == 0:
+		case rec.Code == 0 || ctx.Err() != nil:
 		case len(rec.Notes) > 0 && r.o.Repeat == 0 && r.o.Cluster == nil:
 			fmt.Fprintf(r.stderr, "kubesim gotest: %s failed and %s, so it runs again in real time\n", rec.Package, strings.Join(rec.Notes, ", "))
 			real = append(real, rec.Package)
@@ -184,6 +187,9 @@ func (r *run) finish(ctx context.Context, failed error, list []aPackage, real []
 		default:
 			unexplained = true
 		}
+	}
+	if ctx.Err() != nil {
+		return ErrFailed
 	}
 	unbuilt, err := r.withoutCgo(ctx, list)
 	if err != nil {
@@ -264,9 +270,7 @@ func (r *run) goTest(ctx context.Context, args, env []string) error {
 	cmd.Env = slices.Concat(os.Environ(), r.work, env)
 	r.tests = testOutput{}
 	cmd.Stdout, cmd.Stderr = io.MultiWriter(r.stdout, &r.tests), r.stderr
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = 10 * time.Second
-	err := cmd.Run()
+	err := runGoTest(ctx, cmd)
 	r.tests.explain(r.stderr)
 	if errors.As(err, new(*exec.ExitError)) {
 		return ErrFailed

@@ -8,9 +8,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -32,11 +35,44 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(code)
 	}
+	if len(os.Args) > 1 && os.Args[1] == gotestCommand {
+		os.Exit(gotestMain(os.Args[2:]))
+	}
 	os.Exit(m.Run())
+}
+
+// gotestCommand makes this test binary act as kubesim gotest.
+const gotestCommand = "gotest"
+
+// gotestMain acts as kubesim gotest. GOTEST_PID is its process ID, for the tests in testdata.
+func gotestMain(args []string) (code int) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Setenv("GOTEST_PID", strconv.Itoa(os.Getpid()))
+	o, err := Parse(args)
+	if err == nil {
+		err = Run(ctx, o, "", os.Stdout, os.Stderr)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
 }
 
 // virtually runs the tests of a module in testdata as kubesim gotest does.
 func virtually(t *testing.T, module string, args ...string) (stdout, stderr string, err error) {
+	t.Helper()
+	is := is.New(t)
+	o, err := Parse(append(append(buildArgs(t, module), args...), "."))
+	is.NoErr(err)
+	var out, errs bytes.Buffer
+	err = Run(context.Background(), o, "", &out, &errs)
+	return out.String(), errs.String(), err
+}
+
+// buildArgs returns the first arguments of kubesim gotest for a module in testdata, and sets the environment.
+func buildArgs(t *testing.T, module string) []string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("builds the Go tree")
@@ -47,11 +83,7 @@ func virtually(t *testing.T, module string, args ...string) (stdout, stderr stri
 	t.Setenv("GOCACHE", strings.TrimSpace(string(cache)))
 	t.Setenv("XDG_CACHE_HOME", t.TempDir()) // for the programs that envtest starts
 	// All runs share one build. The Go tree is compiled as for users; without inlining, the other packages take half of the time.
-	o, err := Parse(append(append([]string{"-C", "testdata/" + module, "-vet=off", "-gcflags=all=-l", "-gcflags=std=", "-ldflags=-s -w"}, args...), "."))
-	is.NoErr(err)
-	var out, errs bytes.Buffer
-	err = Run(context.Background(), o, "", &out, &errs)
-	return out.String(), errs.String(), err
+	return []string{"-C", "testdata/" + module, "-vet=off", "-gcflags=all=-l", "-gcflags=std=", "-ldflags=-s -w"}
 }
 
 func TestVirtual(t *testing.T) {

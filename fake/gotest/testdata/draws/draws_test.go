@@ -11,8 +11,11 @@ import (
 	mathrand "math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"runtime"
+	"strconv"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -110,4 +113,29 @@ func TestOvertaken(t *testing.T) {
 	if <-arrived != "/first" {
 		t.Error("the second request is first")
 	}
+}
+
+// TestInterrupt sends a signal to kubesim gotest, and then waits in a system call. With the seeds 1 and 2 it only passes.
+func TestInterrupt(t *testing.T) {
+	sent, err := strconv.Atoi(os.Getenv("GOTEST_SIGNAL"))
+	if seed := os.Getenv("KUBESIM_GOTEST_SEED"); err != nil || seed == "1" || seed == "2" {
+		return
+	}
+	fifo, err := os.OpenFile(os.Getenv("GOTEST_FIFO"), os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fifo.Close() // or when the process ends
+	pid, err := strconv.Atoi(os.Getenv("GOTEST_PID"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.Signal(sent)); err != nil {
+		t.Fatal(err)
+	}
+	var pipe [2]int
+	if err := syscall.Pipe(pipe[:]); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = syscall.Read(pipe[0], make([]byte, 1))
 }

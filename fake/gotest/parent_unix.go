@@ -1,0 +1,7 @@
+//go:build unix && !linux
+
+package gotest
+
+import "syscall"
+
+func endWithParent(*syscall.SysProcAttr) {}
