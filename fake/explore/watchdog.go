@@ -12,7 +12,7 @@ import (
 	"github.com/kubesim/kubesim/fake/explore/campaign"
 )
 
-// Another process checks once per second whether a test in a bubble makes progress.
+// Another process checks whether a test in a bubble makes progress, after each second in which its process did not wait for a processor.
 //
 //	parent ── check ─▶ reader of a worker ─ activity since the last check ─▶ confirmation
 //	                                      └ no activity ─▶ stacks, end of the trace ─▶ stderr, exit
@@ -23,7 +23,7 @@ import (
 // hangMark precedes the report of a process that does not make progress.
 const hangMark = "kubesim: no progress: "
 
-// checkEvery is the interval, in real time, between two progress checks.
+// checkEvery is the interval between two progress checks.
 const checkEvery = time.Second
 
 // hangChecks is the number of progress checks without activity that count as a hang. busyChecks is the limit if a

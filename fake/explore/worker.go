@@ -178,11 +178,15 @@ func (w *worker) watch() (stop func()) {
 		defer close(ended)
 		ticker := time.NewTicker(checkEvery)
 		defer ticker.Stop()
+		could := couldRun{queued: queued(w.cmd.Process.Pid)}
 		for w.vain.Store(0); ; {
 			select {
 			case <-done:
 				return
 			case <-ticker.C:
+			}
+			if !could.tick(queued(w.cmd.Process.Pid)) {
+				continue
 			}
 			vain := w.vain.Add(1)
 			if vain > holdChecks {
@@ -199,6 +203,23 @@ func (w *worker) watch() (stop func()) {
 		close(done)
 		<-ended
 	}
+}
+
+// couldRun measures the time in which a worker could make progress. On a busy machine that is less than the real time.
+type couldRun struct {
+	queued time.Duration // at the last tick: the total time for which it waited for a processor
+	left   time.Duration // the time since the last check in which it did not wait for one
+}
+
+// tick is called after each checkEvery. It reports whether a progress check is due.
+func (c *couldRun) tick(queued time.Duration) bool {
+	waited := min(max(queued-c.queued, 0), checkEvery) // less than 0 if a thread has ended
+	c.queued = queued
+	if c.left += checkEvery - waited; c.left < checkEvery {
+		return false
+	}
+	c.left -= checkEvery
+	return true
 }
 
 // ended returns the failure that describes why a worker has ended.
