@@ -70,12 +70,18 @@ class Page {
     await this.waitForFunction(() => !window.leaving && document.readyState === 'complete')
   }
 
-  // A size is lost if the window is still being mapped when it is set, as on a busy machine. So it is set again every three seconds.
+  // After a download MiniBrowser has a bar below the page, so the window has to be larger than the page.
   async setViewportSize(viewport) {
-    const fits = () => this.evaluate(({ width, height }) => innerWidth === width && innerHeight === height, viewport)
+    let { width, height } = viewport
+    await this.session.resize(viewport)
     await this.until(async attempt => {
-      if (attempt % 30 === 0) await this.session.resize(viewport)
-      return await fits() ? { done: true } : {}
+      const [wide, high] = await this.evaluate(() => [innerWidth, innerHeight])
+      if (wide === viewport.width && high === viewport.height) return { done: true }
+      if (attempt % 10 < 9) return {}
+      width += viewport.width - wide
+      height += viewport.height - high
+      await this.session.resize({ width, height })
+      return {}
     }, undefined, () => 'the window is resized')
   }
 
