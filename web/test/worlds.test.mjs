@@ -246,6 +246,7 @@ test('lane names that begin alike can be distinguished', async () => {
   const { context, page } = await it.open()
   await ready(page)
   for (const end of ['alpha', 'beta']) await type(page, `watch configmaps --name the-watch-of-everything-that-there-is-${end}`)
+  await page.locator('.labels .ending', { hasText: 'beta' }).waitFor() // the timeline follows the transcript
   const shown = await page.locator('.labels .ending').evaluateAll(all => all.filter(one => one.scrollWidth <= one.clientWidth + 1).map(one => one.textContent))
   assert.ok(shown.some(text => text.endsWith('alpha')) && shown.some(text => text.endsWith('beta')), shown.join())
   await context.close()
