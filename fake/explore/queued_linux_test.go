@@ -25,8 +25,13 @@ func TestQueued(t *testing.T) {
 		}
 		pids = append(pids, cmd.Process.Pid)
 	}
-	before := queued(pids[0])
-	time.Sleep(500 * time.Millisecond)
-	is.True(queued(pids[0])-before > 150*time.Millisecond)
+	before, began := queued(pids[0]), time.Now()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for queued(pids[0])-before < 150*time.Millisecond {
+		if <-tick.C; time.Since(began) > 20*time.Second {
+			t.Fatalf("it has waited for %v", queued(pids[0])-before)
+		}
+	}
 	is.Equal(queued(-1), time.Duration(0))
 }
