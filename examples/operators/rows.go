@@ -25,18 +25,24 @@ type row struct {
 
 // Texts in the failures of one bug of an operator, which the searches for its other bugs ignore.
 const (
-	jobsetStatus       = `status.terminalState: "Completed" → -`
-	jobsetFinished     = "+ jobs.batch default/a-\n+ jobs.batch default/b-"             // Jobs of JobSets that the test does not delete
-	jobsetLivelock     = "a livelock: jobs.batch default/c-"                            // by design: a deleted JobSet is still in the cache, so its Jobs are created again
-	lwsService         = "+ services default/serving: created 2 times, deleted 2 times" // by design: its owner was deleted meanwhile
-	rabbitmqCrash      = `spec.resources.requests.storage: "15Gi" → "10Gi"`
-	rabbitmqPanic      = "nil pointer dereference"
-	rabbitmqLate       = `spec.resources.requests.storage: "15Gi" → "20Gi"` + "\n- statefulsets.apps {" // the first RabbitmqCluster is not gone after a minute, by design
-	zookeeperFinalizer = "+ persistentvolumeclaims {"
-	zookeeperMetadata  = "status.metaRootCreated: true → -"
-	zookeeperOrphan    = "metadata.deletionGracePeriodSeconds: - → 0"
-	zookeeperSize      = "spec.replicas: 3 → 2"
-	zookeeperAgain     = "statefulsets.apps default/goes: created 2 times" // after the deletion of its owner, so it is deleted again
+	jobsetStatus   = `status.terminalState: "Completed" → -`
+	jobsetFinished = "+ jobs.batch default/a-\n+ jobs.batch default/b-"                  // Jobs of JobSets that the test does not delete
+	jobsetAgain    = "+ jobs.batch default/c-driver-0: created 2 times, deleted 2 times" // the same bug, of the JobSet that is created again
+	jobsetLivelock = "a livelock: jobs.batch default/c-"                                 // by design: a deleted JobSet is still in the cache, so its Jobs are created again
+	// By design: the MPIJob was resumed, or the launcher's Job finished, before the operator has seen it.
+	mpiUnseen           = "status.conditions[Suspended]: {\nstatus.conditions[Running]: {\n" + `status.conditions[Running].reason: "MPIJobRunning" → "MPIJobSuspended"`
+	mpiSuspend          = "spec.suspend: false → true"
+	lwsService          = "+ services default/serving: created 2 times, deleted 2 times" // by design: its owner was deleted meanwhile
+	rabbitmqCrash       = `spec.resources.requests.storage: "15Gi" → "10Gi"`
+	rabbitmqPanic       = "nil pointer dereference"
+	rabbitmqLate        = `spec.resources.requests.storage: "15Gi" → "20Gi"` + "\n- statefulsets.apps {" // the first RabbitmqCluster is not gone after a minute, by design
+	sealedsecretsStatus = "status.conditions[Synced]\nstatus: {"                                         // the dropped error
+	sampleReplicas      = "+ pods default/web-"
+	zookeeperFinalizer  = "+ persistentvolumeclaims {"
+	zookeeperMetadata   = "status.metaRootCreated: true → -"
+	zookeeperOrphan     = "metadata.deletionGracePeriodSeconds: - → 0"
+	zookeeperSize       = "spec.replicas: 3 → 2"
+	zookeeperAgain      = "statefulsets.apps default/goes: created 2 times" // after the deletion of its owner, so it is deleted again
 )
 
 var rows = []row{
@@ -49,6 +55,11 @@ var rows = []row{
 		name: "jobset-recreate", operator: "jobset", module: "sigs.k8s.io/jobset", bad: "v0.10.1", fixed: "v0.12.0", tags: map[string]string{"v0.12.0": "events"},
 		issue: "kubernetes-sigs/jobset#1167", kind: "stale cache", known: jobsetStatus + "\n" + jobsetFinished + "\n" + jobsetLivelock,
 		bug: "a JobSet's Jobs are found by its name: a JobSet that is created again counts the finished Jobs of its predecessor, and never runs its own",
+	},
+	{
+		name: "jobset-service", operator: "jobset", module: "sigs.k8s.io/jobset", bad: "v0.12.0", tags: map[string]string{"v0.12.0": "events"},
+		issue: "not reported, also in v0.10.1", kind: "stale cache", known: jobsetFinished + "\n" + jobsetAgain + "\n" + jobsetLivelock,
+		bug: "the Service of a deleted JobSet that is still in the cache counts as that of a new JobSet with its name, which has no Service after the garbage collector has deleted it",
 	},
 	{
 		name: "jobset-status", operator: "jobset", module: "sigs.k8s.io/jobset", bad: "v0.10.1", fixed: "v0.12.0", tags: map[string]string{"v0.12.0": "events"},
@@ -82,10 +93,7 @@ var rows = []row{
 	{
 		name: "mpi-running", operator: "mpi", module: "github.com/kubeflow/mpi-operator", bad: "v0.6.0",
 		issue: "kubeflow/mpi-operator#787, also in v0.8.0", kind: "stale cache",
-		known: "spec.suspend: false → true\n" + // of mpi-suspend
-			"status.conditions[Suspended]: {\n" + // by design: the MPIJob was resumed before the operator has seen it
-			"status.conditions[Running]: {\n" + // by design: the launcher's Job finished before the operator has seen it run
-			`status.conditions[Running].reason: "MPIJobRunning" → "MPIJobSuspended"`, // the same, after a suspension
+		known:   mpiSuspend + "\n" + mpiUnseen,
 		instead: map[string]string{blindColumn: "pods of a finished MPIJob"},
 		bug:     "if the operator sees the launcher's Job finished while its cache still has a running pod, the condition Running of the MPIJob stays true",
 	},
@@ -135,13 +143,17 @@ var rows = []row{
 	{
 		name: "sealedsecrets-tombstone", operator: "sealedsecrets", module: "github.com/bitnami-labs/sealed-secrets", bad: "v0.25.0",
 		issue: "not reported, also in v0.40.0", kind: "unobserved event", files: "pkg/controller",
-		known: "status.conditions[Synced]\nstatus: {", // of the dropped error
+		known: sealedsecretsStatus,
 		bug:   "the program panics if its informer learns from a list that a Secret is gone, because the handler expects a Secret and gets a tombstone",
 	},
 	{
 		name: "sample", operator: "sample", module: "k8s.io/sample-controller", bad: "v0.36.3", issue: "not reported", kind: "stale cache",
 		bug:   "after a restart with an outdated cache, the Deployment gets the replicas of an earlier state of the Foo, so that running pods are deleted",
 		files: "controller.go",
+	},
+	{
+		name: "sample-newest", operator: "sample", module: "k8s.io/sample-controller", bad: "v0.36.3",
+		issue: "—", kind: "—", bug: "no other one is known", files: "controller.go", known: sampleReplicas,
 	},
 	{
 		name: "sample-edits", operator: "sample", module: "k8s.io/sample-controller", bad: "v0.36.3", issue: "not reported", kind: "edits",
