@@ -36,8 +36,9 @@ async function stop() {
 }
 
 /** hosted starts host and browser before the tests of a file and stops them after the last file. open loads the page, serve starts another
- * host. open uses a page that an earlier test has closed, unless an option needs a new context: the browser then has the compiled engine
- * already, which saves it 1.5 s of CPU. The page has no storage and no faults of that test. A failed test does not close its page. */
+ * host. open uses a page that an earlier test has closed, unless an option or another host needs a new context: the browser then has the
+ * compiled engine already, which saves it 1.5 s of CPU. The page has no storage and no faults of that test. A page of another host is
+ * not used again, because the browser may still request its icon when that host has ended. A failed test does not close its page. */
 export function hosted() {
   shared.files++
   const others = []
@@ -45,7 +46,7 @@ export function hosted() {
     get host() { return shared.host },
     get browser() { return shared.browser },
     async open({ viewport = usual, reducedMotion = 'reduce', ...options } = {}, address = shared.host.url) {
-      const again = Object.keys(options).length === 0 && (emulated || reducedMotion === 'reduce')
+      const again = Object.keys(options).length === 0 && (emulated || reducedMotion === 'reduce') && address.startsWith(shared.host.url)
       if (!again || shared.closed.length === 0) {
         const opened = await open(shared.browser, address, { viewport, reducedMotion, ...options })
         if (again) opened.context.close = async () => shared.closed.push(await leave(opened))
