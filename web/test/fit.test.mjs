@@ -68,6 +68,7 @@ test('in a lesson on a phone the text of the next step, the answer and the comma
   await page.locator('.guide .question .option').first().click()
   await page.locator('.guide .question button').click()
   await page.locator('.prose .line.main', { hasText: '-o yaml' }).click() // and not the line within the sentence before it
+  await page.waitForFunction(() => document.querySelector('#command').value.endsWith('-o yaml')) // drawn in the next picture
   await page.locator('#command').press('Enter')
   await page.locator('.guide .eyebrow', { hasText: 'Step 2' }).waitFor()
   await inView(page, page.locator('.guide h2'), 'the title')
