@@ -11,7 +11,7 @@ const it = hosted()
 async function freePlay(options) {
   const opened = await it.open(options)
   await ready(opened.page)
-  await opened.page.locator('.guide .quiet', { hasText: 'Free play' }).click()
+  await opened.page.locator('.guide .chips button', { hasText: 'Free play' }).click()
   await opened.page.locator('.guide h2', { hasText: 'Free play' }).waitFor()
   return opened
 }

@@ -28,7 +28,7 @@ export function Opener() {
       <p class="chips">
         <button class="primary" aria-disabled={!ready.value} onClick={() => { if (ready.value) void begin() }}>{words.begin}</button>
         <button onClick={() => { dialog.value = 'lessons' }}>{text.lessons.title}</button>
-        <button class="quiet" aria-disabled={!ready.value} onClick={() => { if (ready.value) void enterFreePlay() }}>{text.head.sandbox}</button>
+        <button aria-disabled={!ready.value} onClick={() => { if (ready.value) void enterFreePlay() }}>{text.head.sandbox}</button>
       </p>
       <div class="note caption" role="status">
         <p class="eyebrow">{words.story}</p>
