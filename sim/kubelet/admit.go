@@ -40,7 +40,7 @@ func (w *worker) admit() bool {
 	w.rec.Admitted = true
 	w.rec.Needs, w.rec.Ports = w.requested(), workload.HostPortsOf(w.pod.At("spec"))
 	w.allocate()
-	w.rec.Level = w.rec.Allocated[""]
+	w.rec.Level = w.rec.Allocated.get("")
 	return true
 }
 

@@ -78,7 +78,7 @@ func (w *worker) oomScore(c *container) int64 {
 		return first
 	}
 	asks := func(name string) int64 {
-		return quantity.Of(w.rec.Allocated[name].String("requests", "memory")).Value()
+		return quantity.Of(w.rec.Allocated.get(name).String("requests", "memory")).Value()
 	}
 	memory := asks(c.name)
 	if c.list == "initContainers" && podspec.IsSidecar(c.spec) { // a sidecar is killed no sooner than the regular containers

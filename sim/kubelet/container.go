@@ -256,7 +256,7 @@ func (w *worker) started(c *container) {
 		c.program.world.Files = shell.Words(hook...).Run(x).Files // the container's command sees them at once
 	}
 	r.Found = c.program.world.Files
-	r.Up, r.Ready, r.Again, r.Resources = false, false, false, w.rec.Allocated[c.name]
+	r.Up, r.Ready, r.Again, r.Resources = false, false, false, w.rec.Allocated.get(c.name)
 	w.scheduleExit(c)
 	w.probe(c)
 }

@@ -17,22 +17,22 @@ type recordedEvent struct {
 }
 
 // record creates an event about an object, as client-go's recorder does. field is the path of a container in its pod. before
-// contains the events recorded earlier, or is nil. If it contains the same event, record increments that event's count instead;
-// otherwise it adds the new event.
-func (k *Kubelet) record(api *controller.Client, about object.Object, field string, kind, reason, message string, before map[string]recordedEvent) {
+// contains the events recorded earlier. If it contains the same event, record increments that event's count instead; otherwise
+// it adds the new event.
+func (k *Kubelet) record(api *controller.Client, about object.Object, field string, kind, reason, message string, before *few[recordedEvent]) {
 	namespace := about.Namespace()
 	if namespace == "" {
 		namespace = "default"
 	}
 	now := object.Time(api.Now())
 	key := strings.Join([]string{reason, field, message}, "\n")
-	if old, known := before[key]; known {
+	if old, known := before.lookup(key); known {
 		s := api.Patch("events", "", controller.Key{Namespace: namespace, Name: old.Name}, func(live object.Object) {
 			live.Set(old.Count+1, "count")
 			live.Set(now, "lastTimestamp")
 		})
 		if s == nil {
-			before[key] = recordedEvent{old.Name, old.Count + 1}
+			before.set(key, recordedEvent{old.Name, old.Count + 1})
 			return
 		}
 	}
@@ -44,13 +44,13 @@ func (k *Kubelet) record(api *controller.Client, about object.Object, field stri
 		}
 	}
 	name := api.EventName(namespace, about.Name())
-	_, s := api.Create("events", object.Object{"kind": "Event", "apiVersion": "v1",
+	created, s := api.Create("events", object.Object{"kind": "Event", "apiVersion": "v1",
 		"metadata":       map[string]any{"name": name, "namespace": namespace},
 		"involvedObject": ref, "reason": reason, "message": message, "type": kind, "count": int64(1),
 		"source":             map[string]any{"component": "kubelet", "host": k.node},
 		"reportingComponent": "kubelet", "reportingInstance": k.node, "firstTimestamp": now, "lastTimestamp": now})
-	if s == nil && before != nil {
-		before[object.Keep(key)] = recordedEvent{name, 1} // most pods have the same events
+	if s == nil {
+		before.set(object.Keep(key), recordedEvent{created.Name, 1}) // most pods have the same events
 	}
 }
 
@@ -60,10 +60,7 @@ func (w *worker) event(c *container, kind, reason, message string) {
 	if c != nil {
 		field = fmt.Sprintf("spec.%s{%s}", c.list, c.name)
 	}
-	if w.rec.Said == nil {
-		w.rec.Said = map[string]recordedEvent{}
-	}
-	w.k.record(w.api, w.pod, field, kind, reason, message, w.rec.Said)
+	w.k.record(w.api, w.pod, field, kind, reason, message, &w.rec.Said)
 }
 
 // digest returns 64 hexadecimal digits that are derived from the given strings.

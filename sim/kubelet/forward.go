@@ -73,8 +73,8 @@ func (t *target) listener(port int) *container {
 			continue
 		}
 		r := c.run
-		if p := t.k.memory.Pods[t.key]; p != nil && p.Containers[c.name] != nil {
-			r = p.Containers[c.name]
+		if p := t.k.memory.Pods[t.key]; p != nil && p.Containers.get(c.name) != nil {
+			r = p.Containers.get(c.name)
 		}
 		for _, p := range c.spec.Objects("ports") {
 			if silent = false; p.Int64("containerPort") == int64(port) && r.State == running {

@@ -42,7 +42,7 @@ func (k *Kubelet) register(api *controller.Client) *status.Status {
 	k.memory.Registered, k.memory.Reported = now, now
 	about := object.Object{"kind": "Node", "metadata": map[string]any{"name": k.node, "uid": k.node}} // a kubelet's events have the node's name as the UID
 	tell := func(reason, message string) {
-		k.record(api, about, "", "Normal", reason, message, nil)
+		k.record(api, about, "", "Normal", reason, message, new(few[recordedEvent]))
 	}
 	tell("Starting", "Starting kubelet.")
 	for _, c := range healthy {

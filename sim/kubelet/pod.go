@@ -14,27 +14,27 @@ import (
 // pod is the kubelet's record of a pod.
 type pod struct {
 	UID        string
-	Address    int             `json:",omitempty"` // number of its address in the node's range, or 0 if none is allocated yet
-	Mounted    bool            `json:",omitempty"` // its volumes are mounted, and its devices prepared
-	Missing    string          `json:",omitempty"` // reason why its volumes are not mounted, or its devices not prepared
-	Prepares   time.Time       `json:",omitzero"`  // time at which its devices are prepared
-	Volumes    []string        `json:",omitempty"` // attachable volumes that it uses, by their names in the status of the node
-	Containers map[string]*run `json:",omitempty"`
-	Ending     time.Time       `json:",omitzero"`  // time at which its termination began, or zero
-	Until      time.Time       `json:",omitzero"`  // time at which its containers are killed
-	Overdue    bool            `json:",omitempty"` // it exceeded activeDeadlineSeconds
-	IP         string          `json:",omitempty"` // the address of an imported pod that is not in the node's range
-	Imported   object.Object   `json:",omitempty"` // the status that was not written because the pod is still as it was imported
-	Said       map[string]recordedEvent
-	Files      map[string]string `json:",omitempty"` // the files in its own volumes, by VOLUME/path
+	Address    int                `json:",omitempty"` // number of its address in the node's range, or 0 if none is allocated yet
+	Mounted    bool               `json:",omitempty"` // its volumes are mounted, and its devices prepared
+	Missing    string             `json:",omitempty"` // reason why its volumes are not mounted, or its devices not prepared
+	Prepares   time.Time          `json:",omitzero"`  // time at which its devices are prepared
+	Volumes    []string           `json:",omitempty"` // attachable volumes that it uses, by their names in the status of the node
+	Containers few[*run]          `json:",omitempty"`
+	Ending     time.Time          `json:",omitzero"`  // time at which its termination began, or zero
+	Until      time.Time          `json:",omitzero"`  // time at which its containers are killed
+	Overdue    bool               `json:",omitempty"` // it exceeded activeDeadlineSeconds
+	IP         string             `json:",omitempty"` // the address of an imported pod that is not in the node's range
+	Imported   object.Object      `json:",omitempty"` // the status that was not written because the pod is still as it was imported
+	Said       few[recordedEvent] // by reason, field and message
+	Files      map[string]string  `json:",omitempty"` // the files in its own volumes, by VOLUME/path
 
-	Refused   *refusal                 `json:",omitempty"` // the reason why the node rejected it
-	Admitted  bool                     `json:",omitempty"` // the node accepted it
-	Over      bool                     `json:",omitempty"` // it has ended, and its resources are free
-	Needs     workload.Amounts         `json:",omitzero"`  // the node's resources that it occupies
-	Ports     []workload.HostPort      `json:",omitempty"`
-	Allocated map[string]object.Object `json:",omitempty"` // allocated resources by container name; "" is the pod as a whole
-	Level     object.Object            `json:",omitempty"` // the pod-level resources that are in effect
+	Refused   *refusal            `json:",omitempty"` // the reason why the node rejected it
+	Admitted  bool                `json:",omitempty"` // the node accepted it
+	Over      bool                `json:",omitempty"` // it has ended, and its resources are free
+	Needs     workload.Amounts    `json:",omitzero"`  // the node's resources that it occupies
+	Ports     []workload.HostPort `json:",omitempty"`
+	Allocated few[object.Object]  `json:",omitempty"` // allocated resources by container name; "" is the pod as a whole
+	Level     object.Object       `json:",omitempty"` // the pod-level resources that are in effect
 
 	Resizing   bool      `json:",omitempty"` // its requests differ from the allocated resources
 	Pending    *resizing `json:",omitempty"` // the condition PodResizePending
@@ -47,8 +47,8 @@ func (p *pod) isWaiting() bool {
 	if p.Missing != "" {
 		return true
 	}
-	for _, r := range p.Containers { // order does not matter
-		if r.Why == configError {
+	for _, c := range p.Containers {
+		if c.value.Why == configError {
 			return true
 		}
 	}
@@ -161,10 +161,10 @@ func (w *worker) populate() {
 				c.sidecar = spec.String("restartPolicy") == "Always"
 				c.init = !c.sidecar
 			}
-			if rec.Containers[c.name] == nil {
-				rec.Containers[object.Keep(c.name)] = &run{}
+			if rec.Containers.get(c.name) == nil {
+				rec.Containers.set(object.Keep(c.name), &run{})
 			}
-			c.run = rec.Containers[c.name]
+			c.run = rec.Containers.get(c.name)
 			if c.program, c.wrong = w.k.programOf(resolver{w.api, w.k}, obj, spec, c.init || completes(obj)); c.program != nil {
 				c.program.world.Files = c.run.Found
 				c.program.world.Open = w.opens(c, c.program.world.Open)

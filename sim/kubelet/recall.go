@@ -11,7 +11,7 @@ import (
 // recordOf creates the record of a pod that the kubelet processes for the first time. The record of a new pod is empty. If the pod
 // ran before the kubelet started, its record is derived from its status.
 func (k *Kubelet) recordOf(obj object.Object) *pod {
-	p := &pod{UID: strings.Clone(obj.UID()), Containers: map[string]*run{}}
+	p := &pod{UID: strings.Clone(obj.UID())}
 	if n := k.numberOf(obj.String("status", "podIP")); n > 0 {
 		p.Address, p.Mounted = n, true
 	} else if k.imported {
@@ -20,7 +20,7 @@ func (k *Kubelet) recordOf(obj object.Object) *pod {
 	p.Overdue = obj.String("status", "reason") == "DeadlineExceeded"
 	for _, list := range []string{"initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"} {
 		for _, s := range obj.Objects("status", list) {
-			p.Containers[object.Keep(s.String("name"))] = recallRun(s)
+			p.Containers.set(object.Keep(s.String("name")), recallRun(s))
 			p.Mounted = p.Mounted || s.String("containerID") != ""
 		}
 	}
@@ -41,7 +41,7 @@ func (w *worker) readmit() {
 			w.reallocate(s)
 		}
 	}
-	w.rec.Level = w.rec.Allocated[""]
+	w.rec.Level = w.rec.Allocated.get("")
 	w.rec.Needs, w.rec.Ports = w.allocated(), workload.HostPortsOf(w.pod.At("spec"))
 	w.rec.Pending, w.rec.InProgress = recallResizing(w.pod, resizePending), recallResizing(w.pod, resizeInProgress)
 }
@@ -50,12 +50,12 @@ func (w *worker) readmit() {
 func (w *worker) reallocate(s object.Object) {
 	name := s.String("name")
 	has := resourcesOf(s)
-	if w.rec.Containers[name].Resources = has; w.rec.Allocated[name] == nil || !s.Has("allocatedResources") {
+	if w.rec.Containers.get(name).Resources = has; w.rec.Allocated.get(name) == nil || !s.Has("allocatedResources") {
 		return
 	}
 	allocated := has.Copy()
 	allocated.Set(object.Copy(s.Map("allocatedResources")), "requests")
-	w.rec.Allocated[name] = allocated
+	w.rec.Allocated.set(name, allocated)
 }
 
 func recallResizing(pod object.Object, kind string) *resizing {

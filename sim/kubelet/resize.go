@@ -83,10 +83,7 @@ func (w *worker) allocate() {
 	w.rec.Allocated = nil
 	w.desired(func(name string, resources object.Object) {
 		if resources != nil {
-			if w.rec.Allocated == nil {
-				w.rec.Allocated = map[string]object.Object{}
-			}
-			w.rec.Allocated[object.Keep(name)] = w.k.nodes.kept(resources)
+			w.rec.Allocated.set(object.Keep(name), w.k.nodes.kept(resources))
 		}
 	})
 }
@@ -101,7 +98,7 @@ func (n *Nodes) kept(resources object.Object) object.Object {
 
 // differs reports whether the pod's requests differ from its allocated resources, so that a resize is pending.
 func (w *worker) differs() (yes bool) {
-	w.desired(func(name string, resources object.Object) { yes = yes || !same(resources, w.rec.Allocated[name]) })
+	w.desired(func(name string, resources object.Object) { yes = yes || !same(resources, w.rec.Allocated.get(name)) })
 	return yes
 }
 
@@ -110,12 +107,12 @@ func same(a, b object.Object) bool { return object.Equal(map[string]any(a), map[
 // allocated returns the allocated resources of the pod, which may differ from its requests.
 func (w *worker) allocated() workload.Amounts {
 	spec := maps.Clone(w.pod.At("spec"))
-	if delete(spec, "resources"); w.rec.Allocated[""] != nil {
-		spec["resources"] = map[string]any(w.rec.Allocated[""])
+	if delete(spec, "resources"); w.rec.Allocated.get("") != nil {
+		spec["resources"] = map[string]any(w.rec.Allocated.get(""))
 	}
 	pod := object.Object{"spec": map[string]any(spec)}
 	own := func(c object.Object) resource.Amounts {
-		return resource.AmountsAt(w.rec.Allocated[c.String("name")], "requests")
+		return resource.AmountsAt(w.rec.Allocated.get(c.String("name")), "requests")
 	}
 	return workload.AmountsOf(podspec.WithOverhead(pod, podspec.AmountsOf(pod, "requests", own), "requests"))
 }
@@ -212,9 +209,9 @@ func (w *worker) actuate() (changed bool) {
 	if p == nil {
 		return false
 	}
-	failed, under := w.tooSmall(), !same(w.rec.Level, w.rec.Allocated[""])
+	failed, under := w.tooSmall(), !same(w.rec.Level, w.rec.Allocated.get(""))
 	for _, c := range w.containers {
-		if c.list == "ephemeralContainers" || c.run.State != running && !c.run.Again || same(c.run.Resources, w.rec.Allocated[c.name]) {
+		if c.list == "ephemeralContainers" || c.run.State != running && !c.run.Again || same(c.run.Resources, w.rec.Allocated.get(c.name)) {
 			continue
 		}
 		under = true
@@ -244,10 +241,10 @@ func (w *worker) actuate() (changed bool) {
 // takeEffect applies the allocated resources to the pod and to the running containers that do not have to be restarted. It reports
 // whether anything changed.
 func (w *worker) takeEffect() (changed bool) {
-	changed = !same(w.rec.Level, w.rec.Allocated[""])
-	w.rec.Level = w.rec.Allocated[""]
+	changed = !same(w.rec.Level, w.rec.Allocated.get(""))
+	w.rec.Level = w.rec.Allocated.get("")
 	for _, c := range w.containers {
-		allocated := w.rec.Allocated[c.name]
+		allocated := w.rec.Allocated.get(c.name)
 		if c.list != "ephemeralContainers" && c.run.State == running && !w.restartsToResize(c) && !same(c.run.Resources, allocated) {
 			c.run.Resources, changed = allocated, true
 		}
@@ -263,7 +260,7 @@ func (w *worker) restartsToResize(c *container) bool {
 		}
 		for _, side := range []string{"requests", "limits"} {
 			name := policy.String("resourceName")
-			if c.run.Resources.String(side, name) != w.rec.Allocated[c.name].String(side, name) {
+			if c.run.Resources.String(side, name) != w.rec.Allocated.get(c.name).String(side, name) {
 				return true
 			}
 		}
@@ -281,7 +278,7 @@ func (w *worker) tooSmall() string {
 		if c.list == "ephemeralContainers" || c.init {
 			continue
 		}
-		limit, was := w.rec.Allocated[c.name].String("limits", "memory"), c.run.Resources.String("limits", "memory")
+		limit, was := w.rec.Allocated.get(c.name).String("limits", "memory"), c.run.Resources.String("limits", "memory")
 		limited = limited && limit != ""
 		now, then = now.Add(quantity.Of(was)), then.Add(quantity.Of(limit))
 		if c.run.State == running {
@@ -292,7 +289,7 @@ func (w *worker) tooSmall() string {
 		wrong = append(wrong, fmt.Sprintf("attempting to set pod memory limit (%d) below current usage (%d)", then.Value(), used.Value()))
 	}
 	for _, c := range w.containers {
-		limit, was := w.rec.Allocated[c.name].String("limits", "memory"), c.run.Resources.String("limits", "memory")
+		limit, was := w.rec.Allocated.get(c.name).String("limits", "memory"), c.run.Resources.String("limits", "memory")
 		if c.run.State != running || limit == "" || w.restartsToResize(c) {
 			continue
 		}

@@ -262,10 +262,10 @@ func (t *target) number(name string) (n int64, given bool) {
 // same returns the record of the target's container, and reports whether the container with the given ID is still running.
 func (t *target) same(id string) (r *run, runs bool) {
 	p := t.k.memory.Pods[t.key]
-	if p == nil || p.UID != t.w.pod.UID() || p.Containers[t.c.name] == nil {
+	if p == nil || p.UID != t.w.pod.UID() || p.Containers.get(t.c.name) == nil {
 		return &run{}, false
 	}
-	r = p.Containers[t.c.name]
+	r = p.Containers.get(t.c.name)
 	return r, r.ID == id && r.State == running
 }
 

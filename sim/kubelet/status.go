@@ -120,7 +120,7 @@ func (w *worker) containerStatus(c *container, over bool) object.Object {
 		s["image"], s["imageID"] = images.Reference(r.Image), images.Untagged(images.Reference(r.Image))+"@sha256:"+digest(images.Reference(r.Image))
 		s["containerID"] = "containerd://" + r.ID
 		s["resources"] = w.actual(c)
-		if requests, ok := w.rec.Allocated[c.name].Get("requests"); ok {
+		if requests, ok := w.rec.Allocated.get(c.name).Get("requests"); ok {
 			s["allocatedResources"] = object.Copy(requests)
 		}
 		s["user"] = map[string]any{"linux": w.user(c)}
@@ -140,7 +140,7 @@ func (w *worker) containerStatus(c *container, over bool) object.Object {
 
 // actual returns the resources that a container has, or would have if it were running.
 func (w *worker) actual(c *container) map[string]any {
-	has := w.rec.Allocated[c.name]
+	has := w.rec.Allocated.get(c.name)
 	if c.run.State == running {
 		has = c.run.Resources
 	}

@@ -71,7 +71,7 @@ func (n *Nodes) used(it *resource.Item) (now []containerUsage) {
 		return nil
 	}
 	for _, c := range u.containers {
-		if r := rec.Containers[c.name]; r != nil && r.State == running {
+		if r := rec.Containers.get(c.name); r != nil && r.State == running {
 			now = append(now, c)
 		}
 	}

@@ -72,6 +72,7 @@ func newRun(rev uint64) *run {
 type mark int
 
 func (mark) Superseded() {}
+func (mark) Packed()     {}
 
 // do runs an operation on the store and the model in use. It returns an error if the results differ.
 func (r *run) do(o op) error {

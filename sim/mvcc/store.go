@@ -56,7 +56,7 @@ type KV struct {
 	CreateRev uint64     // revision of the put that created the key
 	ModRev    uint64     // revision of this write
 	Version   uint64     // number of writes since the key was created; in a store that was loaded, at least since the oldest revision
-	// Aux is a value that the writer attaches to the KV, or nil. The store only calls Superseded on it; it is not part of the data.
+	// Aux is a value that the writer attaches to the KV, or nil. It is not part of the data.
 	Aux Aux
 }
 
@@ -67,6 +67,9 @@ func (kv *KV) Value() []byte { return kv.Text.Bytes() }
 type Aux interface {
 	// Superseded frees data that can be recomputed. It is called when the key has a newer value.
 	Superseded()
+	// Packed frees data of which it is unlikely that it is needed soon. It is called when the value is packed, because many newer ones have
+	// been written to any keys.
+	Packed()
 }
 
 // Event is one commit.
@@ -91,8 +94,8 @@ type Store struct {
 	lists  map[string][]*KV // cached results of List by prefix
 	room   []View           // the views that newView returns next
 	packer pack.Packer
-	whole  []*pack.Text // the newest values, which are not packed yet, in the order of their commits
-	size   int          // the sum of their lengths
+	whole  []*KV // the newest writes, the values of which are not packed yet, in the order of their commits
+	size   int   // the sum of the lengths of these values
 }
 
 // wholeMax is the number of bytes of the newest values that are not packed. Most values that are read were written recently, and
@@ -270,18 +273,21 @@ func (s *Store) commit(v *View) (prev *KV) {
 	s.views = append(s.views, v)
 	s.wrote(v.event.Key)
 	if kv := v.event.KV; kv != nil {
-		s.packOld(kv.Text)
+		s.packOld(kv)
 	}
 	return prev
 }
 
 // packOld packs the oldest values that are not packed, so that they and the new one have at most wholeMax bytes.
-func (s *Store) packOld(newest *pack.Text) {
+func (s *Store) packOld(newest *KV) {
 	s.whole = append(s.whole, newest)
-	for s.size += newest.Len(); s.size > wholeMax; s.whole = s.whole[1:] {
+	for s.size += newest.Text.Len(); s.size > wholeMax; s.whole = s.whole[1:] {
 		oldest := s.whole[0]
 		s.whole[0] = nil // the array may be used for some time
-		s.size -= oldest.Len()
-		s.packer.Pack(oldest)
+		s.size -= oldest.Text.Len()
+		s.packer.Pack(oldest.Text)
+		if oldest.Aux != nil {
+			oldest.Aux.Packed()
+		}
 	}
 }

@@ -189,6 +189,7 @@ func TestStoreNew(t *testing.T) {
 type aux struct{ labels string }
 
 func (aux) Superseded() {}
+func (aux) Packed()     {}
 
 func TestStoreEvent(t *testing.T) {
 	t.Parallel()

@@ -15,7 +15,7 @@ import (
 //	derived values of several types, see Derived
 //	other   the item as decoded for the last other server that read it
 //
-// The garbage collector may free parsed. Superseded frees proto and derived.
+// The garbage collector may free parsed, and Packed removes it. Superseded frees proto and derived.
 type memory struct {
 	form    atomic.Pointer[Form]
 	parsed  atomic.Pointer[weak.Pointer[Parsed]]
@@ -116,6 +116,10 @@ func (it *Item) Superseded() {
 		it.memory.derived.Store(nil)
 	}
 }
+
+// Packed implements mvcc.Aux. It removes the reference to the parsed form, which the garbage collector has probably freed: a store has many
+// items, and each reference is work for the garbage collector.
+func (it *Item) Packed() { it.memory.parsed.Store(nil) }
 
 // Derived returns derive's result for an item's object and caches it in the item. Later callers get the same value and must not
 // change it. An item caches one value of each type.
