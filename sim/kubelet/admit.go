@@ -41,6 +41,9 @@ func (w *worker) admit() bool {
 	w.rec.Needs, w.rec.Ports = w.requested(), workload.HostPortsOf(w.pod.At("spec"))
 	w.allocate()
 	w.rec.Level = w.rec.Allocated.get("")
+	if all := w.k.memory.occupied; all != nil {
+		all.add(w.rec)
+	}
 	return true
 }
 
@@ -94,11 +97,11 @@ func (w *worker) node() *nodeFacts {
 // insufficientResources returns a refusal if the node lacks resources for the pod, or nil (noderesources.Fits). The kubelet ignores
 // extended resources that the node does not have at all, and those of devices (removeMissingExtendedResources).
 func (w *worker) insufficientResources(node *nodeFacts) *refusal {
-	used, pods := w.k.allocatedExcept(w.rec)
-	if pods+1 > node.room {
-		return outOfResource(workload.InsufficientResource{Resource: "pods", Requested: 1, Used: pods, Capacity: node.room})
+	others := w.k.occupiedExcept(w.rec)
+	if others.pods+1 > node.room {
+		return outOfResource(workload.InsufficientResource{Resource: "pods", Requested: 1, Used: others.pods, Capacity: node.room})
 	}
-	for _, lack := range w.requested().Lacks(node.amounts, used) {
+	for _, lack := range w.requested().Lacks(node.amounts, others.amounts) {
 		if !w.hasDevicesFor(lack.Resource) && (node.resources[lack.Resource] || !strings.Contains(lack.Resource, "/")) {
 			return outOfResource(lack)
 		}
@@ -150,17 +153,41 @@ func (w *worker) requested() workload.Amounts {
 // runs reports whether the node has admitted a pod and the pod has not ended.
 func (p *pod) runs() bool { return p.Admitted && !p.Over }
 
-// allocatedExcept returns the sum of the allocated resources of all running pods on the node except but, and the number of these
-// pods.
-func (k *Kubelet) allocatedExcept(but *pod) (used workload.Amounts, pods int64) {
+// occupied contains the allocated resources of all running pods on a node, and their number.
+type occupied struct {
+	amounts workload.Amounts
+	pods    int64
+}
+
+func (o *occupied) add(p *pod) {
+	o.amounts.Add(p.Needs, 1)
+	o.pods++
+}
+
+// occupiedExcept returns the resources that all running pods on the node except but occupy. The sum of all is kept, so that a pod is
+// admitted at the same cost on a node with many pods.
+func (k *Kubelet) occupiedExcept(but *pod) *occupied {
+	if but.runs() {
+		return k.sum(but)
+	}
+	if k.memory.occupied == nil {
+		k.memory.occupied = k.sum(nil)
+	}
+	return k.memory.occupied
+}
+
+func (k *Kubelet) sum(but *pod) *occupied {
+	all := &occupied{}
 	for _, p := range k.memory.Pods { // order does not matter: a sum
 		if p != but && p.runs() {
-			used.Add(p.Needs, 1)
-			pods++
+			all.add(p)
 		}
 	}
-	return used, pods
+	return all
 }
+
+// occupiedChanged forgets the sum of the resources that the pods occupy. It must be called when these resources change, except when a pod is admitted.
+func (k *Kubelet) occupiedChanged() { k.memory.occupied = nil }
 
 // release frees the resources of a pod that has ended, and then retries pending resizes.
 func (w *worker) release(phase string) {
@@ -168,6 +195,7 @@ func (w *worker) release(phase string) {
 		return
 	}
 	w.rec.Over, w.rec.Resizing = true, false
+	w.k.occupiedChanged()
 	w.k.retryResizes(w.api, nil)
 }
 

@@ -168,7 +168,8 @@ type memory struct {
 
 	Files map[string]string `json:",omitempty"` // contents by path: files on the node and, on the first node, in persistent volumes
 
-	waiting map[string]map[string]bool // pods that wait for an object, by namespace and name; derived from Pods
+	waiting  map[string]map[string]bool // pods that wait for an object, by namespace and name; derived from Pods
+	occupied *occupied                  // the resources that Pods occupy, or nil if they have to be added up
 }
 
 // Memory implements controller.Rememberer.

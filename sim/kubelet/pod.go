@@ -92,6 +92,7 @@ func (k *Kubelet) syncPod(api *controller.Client, key controller.Key) (time.Dura
 	if it == nil {
 		k.unmount(api, k.memory.Pods[key.String()])
 		delete(k.memory.Pods, key.String())
+		k.occupiedChanged()
 		k.noteWaiting(key)
 		k.changed(key.String())
 		k.retryResizes(api, nil)
@@ -138,6 +139,9 @@ func (k *Kubelet) worker(api *controller.Client, obj object.Object) *worker {
 	rec := k.memory.Pods[key]
 	first := rec == nil || rec.UID != obj.UID()
 	if first {
+		if rec != nil {
+			k.occupiedChanged()
+		}
 		rec = k.recordOf(obj)
 		k.memory.Pods[key] = rec
 	}

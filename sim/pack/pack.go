@@ -21,8 +21,12 @@ import (
 	"sync/atomic"
 )
 
-// Text is an immutable byte string. Goroutines may read it while a Packer packs it. A nil Text is empty.
-type Text struct{ form atomic.Pointer[form] }
+// Text is an immutable byte string. Goroutines may read it while a Packer packs it, or while several do. A nil Text is empty.
+type Text struct {
+	form   atomic.Pointer[form]
+	taken  atomic.Bool // a Packer packs the text, or has packed it
+	packed form        // the packed form is a part of the Text, because a store has many of them
+}
 
 // form is the stored form of a Text.
 type form struct {
@@ -39,6 +43,12 @@ func New(b []byte) *Text {
 
 // Set sets the bytes of a new Text, which must not change afterwards. It is for a Text that is a field of another struct.
 func (t *Text) Set(b []byte) { t.form.Store(&form{bytes: b}) }
+
+// pack sets the packed form of a text.
+func (t *Text) pack(instructions []byte, of *dictionary) {
+	t.packed = form{instructions, of}
+	t.form.Store(&t.packed)
+}
 
 // Bytes returns the bytes of the text. The caller must not change them.
 func (t *Text) Bytes() []byte {

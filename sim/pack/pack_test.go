@@ -108,10 +108,10 @@ func TestRecurring(t *testing.T) {
 	is.True(size(10, digest) < 60)
 }
 
-// Goroutines may read texts while others are packed.
+// Goroutines may read texts while others are packed, also by two packers, as the stores of two forks do.
 func TestReaders(t *testing.T) {
 	t.Parallel()
-	var p pack.Packer
+	var p, other pack.Packer
 	var texts []*pack.Text
 	for n := range 500 {
 		texts = append(texts, pack.New(pod(n)))
@@ -126,6 +126,11 @@ func TestReaders(t *testing.T) {
 			}
 		})
 	}
+	group.Go(func() {
+		for _, text := range texts {
+			other.Pack(text)
+		}
+	})
 	for _, text := range texts {
 		p.Pack(text)
 	}

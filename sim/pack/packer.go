@@ -51,7 +51,7 @@ func (p *Packer) Pack(t *Text) {
 		return
 	}
 	f := t.form.Load()
-	if f.of != nil || len(f.bytes) < textMin || len(f.bytes) > textMax {
+	if f.of != nil || len(f.bytes) < textMin || len(f.bytes) > textMax || !t.taken.CompareAndSwap(false, true) {
 		return
 	}
 	p.texts++
@@ -59,7 +59,7 @@ func (p *Packer) Pack(t *Text) {
 		p.add(f.bytes)
 		p.try(f.bytes)
 	}
-	t.form.Store(&form{bytes: bytes.Clone(p.buffer), of: p.of})
+	t.pack(bytes.Clone(p.buffer), p.of)
 }
 
 // add appends a text to the dictionary and indexes it. If there is no room, it begins a new dictionary.
