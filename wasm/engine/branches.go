@@ -161,10 +161,15 @@ func (e *Engine) goTo(b *branch, n int) (replayed int, err error) {
 	return replayed, err
 }
 
-// show makes r the run that the page sees.
+// show makes r the run that the page sees. If it is a run of the same branch, the page keeps the frames of the operations that both runs have
+// executed: two runs of the same operations have the same frames.
 func (e *Engine) show(b *branch, r *run, n int) {
+	e.keep = 0
+	if e.current == b && e.run != nil {
+		e.keep = min(e.sent, uint64(r.framesAfter(min(b.n, n))))
+	}
 	e.current, e.run, b.n = b, r, n
-	e.sent, e.reset, e.spare = 0, true, nil
+	e.sent, e.reset, e.spare = e.keep, true, nil
 }
 
 // head returns the current position of the page: its branch and operation, and the state of the world.

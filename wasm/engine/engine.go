@@ -23,6 +23,7 @@ type Engine struct {
 	run      *run   // nil until the first boot, and after a panic
 	sent     uint64 // number of frames of the run that the page has received
 	reset    bool   // whether the page has to discard its frames
+	keep     uint64 // number of frames that it does not discard then
 	credit   int    // number of further frames that the page accepts; negative means no limit
 	taken    map[int]*attempt
 	past     past              // the earlier world that was last viewed
@@ -206,8 +207,8 @@ const framesPerMessage = 5_000
 
 // framesMessage encodes frames as a message to the page.
 func (e *Engine) framesMessage(frames []scenario.Frame) []byte {
-	const head = `{"v":%d,"kind":"frames","branch":%q,"reset":%t,"frames":[`
-	b := fmt.Appendf(nil, head, Version, e.current.name(), e.reset)
+	const head = `{"v":%d,"kind":"frames","branch":%q,"reset":%t,"keep":%d,"frames":[`
+	b := fmt.Appendf(nil, head, Version, e.current.name(), e.reset, e.keep)
 	for i := range frames {
 		if i > 0 {
 			b = append(b, ',')
@@ -217,7 +218,7 @@ func (e *Engine) framesMessage(frames []scenario.Frame) []byte {
 		b = f.AppendJSON(b)
 	}
 	e.sent += uint64(len(frames))
-	e.reset = false
+	e.reset, e.keep = false, 0
 	if e.credit >= 0 {
 		e.credit -= len(frames)
 	}

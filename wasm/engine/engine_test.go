@@ -3,7 +3,9 @@ package engine
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,10 +18,11 @@ import (
 
 // page sends messages to an Engine like a page.
 type page struct {
-	t      testing.TB
-	e      *Engine
-	id     int
-	frames []map[string]any
+	t        testing.TB
+	e        *Engine
+	id       int
+	frames   []map[string]any
+	received int // number of frames in all messages
 }
 
 func newPage(t testing.TB) *page { return &page{t: t, e: New()} }
@@ -50,10 +53,11 @@ func (p *page) send(kind string, more ...any) map[string]any {
 			continue
 		}
 		if got["reset"] == true {
-			p.frames = nil
+			p.frames = p.frames[:int(got["keep"].(float64))]
 		}
 		for _, f := range got["frames"].([]any) {
 			p.frames = append(p.frames, f.(map[string]any))
+			p.received++
 		}
 	}
 	return answer
@@ -139,6 +143,52 @@ func TestSeek(t *testing.T) {
 	is.Equal(at(p.must("undo"), "head.n"), float64(len(someOps)-1))
 	is.Equal(at(p.must("redo"), "head.total"), float64(len(someOps)))
 	is.Equal(p.send("redo")["kind"], "error") // nothing comes after the end
+}
+
+// TestKept moves to random positions, and checks that the page receives only the frames that it does not have, and has the same ones as a page
+// that was never elsewhere.
+func TestKept(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	p := newPage(t)
+	same := func(fresh *page) {
+		t.Helper()
+		is.Equal(len(p.frames), len(fresh.frames))
+		for i, f := range fresh.frames {
+			is.Equal(p.frames[i], f)
+		}
+	}
+	p.must("boot", "seed", "7")
+	p.do(someOps...)
+	ends := []int{}
+	for n := range len(someOps) + 1 {
+		fresh := newPage(t)
+		fresh.must("boot", "seed", "7")
+		fresh.do(someOps[:n]...)
+		ends = append(ends, len(fresh.frames))
+		received := p.received
+		p.must("seek", "n", n)
+		same(fresh)
+		if n == 0 {
+			is.Equal(p.received, received) // all of them were there
+		}
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	at := len(someOps)
+	for range 30 {
+		n := r.IntN(len(someOps) + 1)
+		received := p.received
+		p.must("seek", "n", n)
+		is.Equal(len(p.frames), ends[n])
+		is.Equal(p.received-received, max(0, ends[n]-ends[at]))
+		at = n
+	}
+	p.must("seek", "n", 3)
+	p.do("create configmap other")
+	fresh := newPage(t)
+	fresh.must("boot", "seed", "7")
+	fresh.do(append(slices.Clone(someOps[:3]), "create configmap other")...)
+	same(fresh)
 }
 
 func TestOpOfFrames(t *testing.T) {

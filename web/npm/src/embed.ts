@@ -226,7 +226,8 @@ export class KubesimEmbed extends Base {
   private receive(message: Message): void {
     if (message.kind !== 'frames') return
     const frames = message.frames as Frame[]
-    this.frames = message.reset ? frames : [...this.frames, ...frames]
+    const kept = message.reset ? (message.keep as number) : this.frames.length
+    this.frames = [...this.frames.slice(0, kept), ...frames]
   }
 
   private busy(busy: boolean): void {

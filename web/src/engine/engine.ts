@@ -4,9 +4,11 @@ import { text } from '../text'
 import { compile, engineURL, manifest, type EngineName } from './files'
 import { protocolVersion, type EngineError, type Frame } from './protocol'
 
+/** FramesMessage contains frames that follow those of earlier messages. With reset, only the first keep of these remain. */
 export interface FramesMessage {
   branch: string
   reset?: boolean
+  keep?: number
   frames: Frame[]
 }
 

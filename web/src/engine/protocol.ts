@@ -2,7 +2,7 @@
 //
 //   page ──request {v,id,kind,…}──▶ worker ──bytes──▶ engine
 //   page ◀──{v,id,kind:"ok"|"error",…}── one for each request
-//   page ◀──{v,kind:"frames",branch,reset?,frames}── any number, before or after
+//   page ◀──{v,kind:"frames",branch,reset?,keep?,frames}── any number, before or after
 //
 // Revisions and resourceVersions are strings: they are opaque, and they may be larger than a double holds.
 

@@ -66,6 +66,18 @@ test('if a world is refused, the current one stays', async () => {
   expect(session.bootBody()).toMatchObject({ seed: '1', log: [{ line: 'one' }] })
 })
 
+test('a reset keeps the first frames if its message says so', () => {
+  const send = (frames: Frame[], keep?: number) => engines.at(-1)?.onFrames({ branch: '0', reset: true, frames, ...(keep === undefined ? {} : { keep }) })
+  const [one, two, three, other] = [1, 2, 3, 3].map(n => ({ n }) as Frame) as [Frame, Frame, Frame, Frame]
+  send([one, two, three])
+  send([other], 2)
+  expect(session.frames.value).toEqual([one, two, other])
+  expect(session.frames.value[1]).toBe(two)
+  expect(session.arrival.value).toEqual({ before: 0, reset: true, same: false })
+  send([], 1)
+  expect(session.frames.value).toEqual([one])
+})
+
 test('a burst of frames is shown together, and a reset at once', async () => {
   const send = (n: number, reset = false) => engines.at(-1)?.onFrames({ branch: '0', reset, frames: [{ n } as Frame] })
   const shown = () => session.frames.value.length

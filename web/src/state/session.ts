@@ -358,7 +358,7 @@ export function showNow(): void {
 }
 
 function receive(message: FramesMessage): void {
-  if (message.reset) replace(message.frames)
+  if (message.reset) replace(message.frames, message.keep)
   else {
     coming.frames = coming.frames.concat(message.frames)
     showSoon()
@@ -366,9 +366,10 @@ function receive(message: FramesMessage): void {
   if (ready.value && message.frames.some(defines)) void discover()
 }
 
-// replace shows other frames in the place of all previous ones. The engine's frames must equal those of a recording.
-function replace(all: Frame[]): void {
+// replace shows other frames in the place of the previous ones, except the first keep. The engine's frames must equal those of a recording.
+function replace(others: Frame[], keep = 0): void {
   showNow()
+  const all = keep > 0 ? frames.value.slice(0, keep).concat(others) : others
   const recorded = status.value.state === 'recorded'
   const same = recorded && alike(frames.value, all)
   if (recorded) differs.value = !same
