@@ -37,6 +37,8 @@ const (
 	rabbitmqPanic       = "nil pointer dereference"
 	rabbitmqLate        = `spec.resources.requests.storage: "15Gi" → "20Gi"` + "\n- statefulsets.apps {" // the first RabbitmqCluster is not gone after a minute, by design
 	sealedsecretsStatus = "status.conditions[Synced]\nstatus: {"                                         // the dropped error
+	sealedsecretsPanic  = "cache.DeletedFinalStateUnknown, not *v1.Secret"
+	sealedsecretsTries  = "- secrets {" // by design: after five failures within 0.2 s the operator waits for the next change of the SealedSecret
 	sampleReplicas      = "+ pods default/web-"
 	zookeeperFinalizer  = "+ persistentvolumeclaims {"
 	zookeeperMetadata   = "status.metaRootCreated: true → -"
@@ -103,7 +105,7 @@ var rows = []row{
 		bug: "resuming changes the launcher's Job in the cache before the update: if the update fails, the Job stays suspended",
 	},
 	{
-		name: "provisioner", operator: "provisioner", module: "sigs.k8s.io/sig-storage-lib-external-provisioner/v10", bad: "v10.0.1",
+		name: "provisioner", operator: "provisioner", module: "sigs.k8s.io/sig-storage-lib-external-provisioner/v13", bad: "v13.1.0",
 		issue: "—", kind: "—", bug: "none is known",
 	},
 	{
@@ -145,6 +147,10 @@ var rows = []row{
 		issue: "not reported, also in v0.40.0", kind: "unobserved event", files: "pkg/controller",
 		known: sealedsecretsStatus,
 		bug:   "the program panics if its informer learns from a list that a Secret is gone, because the handler expects a Secret and gets a tombstone",
+	},
+	{
+		name: "sealedsecrets-newest", operator: "sealedsecrets", module: "github.com/bitnami-labs/sealed-secrets", bad: "v0.27.1",
+		issue: "—", kind: "—", bug: "no other one is known", files: "pkg/controller", known: sealedsecretsStatus + "\n" + sealedsecretsPanic + "\n" + sealedsecretsTries,
 	},
 	{
 		name: "sample", operator: "sample", module: "k8s.io/sample-controller", bad: "v0.36.3", issue: "not reported", kind: "stale cache",

@@ -10,8 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/klog/v2"
-	"sigs.k8s.io/sig-storage-lib-external-provisioner/v10/controller"
+	"sigs.k8s.io/sig-storage-lib-external-provisioner/v13/controller"
 
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/fake/ctrl/clientgo"
@@ -41,7 +40,7 @@ func TestOperator(t *testing.T) {
 	}, func(t fake.T, srv *fake.Server) {
 		srv.Process("operator", func(ctx context.Context, transport http.RoundTripper) error {
 			kube := kubernetes.NewForConfigOrDie(&rest.Config{Host: srv.URL(), Transport: transport, QPS: -1})
-			controller.NewProvisionController(klog.Background(), kube, "example.com/disks", disks{}, controller.LeaderElection(false),
+			controller.NewProvisionController(ctx, kube, "example.com/disks", disks{}, controller.LeaderElection(false),
 				controller.AddFinalizer(true)).Run(ctx) // as external-provisioner does
 			return nil
 		})
