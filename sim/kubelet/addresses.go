@@ -108,23 +108,28 @@ const addressMax = 254
 
 // address allocates an address for a pod and returns its number in the range, or 0 if there is no free address.
 func (k *Kubelet) address() int {
+	taken := k.addresses()
 	for range addressMax {
 		if k.memory.Address++; k.memory.Address > addressMax {
 			k.memory.Address = 2
 		}
-		if k.memory.Address > 1 && !k.hasAddress(k.memory.Address) {
-			return k.memory.Address
+		if n := k.memory.Address; n > 1 && !taken[n] {
+			taken[n] = true
+			return n
 		}
 	}
 	return 0
 }
 
-// hasAddress reports whether a pod of the node has an address.
-func (k *Kubelet) hasAddress(address int) bool {
-	for _, p := range k.memory.Pods { // order does not matter: any pod suffices
-		if p.Address == address {
-			return true
+// addresses returns which addresses the pods of the node have, by number.
+func (k *Kubelet) addresses() *[addressMax + 1]bool {
+	if k.memory.addresses == nil {
+		k.memory.addresses = new([addressMax + 1]bool)
+		for _, p := range k.memory.Pods { // order does not matter: a set
+			if p.Address <= addressMax { // a client may have written another one
+				k.memory.addresses[p.Address] = true
+			}
 		}
 	}
-	return false
+	return k.memory.addresses
 }

@@ -186,8 +186,9 @@ func (k *Kubelet) sum(but *pod) *occupied {
 	return all
 }
 
-// occupiedChanged forgets the sum of the resources that the pods occupy. It must be called when these resources change, except when a pod is admitted.
-func (k *Kubelet) occupiedChanged() { k.memory.occupied = nil }
+// forget forgets what is derived from the records of all pods: the resources that they occupy, and their addresses. It must be called when
+// these change, except when a pod is admitted or gets an address.
+func (k *Kubelet) forget() { k.memory.occupied, k.memory.addresses = nil, nil }
 
 // release frees the resources of a pod that has ended, and then retries pending resizes.
 func (w *worker) release(phase string) {
@@ -195,7 +196,7 @@ func (w *worker) release(phase string) {
 		return
 	}
 	w.rec.Over, w.rec.Resizing = true, false
-	w.k.occupiedChanged()
+	w.k.forget()
 	w.k.retryResizes(w.api, nil)
 }
 

@@ -168,8 +168,10 @@ type memory struct {
 
 	Files map[string]string `json:",omitempty"` // contents by path: files on the node and, on the first node, in persistent volumes
 
-	waiting  map[string]map[string]bool // pods that wait for an object, by namespace and name; derived from Pods
-	occupied *occupied                  // the resources that Pods occupy, or nil if they have to be added up
+	// These are derived from Pods.
+	waiting   map[string]map[string]bool // pods that wait for an object, by namespace and name
+	occupied  *occupied                  // the resources that they occupy, or nil if they have to be added up
+	addresses *[addressMax + 1]bool      // which addresses they have, or nil if these have to be collected
 }
 
 // Memory implements controller.Rememberer.

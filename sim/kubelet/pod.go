@@ -92,7 +92,7 @@ func (k *Kubelet) syncPod(api *controller.Client, key controller.Key) (time.Dura
 	if it == nil {
 		k.unmount(api, k.memory.Pods[key.String()])
 		delete(k.memory.Pods, key.String())
-		k.occupiedChanged()
+		k.forget()
 		k.noteWaiting(key)
 		k.changed(key.String())
 		k.retryResizes(api, nil)
@@ -139,11 +139,11 @@ func (k *Kubelet) worker(api *controller.Client, obj object.Object) *worker {
 	rec := k.memory.Pods[key]
 	first := rec == nil || rec.UID != obj.UID()
 	if first {
-		if rec != nil {
-			k.occupiedChanged()
-		}
+		was := rec
 		rec = k.recordOf(obj)
-		k.memory.Pods[key] = rec
+		if k.memory.Pods[key] = rec; was != nil || rec.Address != 0 {
+			k.forget()
+		}
 	}
 	w := &worker{k: k, api: api, now: api.Now(), pod: obj, rec: rec}
 	if w.populate(); first {

@@ -35,7 +35,7 @@ func (w *worker) readmit() {
 		return
 	}
 	w.rec.Admitted = true
-	w.k.occupiedChanged()
+	w.k.forget()
 	w.allocate()
 	for _, list := range []string{"initContainerStatuses", "containerStatuses"} {
 		for _, s := range w.pod.Objects("status", list) {

@@ -195,7 +195,7 @@ func (w *worker) tryResize() bool {
 	}
 	w.allocate()
 	w.rec.Needs.Raise(w.requested())
-	w.k.occupiedChanged()
+	w.k.forget()
 	w.rec.Resizing, w.rec.Pending = false, nil
 	w.rec.InProgress = (*resizing)(nil).set("", "", generation, w.now)
 	w.rec.Actuates = w.now.Add(relist)
@@ -233,7 +233,7 @@ func (w *worker) actuate() (changed bool) {
 		changed = w.takeEffect() || changed
 	default:
 		w.rec.InProgress, w.rec.Needs = nil, w.allocated()
-		w.k.occupiedChanged()
+		w.k.forget()
 		w.event(nil, "Normal", "ResizeCompleted", w.summary("Pod resize completed", p.Generation, ""))
 		w.k.retryResizes(w.api, w)
 	}
