@@ -41,20 +41,6 @@ for (const [name, viewport] of [['a laptop', { width: 1280, height: 720 }], ['a 
   })
 }
 
-test('the first screen shows its title although it opens with the end of the story, and the question after the story was followed', async () => {
-  const { context, page, faults } = await it.open({ viewport: { width: 1280, height: 720 } })
-  const question = page.locator('.caption b')
-  await question.waitFor()
-  await inView(page, page.locator('.guide h2'), 'the title')
-  await page.locator('.caption button[aria-label="The part before"]').click()
-  await question.waitFor({ state: 'detached' })
-  await page.locator('.caption button[aria-label="The next part"]').click()
-  await question.waitFor()
-  await inView(page, page.locator('.caption .chips button').last(), 'the last answer')
-  assert.deepEqual(faults, [])
-  await context.close()
-})
-
 test('a wide table of kubectl has the whole width, and a selected frame or a line of the other language opens the inspector', async () => {
   const { context, page, faults } = await it.open({ viewport: { width: 1280, height: 720 } })
   await freePlay(page)

@@ -1,7 +1,6 @@
 // Story shows the captions of a scenario, such as the recording that the page opens with: one caption for each part, at reading speed. The
 // user can step through the parts and replay them. At the end it asks a question.
 import { signal } from '@preact/signals'
-import { useRef } from 'preact/hooks'
 import { look, rehearse, rehearsing, view } from '../state/player'
 import { frames, ready, story } from '../state/session'
 import { captionAt, captions, enterLesson, opening, readingTime } from '../state/worlds'
@@ -18,8 +17,6 @@ export default function Story() {
   const parts = [...new Set(captions.value)]
   const at = parts.indexOf(captionAt(view.value))
   const last = at === parts.length - 1
-  const opened = useRef<number | null>(at) // the part in view since the story was opened, null if there were others
-  if (opened.current !== at) opened.current = null
   // go shows the last frame of a neighbouring part: the next one for 1, the previous one for -1.
   const go = (by: number) => {
     const part = parts[parts.indexOf(captionAt(view.value)) + by]
@@ -37,7 +34,7 @@ export default function Story() {
           {rehearsing.value ? words.pause : last ? words.again : words.tell}
         </button>
       </p>
-      {last && !rehearsing.value && (opening.value || !ready.value ? <Ask followed={opened.current === null} /> : <Prevention />)}
+      {last && !rehearsing.value && (opening.value || !ready.value ? <Ask /> : <Prevention />)}
     </>
   )
 }
@@ -54,17 +51,11 @@ function Prevention() {
   )
 }
 
-// Ask asks how to prevent the bug of the opening story. The question and its explanation are at the end of the guide, which scrolls to them
-// if the user has followed the story or has chosen an answer. If the page opens with the end, because reduced motion is preferred, its title
-// stays in view.
-function Ask({ followed }: { followed: boolean }) {
-  const scroll = (at: Element | null) => {
-    const guide = at?.closest('.guide')
-    if (guide && (followed || chosen.value >= 0)) guide.scrollTop = guide.scrollHeight
-  }
+function Ask() {
+  // The question and its explanation are at the end of the guide, which scrolls to them.
   return (
     <>
-      <p ref={scroll}><b>{words.ask}</b></p>
+      <p ref={at => { const guide = at?.closest('.guide'); if (guide) guide.scrollTop = guide.scrollHeight }}><b>{words.ask}</b></p>
       <p class="chips">
         {words.options.map((option, i) => (
           <button key={option} aria-pressed={chosen.value === i} onClick={() => { chosen.value = i }}>{option}</button>
