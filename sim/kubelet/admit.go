@@ -186,7 +186,7 @@ func (k *Kubelet) sum(but *pod) *occupied {
 	return all
 }
 
-// forget forgets what is derived from the records of all pods: the resources that they occupy, and their addresses. It must be called when
+// forget discards the facts that are derived from the records of all pods, their resources and addresses. It must be called when
 // these change, except when a pod is admitted or gets an address.
 func (k *Kubelet) forget() { k.memory.occupied, k.memory.addresses = nil, nil }
 
