@@ -126,7 +126,7 @@ func (k *Kubelet) addresses() *[addressMax + 1]bool {
 	if k.memory.addresses == nil {
 		k.memory.addresses = new([addressMax + 1]bool)
 		for _, p := range k.memory.Pods { // order does not matter: a set
-			if p.Address <= addressMax { // a client may have written another one
+			if p.Address > 0 && p.Address <= addressMax { // a client may have written another one
 				k.memory.addresses[p.Address] = true
 			}
 		}
