@@ -102,7 +102,7 @@ test('in an <iframe> that is 480 px wide the lanes of the store and of the serve
   await context.close()
 })
 
-test('an idle day takes at most a second; a long line shows its progress and can be stopped', async () => {
+test('an idle day takes at most a second; a long line shows its progress and can be stopped; an undo after busy hours is quick', async () => {
   const { context, page, faults } = await it.open()
   await freePlay(page)
   const begun = Date.now()
@@ -117,6 +117,14 @@ test('an idle day takes at most a second; a long line shows its progress and can
   await page.locator('.entry .bad', { hasText: 'stopped; the line had no effect' }).waitFor()
   await type(page, 'kubectl get cronjobs')
   await says(page, /every +\* \* \* \* \*.* 0s/)
+  await type(page, 'tick 3h')
+  await type(page, 'kubectl get cronjobs')
+  await page.waitForFunction(() => document.querySelector('.scrub').value === document.querySelector('.scrub').max)
+  const all = await page.locator('.scrub').getAttribute('max')
+  const clicked = Date.now()
+  await page.locator('button[aria-label^="Undo"]').click()
+  await page.waitForFunction(frames => Number(document.querySelector('.scrub').max) < frames, Number(all))
+  assert.ok(Date.now() - clicked < 1000, `an undo after three busy hours took ${Date.now() - clicked} ms`)
   assert.deepEqual(faults, [])
   await context.close()
 })
