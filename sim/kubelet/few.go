@@ -10,6 +10,7 @@ import (
 // that of a map.
 type few[V any] []entry[V]
 
+// entry is an entry of a few.
 type entry[V any] struct {
 	name  string
 	value V

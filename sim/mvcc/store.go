@@ -67,8 +67,8 @@ func (kv *KV) Value() []byte { return kv.Text.Bytes() }
 type Aux interface {
 	// Superseded frees data that can be recomputed. It is called when the key has a newer value.
 	Superseded()
-	// Packed frees data of which it is unlikely that it is needed soon. It is called when the value is packed, because many newer ones have
-	// been written to any keys.
+	// Packed frees data that is probably not needed soon. It is called when the value is packed, after many newer values of any keys
+	// have been written.
 	Packed()
 }
 
