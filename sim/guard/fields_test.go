@@ -219,7 +219,8 @@ func helper(c *Cluster) { c.name = ""; c.lock.sub.x = 1; local := 1; local++ }
 `)
 	s.name = "sim/snippet.go"
 	var found []string
-	for _, a := range assigned(s, infoOf(module+"/sim", nil, []source{s})) {
+	_, info := typesOf(module+"/sim", nil, []source{s})
+	for _, a := range assigned(s, info) {
 		if problem := a.problem(); problem != "" {
 			word, _, _ := strings.Cut(problem, " ")
 			found = append(found, s.at(a.node)[len("sim/snippet.go:"):]+" "+strings.TrimPrefix(a.field, "sim.")+" "+word)

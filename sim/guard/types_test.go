@@ -5,33 +5,13 @@ import (
 	"go/importer"
 	"go/types"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 )
-
-// exports are the export data files of compiled packages, by import path. They are cached, because listing them is slow.
-var exports struct {
-	sync.Once
-	files map[string]string
-}
-
-// exportsOf returns the export data files of the packages from which the root module is built.
-func exportsOf(t *testing.T) map[string]string {
-	t.Helper()
-	exports.Do(func() {
-		exports.files = map[string]string{}
-		for _, line := range goList(t, "-e", "-export", "-deps", "-f", "{{if .Export}}{{.ImportPath}} {{.Export}}{{end}}",
-			"./clock/...", "./sim/...", "./fake/...", "./wasm/...") {
-			if name, file, ok := strings.Cut(line, " "); ok {
-				exports.files[name] = file
-			}
-		}
-	})
-	return exports.files
-}
 
 // typed are the packages of clock, sim, fake and wasm with their types, without tests. Two guards share them, because checking types is slow.
 var typed struct {
@@ -53,16 +33,12 @@ func withTypes(s source) bool {
 // checkTypes calls yield for each package of clock, sim, fake and wasm with files that keep accepts, with those files and their types.
 func checkTypes(t *testing.T, keep func(source) bool, yield func(files []source, info *types.Info)) {
 	t.Helper()
-	exports := exportsOf(t)
 	typed.Do(func() {
-		imp := importer.ForCompiler(fset, "gc", func(name string) (io.ReadCloser, error) { return os.Open(exports[name]) })
-		folders := map[string][]source{}
-		for _, s := range mustSources(t, withTypes) {
-			folders[s.dir()] = append(folders[s.dir()], s)
+		c := newChecker(t, mustSources(t, withTypes))
+		for dir := range c.folders { // order does not matter: findings are independent
+			_, _ = c.Import(module + "/" + dir)
 		}
-		for dir, files := range folders { // order does not matter: findings are independent
-			typed.packages = append(typed.packages, typedPackage{files, infoOf(module+"/"+dir, imp, files)})
-		}
+		typed.packages = c.checked
 	})
 	for _, p := range typed.packages {
 		files := slices.DeleteFunc(slices.Clone(p.files), func(s source) bool { return !keep(s) })
@@ -72,8 +48,60 @@ func checkTypes(t *testing.T, keep func(source) bool, yield func(files []source,
 	}
 }
 
-// infoOf returns the types of a package's files. It ignores errors, because a package that does not compile fails elsewhere.
-func infoOf(path string, imp types.Importer, files []source) *types.Info {
+// checker implements types.Importer. It checks each package of this module from its source, after those that it imports, and reads
+// the export data of all others. The go command would have to compile this module for its export data, beside the tests.
+type checker struct {
+	folders map[string][]source // by directory
+	imports map[string]*types.Package
+	checked []typedPackage
+	others  types.Importer
+}
+
+func newChecker(t *testing.T, files []source) *checker {
+	t.Helper()
+	c := &checker{folders: map[string][]source{}, imports: map[string]*types.Package{}}
+	others := map[string]bool{}
+	for _, s := range files {
+		c.folders[s.dir()] = append(c.folders[s.dir()], s)
+		for _, name := range s.imports() {
+			others[name] = others[name] || !strings.HasPrefix(name, module+"/")
+		}
+	}
+	maps.DeleteFunc(others, func(_ string, other bool) bool { return !other })
+	exports := exportsOf(t, slices.Sorted(maps.Keys(others)))
+	c.others = importer.ForCompiler(fset, "gc", func(name string) (io.ReadCloser, error) { return os.Open(exports[name]) })
+	return c
+}
+
+// exportsOf returns the files with the export data of the packages and of those that they import, by import path.
+func exportsOf(t *testing.T, names []string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	args := []string{"-e", "-export", "-deps", "-f", "{{if .Export}}{{.ImportPath}} {{.Export}}{{end}}"}
+	for _, line := range goList(t, append(args, names...)...) {
+		if name, file, ok := strings.Cut(line, " "); ok {
+			files[name] = file
+		}
+	}
+	return files
+}
+
+// Import implements types.Importer.
+func (c *checker) Import(name string) (*types.Package, error) {
+	dir, own := strings.CutPrefix(name, module+"/")
+	if !own {
+		return c.others.Import(name)
+	}
+	if c.imports[name] == nil {
+		pkg, info := typesOf(name, c, c.folders[dir])
+		c.imports[name] = pkg
+		c.checked = append(c.checked, typedPackage{c.folders[dir], info})
+	}
+	return c.imports[name], nil
+}
+
+// typesOf returns a package and the types of its files. It ignores errors, because a package that does not compile fails elsewhere.
+func typesOf(path string, imp types.Importer, files []source) (*types.Package, *types.Info) {
 	var list []*ast.File
 	for _, s := range files {
 		list = append(list, s.ast)
@@ -81,6 +109,6 @@ func infoOf(path string, imp types.Importer, files []source) *types.Info {
 	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{},
 		Uses: map[*ast.Ident]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{}}
 	conf := types.Config{Importer: imp, Error: func(error) {}}
-	_, _ = conf.Check(path, fset, list, info)
-	return info
+	pkg, _ := conf.Check(path, fset, list, info)
+	return pkg, info
 }
