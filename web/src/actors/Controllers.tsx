@@ -16,11 +16,19 @@ interface Plane {
 
 const words = text.actors
 const plane = signal<Plane>({ controllers: [], stepped: false })
+let asked = 0 // only the answer to the last query counts
+let chosen: boolean | undefined // while the command that makes it true has no answer
+
+function ask(): void {
+  const mine = ++asked
+  query<Plane>('controllers', moment.value).then(view => {
+    if (mine === asked) plane.value = { ...view, stepped: chosen ?? view.stepped }
+  }, () => {})
+}
 
 export function Controllers() {
   useEffect(() => {
-    if (!ready.value) return
-    query<Plane>('controllers', moment.value).then(view => { plane.value = view }, () => {})
+    if (ready.value) ask()
   }, [head.value, ready.value, moment.value])
   const { controllers, stepped } = plane.value
   const idle = controllers.filter(one => one.all === 0 && !one.state)
@@ -50,9 +58,13 @@ export function Controllers() {
 
 // wait runs the command stepped. It shows the choice at once, and restores the previous one if the engine refuses the command.
 async function wait(stepped: boolean): Promise<void> {
-  const before = plane.value
-  plane.value = { ...before, stepped }
-  if (!(await run(`stepped ${stepped ? 'yes' : 'no'}`))) plane.value = before
+  chosen = stepped
+  plane.value = { ...plane.value, stepped }
+  const done = await run(`stepped ${stepped ? 'yes' : 'no'}`)
+  if (chosen !== stepped) return // changed again meanwhile
+  chosen = undefined
+  if (!done) plane.value = { ...plane.value, stepped: !stepped }
+  ask()
 }
 
 function Card({ of: { name, state, slow, lagging, rv, due, all } }: { of: Controller }) {

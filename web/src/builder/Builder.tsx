@@ -131,10 +131,18 @@ function Suggestions({ content, editor }: { content: string; editor: Editor | nu
       clearTimeout(timer)
     }
   }, [content, editor])
+  // The cursor may have moved since they were made: what a suggestion replaces is computed for the text that is there now.
+  const insert = async (chosen: string) => {
+    const before = editor?.before() ?? ''
+    const items = await suggested(before).catch(() => [])
+    const item = items.find(one => one.text === chosen)
+    if (item && editor?.before() === before) editor.put(item.text, item.instead)
+    else setSuggestions(items)
+  }
   return (
     <p class="chips suggestions" role="group" aria-label={inWords[language.value].suggestions}>
       {suggestions.slice(0, most).map(item => (
-        <button key={item.text} class="mono" title={text.said(item.detail)} onClick={() => editor?.put(item.text, item.instead)}>{item.text}</button>
+        <button key={item.text} class="mono" title={text.said(item.detail)} onClick={() => void insert(item.text)}>{item.text}</button>
       ))}
     </p>
   )
