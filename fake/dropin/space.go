@@ -65,12 +65,14 @@ func (s *spaces) join(w http.ResponseWriter, r *http.Request) {
 	}
 	defer conn.Close()
 	defer context.AfterFunc(r.Context(), func() { conn.Close() })()
+	s.mu.Lock()
+	space := s.space(cmp.Or(query.Get("prefix"), v3.DefaultPrefix)) // exists before the API server gets an answer
+	s.mu.Unlock()
 	if _, err := fmt.Fprintf(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: %s\r\n\r\n", protocol); err != nil {
 		return
 	}
-	m := &member{self: self, keys: keys, gone: make(chan struct{}), out: newOutbox(conn)}
+	m := &member{space: space, self: self, keys: keys, gone: make(chan struct{}), out: newOutbox(conn)}
 	s.mu.Lock()
-	m.space = s.space(cmp.Or(query.Get("prefix"), v3.DefaultPrefix))
 	m.self.Number = m.space.freeNumber()
 	m.space.joining = append(m.space.joining, m)
 	s.want(m)
