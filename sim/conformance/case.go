@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -153,8 +154,14 @@ func listRevisions(v any, into map[string]bool) {
 // Recorded returns the recorded response of a step: an *Object, or nil.
 func (c Case) Recorded(step string) any { return c.recorded[step] }
 
-// Cases returns the recorded cases embedded in the package, sorted by ID.
-func Cases() ([]Case, error) { return Load(embedded, "testdata/cases") }
+// Cases returns the recorded cases embedded in the package, sorted by ID. They are read once: the steps and the recordings are shared
+// and must not be changed.
+func Cases() ([]Case, error) {
+	cases, err := embeddedCases()
+	return slices.Clone(cases), err
+}
+
+var embeddedCases = sync.OnceValues(func() ([]Case, error) { return Load(embedded, "testdata/cases") })
 
 // Load returns the recorded cases below a folder, AREA/NAME.http with AREA/NAME.res, sorted by ID.
 func Load(fsys fs.FS, dir string) ([]Case, error) {
