@@ -64,10 +64,11 @@ func newChecker(t *testing.T, files []source) *checker {
 	for _, s := range files {
 		c.folders[s.dir()] = append(c.folders[s.dir()], s)
 		for _, name := range s.imports() {
-			others[name] = others[name] || !strings.HasPrefix(name, module+"/")
+			if !strings.HasPrefix(name, module+"/") {
+				others[name] = true
+			}
 		}
 	}
-	maps.DeleteFunc(others, func(_ string, other bool) bool { return !other })
 	exports := exportsOf(t, slices.Sorted(maps.Keys(others)))
 	c.others = importer.ForCompiler(fset, "gc", func(name string) (io.ReadCloser, error) { return os.Open(exports[name]) })
 	return c

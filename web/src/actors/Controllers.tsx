@@ -16,9 +16,10 @@ interface Plane {
 
 const words = text.actors
 const plane = signal<Plane>({ controllers: [], stepped: false })
-let asked = 0 // only the answer to the last query counts
-let chosen: boolean | undefined // while the command that makes it true has no answer
+let asked = 0 // the number of queries
+let chosen: boolean | undefined // the choice of the user, until its command has an answer
 
+// ask asks the engine for the controllers. The answer is ignored if there is a newer query.
 function ask(): void {
   const mine = ++asked
   query<Plane>('controllers', moment.value).then(view => {
