@@ -130,7 +130,7 @@ func TestExplore(t *testing.T) {
 func TestExploreKnown(t *testing.T) {
 	is := is.New(t)
 	t.Setenv("KUBESIM_KNOWN", "no failure has this text\n3 != 1")
-	found := testUnderPlan(t, fake.ExploreOptions{Known: []string{"2 != 1"}}, copied(false))
+	found := testUnderPlan(t, fake.ExploreOptions{Repeat: 2, Known: []string{"2 != 1"}}, copied(false))
 	is.True(strings.Contains(found.String(), "4 != 1")) // another failure
 }
 
@@ -166,7 +166,7 @@ func TestExploreSpares(t *testing.T) {
 func TestExploreCorpus(t *testing.T) {
 	const inside = "KUBESIM_TEST_CORPUS"
 	if os.Getenv(inside) != "" {
-		fake.Explore(t, fake.ExploreOptions{Server: fake.Options{Bare: true}}, copied(false))
+		fake.Explore(t, fake.ExploreOptions{Repeat: 3, Server: fake.Options{Bare: true}}, copied(false))
 		return
 	}
 	t.Parallel()
@@ -199,7 +199,7 @@ func TestExploreCorpus(t *testing.T) {
 		t.Error(retold.Transcript)
 	}
 	again := fails("KUBESIM_SITE=")
-	is.True(strings.Contains(again, "a known plan fails (seed 1), 10 of 10 times"))
+	is.True(strings.Contains(again, "a known plan fails (seed 1), 3 of 3 times"))
 	is.True(strings.Contains(again, "copier create secrets: 2 times instead of 1\n")) // compared with a run without faults
 	is.True(strings.Contains(again, "the clients sent no further writes until the end, "))
 	is.True(regexp.MustCompile(`opens in the page: go run \S+/kubesim open testdata/kubesim/\S+\.txtar `).MatchString(again))
@@ -227,7 +227,7 @@ func TestExploreCorpus(t *testing.T) {
 	other := filepath.Join(dir, "mine.plan")
 	is.NoErr(os.WriteFile(other, []byte("# known\nseed 5\non create secrets times=1 do commit-then-fail Timeout\n"), 0o644))
 	alone := fails("KUBESIM_PLAN=mine.plan")
-	is.True(strings.Contains(alone, "a known plan fails (seed 5), 10 of 10 times"))
+	is.True(strings.Contains(alone, "a known plan fails (seed 5), 3 of 3 times"))
 	is.True(strings.Contains(alone, "KUBESIM_PLAN=mine.plan go test -count=1 -run '^TestExploreCorpus$'"))
 }
 
@@ -257,7 +257,7 @@ func TestExplorePrepare(t *testing.T) {
 func TestExploreEdits(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	found := testUnderPlan(t, fake.ExploreOptions{Edits: []string{"widgets.example.com"}}, func(t fake.T, srv *fake.Server) {
+	found := testUnderPlan(t, fake.ExploreOptions{Repeat: 2, Edits: []string{"widgets.example.com"}}, func(t fake.T, srv *fake.Server) {
 		is := is.New(t)
 		is.NoErr(srv.Load("testdata/explore.yaml"))
 		srv.Process("reader", func(ctx context.Context, c http.RoundTripper) error {
@@ -308,7 +308,7 @@ func TestExploreOutcome(t *testing.T) {
 	t.Run("different", func(t *testing.T) {
 		is := is.New(t)
 		var same fake.Outcome
-		found := testUnderPlan(t, fake.ExploreOptions{Workers: 2}, func(t fake.T, srv *fake.Server) {
+		found := testUnderPlan(t, fake.ExploreOptions{Workers: 2, Repeat: 2}, func(t fake.T, srv *fake.Server) {
 			srv.Process("copier", copier(srv, false))
 			_, _ = send(srv.Transport(), srv, "POST", mapsPath, `{"metadata":{"name":"one"}}`, nil)
 			time.Sleep(time.Minute)

@@ -46,7 +46,7 @@ func TestQueued(t *testing.T) {
 	before, began := queued(pids[0]), time.Now()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for queued(pids[0])-before < 150*time.Millisecond {
+	for queued(pids[0])-before < 50*time.Millisecond {
 		if <-tick.C; time.Since(began) > 20*time.Second {
 			t.Fatalf("it has waited for %v", queued(pids[0])-before)
 		}

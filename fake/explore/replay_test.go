@@ -19,7 +19,7 @@ var earlierRuns int
 // a plan that fails.
 func TestExploreStateOfProcess(t *testing.T) {
 	is := is.New(t)
-	found := testUnderPlan(t, fake.ExploreOptions{Workers: 1}, func(t fake.T, srv *fake.Server) {
+	found := testUnderPlan(t, fake.ExploreOptions{Workers: 1, Repeat: 3}, func(t fake.T, srv *fake.Server) {
 		srv.Process("copier", copier(srv, true))
 		time.Sleep(time.Minute)
 		if earlierRuns++; earlierRuns > 5 {
@@ -29,7 +29,7 @@ func TestExploreStateOfProcess(t *testing.T) {
 	is.True(found != nil)
 	is.Equal(found.Plan.String(), found.Found.String()) // no smaller plan is reported
 	report := found.String()
-	is.True(strings.Contains(report, "failed once, but its plan does not replay: each of 10 runs in a process of its own passes"))
+	is.True(strings.Contains(report, "failed once, but its plan does not replay: each of 3 runs in a process of its own passes"))
 	is.True(strings.Contains(report, "the process has run too often"))
 }
 

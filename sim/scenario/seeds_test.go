@@ -20,7 +20,7 @@ func TestStoriesEndAlike(t *testing.T) {
 	t.Parallel()
 	seeds := uint64(4)
 	if testing.Short() {
-		seeds = 3
+		seeds = 2
 	}
 	for name, f := range stories(t) {
 		t.Run(name, func(t *testing.T) {
