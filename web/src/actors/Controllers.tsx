@@ -1,31 +1,15 @@
 // Controllers lists the controllers of the control plane: their states, the objects that they will reconcile next, and buttons for the
 // commands that apply to them.
-import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Controller } from '../engine/protocol'
 import { moment } from '../state/player'
-import { head, query, ready, run } from '../state/session'
+import { head, ready, run } from '../state/session'
 import { stateWords, text } from '../text'
 import { elapsed } from '../timeline/elapsed'
 import { wordsOf } from '../timeline/words'
-
-interface Plane {
-  controllers: Controller[]
-  stepped: boolean
-}
+import { ask, plane, wait } from './plane'
 
 const words = text.actors
-const plane = signal<Plane>({ controllers: [], stepped: false })
-let asked = 0 // the number of queries
-let chosen: boolean | undefined // the choice of the user, until its command has an answer
-
-// ask asks the engine for the controllers. The answer is ignored if there is a newer query.
-function ask(): void {
-  const mine = ++asked
-  query<Plane>('controllers', moment.value).then(view => {
-    if (mine === asked) plane.value = { ...view, stepped: chosen ?? view.stepped }
-  }, () => {})
-}
 
 export function Controllers() {
   useEffect(() => {
@@ -55,17 +39,6 @@ export function Controllers() {
       )}
     </section>
   )
-}
-
-// wait runs the command stepped. It shows the choice at once, and restores the previous one if the engine refuses the command.
-async function wait(stepped: boolean): Promise<void> {
-  chosen = stepped
-  plane.value = { ...plane.value, stepped }
-  const done = await run(`stepped ${stepped ? 'yes' : 'no'}`)
-  if (chosen !== stepped) return // changed again meanwhile
-  chosen = undefined
-  if (!done) plane.value = { ...plane.value, stepped: !stepped }
-  ask()
 }
 
 function Card({ of: { name, state, slow, lagging, rv, due, all } }: { of: Controller }) {
