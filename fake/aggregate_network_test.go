@@ -20,6 +20,7 @@ import (
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/fake/listen/listentest"
 	"github.com/kubesim/kubesim/sim/auth"
 )
 
@@ -28,7 +29,7 @@ import (
 func TestAggregateOverNetwork(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	dir, at := filepath.Join(t.TempDir(), "certs"), free(t)
+	dir, at := filepath.Join(t.TempDir(), "certs"), listentest.Address(t)
 	front := issue(t, "front-proxy", time.Now().AddDate(1, 0, 0))
 	key, err := x509.MarshalPKCS8PrivateKey(front.leaf.PrivateKey)
 	is.NoErr(err)
@@ -76,7 +77,7 @@ func TestAggregateOverNetwork(t *testing.T) {
 	is.Equal(upgraded(t, x, "/apis/shapes.example.com/v1/upgrade"), "101 echo hello\n")
 	is.Equal(upgraded(t, x, "/apis/shapes.example.com/v1/who"), "503 invalid upgrade response: status code 200\n")
 
-	is.NoErr(srv.ServiceAddress("default/shapes", free(t)))
+	is.NoErr(srv.ServiceAddress("default/shapes", listentest.Address(t)))
 	_, message := x.until("FailedDiscoveryCheck")
 	is.True(strings.HasSuffix(message, ": connect: connection refused"))
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/fake/listen/listentest"
 )
 
 // serveCerts serves a handler with the certificate in a folder, as a webhook server on a developer's machine does.
@@ -32,22 +33,13 @@ func serveCerts(t *testing.T, dir, address string, h http.HandlerFunc) {
 	t.Cleanup(func() { far.Close() })
 }
 
-// free returns a local address on which no program listens.
-func free(t *testing.T) string {
-	t.Helper()
-	socket, err := net.Listen("tcp", "127.0.0.1:0")
-	is.New(t).NoErr(err)
-	defer socket.Close()
-	return socket.Addr().String()
-}
-
 // TestServiceAddress checks a webhook whose configuration names a service and has no caBundle, as in the manifests of
 // an operator. The server reaches the service at its ServiceAddress, and trusts the certificate that it has created for
 // the service. The Service need not exist.
 func TestServiceAddress(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	dir, at := filepath.Join(t.TempDir(), "certs"), free(t)
+	dir, at := filepath.Join(t.TempDir(), "certs"), listentest.Address(t)
 	srv := fake.RunT(t, fake.Options{ServiceAddresses: map[string]string{"shop-system/hooks": at}, ServiceCerts: dir})
 	l, err := srv.Listen(fake.ListenOptions{})
 	is.NoErr(err)
@@ -61,7 +53,7 @@ func TestServiceAddress(t *testing.T) {
 	x.must("POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"x"}}`)
 	is.Equal(<-protos, "HTTP/1.1") // as for all services
 
-	moved := free(t)
+	moved := listentest.Address(t)
 	serveCerts(t, dir, moved, func(w http.ResponseWriter, q *http.Request) { protos <- "moved"; allow(w, q) })
 	is.NoErr(srv.ServiceAddress("shop-system/hooks", moved))
 	x.must("POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"moved"}}`)

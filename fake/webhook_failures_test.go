@@ -27,6 +27,7 @@ import (
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/fake/listen/listentest"
 )
 
 // target is a server over a socket: a simulated one, or the real one at KUBESIM_TARGET.
@@ -169,11 +170,6 @@ func failures(t *testing.T, ended chan struct{}) map[string][3]string {
 	never := time.Now().AddDate(10, 0, 0)
 	good, other, old := issue(t, "127.0.0.1", never), issue(t, "127.0.0.1", never), issue(t, "127.0.0.1", time.Now().AddDate(0, 0, -1))
 	wrong := issue(t, "else.example.com", never)
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	closed.Close()
 	plain := httptest.NewServer(http.HandlerFunc(allow))
 	t.Cleanup(plain.Close)
 	slow := good.listen(t, func(_ http.ResponseWriter, q *http.Request) {
@@ -192,7 +188,7 @@ func failures(t *testing.T, ended chan struct{}) map[string][3]string {
 	made := func(name, spec string) string { return fmt.Sprintf(`{"metadata":{"name":%q},"spec":{%s}}`, name, spec) }
 	port := good.listen(t, allow)
 	return map[string][3]string{
-		"refused": {at(closed.Addr().(*net.TCPAddr).Port, good.ca), "", "dial tcp 127.0.0.1:PORT: connect: connection refused"},
+		"refused": {at(listentest.Port(t), good.ca), "", "dial tcp 127.0.0.1:PORT: connect: connection refused"},
 		"unknown-authority": {at(other.listen(t, allow), good.ca), "",
 			"tls: failed to verify certificate: x509: certificate signed by unknown authority (possibly because of \"x509: ECDSA " +
 				"verification failure\" while trying to verify candidate authority certificate \"root\")"},

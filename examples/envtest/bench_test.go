@@ -2,7 +2,6 @@ package envtest_test
 
 import (
 	"crypto/tls"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -11,6 +10,8 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
+
+	"github.com/kubesim/kubesim/fake/listen/listentest"
 )
 
 // BenchmarkUp measures the time from the start of etcd until kube-apiserver is healthy, which it polls every millisecond. envtest
@@ -24,7 +25,7 @@ func BenchmarkUp(b *testing.B) {
 // pair starts etcd and kube-apiserver and waits until both are healthy. config is the administrator's.
 func pair(t testing.TB) (apiserver *exec.Cmd, config *rest.Config) {
 	t.Helper()
-	assets, etcd, address := os.Getenv("KUBEBUILDER_ASSETS"), "http://"+free(t), free(t)
+	assets, etcd, address := os.Getenv("KUBEBUILDER_ASSETS"), "http://"+listentest.Address(t), listentest.Address(t)
 	tokens := filepath.Join(t.TempDir(), "tokens")
 	if err := os.WriteFile(tokens, []byte("secret,ann,1,system:masters\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -37,16 +38,6 @@ func pair(t testing.TB) (apiserver *exec.Cmd, config *rest.Config) {
 	config = &rest.Config{Host: "https://" + address, BearerToken: "secret", TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
 	well(t, config.Host+"/healthz")
 	return apiserver, config
-}
-
-// free returns a free address of this machine.
-func free(t testing.TB) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // begin starts a program that ends with the test.

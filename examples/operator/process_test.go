@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -27,6 +26,7 @@ import (
 
 	v1 "github.com/kubesim/kubesim/examples/operator/api/v1"
 	v2 "github.com/kubesim/kubesim/examples/operator/api/v2"
+	"github.com/kubesim/kubesim/fake/listen/listentest"
 )
 
 // built builds commands and returns their directory.
@@ -61,17 +61,6 @@ func start(t *testing.T, env []string, name string, args ...string) io.Reader {
 		}
 	})
 	return out
-}
-
-// freePort returns a free port of this machine.
-func freePort(t *testing.T) int {
-	t.Helper()
-	socket, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer socket.Close()
-	return socket.Addr().(*net.TCPAddr).Port
 }
 
 // applyAll applies a file like "kubectl apply --server-side", and returns the kinds that the server does not have.
@@ -120,7 +109,7 @@ func TestProcess(t *testing.T) {
 	}
 	is := is.New(t)
 	bin := built(t, "./cmd", "github.com/kubesim/kubesim/fake/cmd/kubesim")
-	dir, port, probes := t.TempDir(), freePort(t), freePort(t)
+	dir, port, probes := t.TempDir(), listentest.Port(t), listentest.Port(t)
 	config, certs := filepath.Join(dir, "kubeconfig"), filepath.Join(dir, "certs")
 
 	out := start(t, nil, filepath.Join(bin, "kubesim"), "serve", "--kubeconfig", config, "--service-certs", certs,

@@ -18,18 +18,8 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/kubesim/kubesim/fake/flags"
+	"github.com/kubesim/kubesim/fake/listen/listentest"
 )
-
-// address returns a free address of this machine.
-func address(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
 
 // process is a program that runs until stop is called. If it ends before that, it must return an error.
 type process struct {
@@ -103,14 +93,14 @@ func get(t *testing.T, url string) (code int, body string) {
 // pair starts an etcd and returns it with a function that starts an API server for it.
 func pair(t *testing.T) (etcd *process, apiserver func(more ...string) (*process, string)) {
 	t.Helper()
-	at := address(t)
+	at := listentest.Address(t)
 	tokens := filepath.Join(t.TempDir(), "tokens")
 	if err := os.WriteFile(tokens, []byte("secret,ann,1,system:masters\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	etcd = run(t, Etcd, "--data-dir", filepath.Join(t.TempDir(), "etcd"), "--listen-client-urls=http://"+at, "--unsafe-no-fsync")
 	return etcd, func(more ...string) (*process, string) {
-		host, port, _ := net.SplitHostPort(address(t))
+		host, port, _ := net.SplitHostPort(listentest.Address(t))
 		args := append([]string{"--etcd-servers=http://" + at, "--bind-address", host, "--secure-port=" + port, "--authorization-mode=RBAC", "--token-auth-file", tokens}, more...)
 		return run(t, APIServer, args...), "https://" + host + ":" + port
 	}
@@ -149,7 +139,7 @@ func TestForeignEtcd(t *testing.T) {
 	is.NoErr(err)
 	go foreign.Serve(l)
 	t.Cleanup(func() { foreign.Close() })
-	host, port, _ := net.SplitHostPort(address(t))
+	host, port, _ := net.SplitHostPort(listentest.Address(t))
 	p := run(t, APIServer, "--etcd-servers=http://"+l.Addr().String(), "--bind-address="+host, "--secure-port="+port)
 	code, _ := get(t, "https://"+host+":"+port+"/healthz")
 	is.Equal(code, 401) // AlwaysAllow is the default, which disables anonymous requests

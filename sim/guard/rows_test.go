@@ -64,7 +64,7 @@ var rows = [][]string{
 }
 
 // testSupport are packages without a row. They import no other package of the project, and only tests import them.
-var testSupport = []string{"sim/conformance", "sim/guard"}
+var testSupport = []string{"sim/conformance", "sim/guard", "fake/listen/listentest"}
 
 // testKits are packages that only tests import.
 var testKits = []string{"sim/builtin/kindtest", "sim/registry/registrytest"}
