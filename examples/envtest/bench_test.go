@@ -2,6 +2,7 @@ package envtest_test
 
 import (
 	"crypto/tls"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
