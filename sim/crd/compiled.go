@@ -10,11 +10,13 @@ import (
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
 )
 
 // compiled is the compiled form of an openAPIV3Schema. It does not change.
 type compiled struct {
 	schema, root *structural.Schema
+	typ          *schema.Type // of a resource with the schema
 	rules        *cel.Rules
 }
 
@@ -22,6 +24,7 @@ type compiled struct {
 type source struct {
 	minor int
 	raw   string
+	meta  *schema.Type // of metadata
 }
 
 // compilations caches compiled schemas, because compiling a large one takes tens of milliseconds: all API servers of a cluster serve
@@ -47,6 +50,7 @@ func (of source) compile(openAPI map[string]any, meta structural.Meta) *compiled
 		c = &compiled{schema: structural.Compile(openAPI, of.minor)}
 		c.schema.PruneMetadata(meta)
 		c.root = c.schema.Root()
+		c.typ = c.schema.TypeOf(of.meta)
 		c.rules, _ = cel.CompileVersion(expr.Environment{Minor: of.minor, Stored: true}, openAPI, expr.Known{}, field.Path{}, nil) // errors were reported when the definition was written
 		compilations.all[of] = c
 	}

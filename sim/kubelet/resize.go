@@ -131,11 +131,15 @@ func (w *worker) resize() {
 // retryResizes retries the pending resizes in order of priority (allocation.manager.retryPendingResizes). If one is not nil, it
 // is used as the worker for its pod.
 func (k *Kubelet) retryResizes(api *controller.Client, one *worker) {
-	var all []*worker
-	for _, name := range object.SortedKeys(k.memory.Pods) {
-		if !k.memory.Pods[name].Resizing {
-			continue
+	var names []string
+	for name, rec := range k.memory.Pods { // sorted below
+		if rec.Resizing {
+			names = append(names, name)
 		}
+	}
+	slices.Sort(names)
+	var all []*worker
+	for _, name := range names {
 		w := one
 		if one == nil || name != one.key().String() {
 			namespace, name, _ := strings.Cut(name, "/")
