@@ -208,7 +208,7 @@ func TestVary(t *testing.T) {
 	is.NoErr(err)
 	changed, seeds := 0, 20
 	if testing.Short() {
-		seeds = 2
+		seeds = 1
 	}
 	files, steps := fstest.MapFS{}, map[string]int{}
 	for i, c := range cases {
