@@ -22,9 +22,9 @@ type compiled struct {
 
 // source identifies a schema and the environment of its rules.
 type source struct {
-	minor int
-	raw   string
-	meta  *schema.Type // of metadata
+	minor      int
+	raw        string
+	objectMeta *schema.Type
 }
 
 // compilations caches compiled schemas, because compiling a large one takes tens of milliseconds: all API servers of a cluster serve
@@ -50,7 +50,7 @@ func (of source) compile(openAPI map[string]any, meta structural.Meta) *compiled
 		c = &compiled{schema: structural.Compile(openAPI, of.minor)}
 		c.schema.PruneMetadata(meta)
 		c.root = c.schema.Root()
-		c.typ = c.schema.TypeOf(of.meta)
+		c.typ = c.schema.TypeOf(of.objectMeta)
 		c.rules, _ = cel.CompileVersion(expr.Environment{Minor: of.minor, Stored: true}, openAPI, expr.Known{}, field.Path{}, nil) // errors were reported when the definition was written
 		compilations.all[of] = c
 	}

@@ -255,14 +255,14 @@ func (d *definition) read(from *reading, old *definition) {
 }
 
 func (d *definition) compile(v *served, openAPI map[string]any) {
-	meta := d.server.Schema.Named(ObjectMeta)
+	objectMeta := d.server.Schema.Named(ObjectMeta)
 	if openAPI != nil {
-		c := source{d.server.Minor, v.raw, meta}.compile(openAPI, d.server.Meta)
+		c := source{d.server.Minor, v.raw, objectMeta}.compile(openAPI, d.server.Meta)
 		v.schema, v.root, v.typ, v.rules = c.schema, c.root, c.typ, c.rules
 	}
 	if v.keeps {
 		free := &structural.Schema{Preserve: true}
-		v.root, v.typ = free.Root(), free.TypeOf(meta)
+		v.root, v.typ = free.Root(), free.TypeOf(objectMeta)
 	}
 }
 

@@ -25,9 +25,9 @@ const (
 
 var tried atomic.Int64 // the number of ports that this process has tried
 
-// Port returns a port of 127.0.0.1 at which no program listens. Successive calls return different ports, also in tests of different
-// processes. The port is not ephemeral, because the system could give an ephemeral one to a connection, or to a program that listens
-// at port 0, before the program of the test listens there.
+// Port returns a port of 127.0.0.1 at which no program listens. A process gets no port again before it has got all others, and processes
+// begin at different ports. The port is not ephemeral, because the system could give an ephemeral one to a connection, or to a program that
+// listens at port 0, before the program of the test listens there.
 func Port(t TB) int {
 	t.Helper()
 	var failed error
