@@ -111,6 +111,28 @@ func TestManager(t *testing.T) {
 	})
 }
 
+// A manager that crashes before its caches are filled ends, and is started again. The index makes the manager wait for the informer.
+func TestCrashDuringStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		srv := fake.RunT(t, fake.Options{Clock: clock.System{}})
+		srv.Faults.Add(fault.On("list,watch", "configmaps").Client("operator").Unavailable())
+		go func() {
+			time.Sleep(time.Minute)
+			srv.Processes()[0].Crash(time.Second)
+			srv.Faults.Clear()
+		}()
+		began := time.Now()
+		ctrl.Start(t, srv, func(mgr manager.Manager) error {
+			name := func(obj client.Object) []string { return []string{obj.GetName()} }
+			return errors.Join(mgr.GetFieldIndexer().IndexField(t.Context(), &corev1.ConfigMap{}, "name", name), setup(mgr))
+		})
+		is.True(time.Since(began) > time.Minute)
+		is.NoErr(srv.Seed(&corev1.ConfigMap{ObjectMeta: named("a")}))
+		is.NoErr(srv.Eventually("a is copied", time.Minute, exists("a")))
+	})
+}
+
 // Permissions returns the role that a manager needs, according to its requests with its own service account.
 func TestManagerPermissions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -140,6 +140,7 @@ func (m *Manager) live(ctx context.Context, transport http.RoundTripper) error {
 	if m.options.Manager != nil {
 		m.options.Manager(&o)
 	}
+	start := newStarting(ctx, &o)
 	mgr, err := controllerruntime.NewManager(cfg, o)
 	if err == nil {
 		mgr, err = newRecording(ctx, mgr, cfg)
@@ -148,9 +149,11 @@ func (m *Manager) live(ctx context.Context, transport http.RoundTripper) error {
 		err = m.setup(mgr)
 	}
 	if err == nil { // a Runnable that needs leader election runs after the caches are filled
-		err = mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
-			m.tell(nil)
-			<-ctx.Done()
+		err = mgr.Add(manager.RunnableFunc(func(run context.Context) error {
+			if ctx.Err() == nil {
+				m.tell(nil)
+			}
+			<-run.Done()
 			return nil
 		}))
 	}
@@ -162,7 +165,7 @@ func (m *Manager) live(ctx context.Context, transport http.RoundTripper) error {
 	m.mu.Unlock()
 	m.srv.AdmitThrough(hooks)
 	m.srv.ConvertThrough(hooks)
-	err = mgr.Start(ctx)
+	err = start.run(mgr)
 	if time.Now().Before(afterBubbles) {
 		time.Sleep(queuesEnd)
 	}
