@@ -24,6 +24,19 @@ type cycle struct {
 	skipped [maxPlugins]bool // plugins that accept the pod on every node
 }
 
+// scratch is memory for lists of a cycle, one entry for each node that fits, which the next cycle uses again.
+type scratch struct {
+	fit, leading  []*node
+	total, scores []int64
+}
+
+// zeros returns n zeros in the memory of list, and replaces list by them.
+func zeros(list *[]int64, n int) []int64 {
+	*list = slices.Grow((*list)[:0], n)[:n]
+	clear(*list)
+	return *list
+}
+
 // maxPlugins is an upper bound for the number of filter plugins.
 const maxPlugins = 16
 
@@ -56,7 +69,8 @@ func (c *cycle) prepare() (v verdict, only []string, some bool) {
 	return v, only, some
 }
 
-// find returns the nodes that fit the pod, at most enoughNodes of them, and the reasons why the others do not.
+// find returns the nodes that fit the pod, at most enoughNodes of them, and the reasons why the others do not. The nodes are valid until
+// the next search of any cycle.
 func (c *cycle) find() (fit []*node, d *diagnosis) {
 	d = &diagnosis{nodes: c.cluster.tree.size(), each: map[*node]verdict{}}
 	if d.nodes == 0 {
@@ -84,7 +98,7 @@ func (c *cycle) find() (fit []*node, d *diagnosis) {
 		d.all.plugin = nodeAffinity
 	}
 	first, enough := c.s.memory.Next%max(len(nodes), 1), enoughNodes(len(nodes))
-	fit = make([]*node, 0, min(enough, len(nodes)))
+	fit = slices.Grow(c.s.memory.scratch.fit[:0], min(enough, len(nodes)))
 	for i := range nodes {
 		n := nodes[(first+i)%len(nodes)]
 		v := c.fits(n)
@@ -101,6 +115,7 @@ func (c *cycle) find() (fit []*node, d *diagnosis) {
 		}
 	}
 	c.s.memory.Next = (c.s.memory.Next + len(fit) + len(d.each)) % d.nodes
+	c.s.memory.scratch.fit = fit
 	return fit, d
 }
 
@@ -175,14 +190,15 @@ func (c *cycle) best(fit []*node) *node {
 	return best[c.api.Random(len(best))]
 }
 
-// leading returns all nodes with the highest score.
+// leading returns all nodes with the highest score. They are valid until the next call for any cycle.
 func (c *cycle) leading(fit []*node) (best []*node) {
 	scores := c.scores(fit)
-	most := slices.Max(scores)
+	most, best := slices.Max(scores), c.s.memory.scratch.leading[:0]
 	for i, n := range fit {
 		if scores[i] == most {
 			best = append(best, n)
 		}
 	}
+	c.s.memory.scratch.leading = best
 	return best
 }

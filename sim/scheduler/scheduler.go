@@ -46,7 +46,7 @@ type memory struct {
 	pending   map[controller.Key]*pod
 	selectors selectors
 	templates templates
-	scores    []int64  // see cycle.room
+	scratch   scratch
 	trying    bool     // a pod is being placed
 	missed    []*event // the events since that attempt began (PriorityQueue.inFlightEvents)
 

@@ -26,9 +26,9 @@ var scorers = []struct {
 	{1, scoreImages},
 }
 
-// scores returns the total score of each node in among, in the same order.
+// scores returns the total score of each node in among, in the same order. They are valid until the next call for any cycle.
 func (c *cycle) scores(among []*node) []int64 {
-	sum := make([]int64, len(among))
+	sum := zeros(&c.s.memory.scratch.total, len(among))
 	for _, s := range scorers {
 		if scores, ok := s.score(c, among); ok {
 			for i, n := range scores {
@@ -40,12 +40,7 @@ func (c *cycle) scores(among []*node) []int64 {
 }
 
 // room returns n zero scores. They are valid until the next call, which returns the same memory.
-func (c *cycle) room(n int) []int64 {
-	scores := &c.s.memory.scores
-	*scores = slices.Grow((*scores)[:0], n)[:n]
-	clear(*scores)
-	return *scores
-}
+func (c *cycle) room(n int) []int64 { return zeros(&c.s.memory.scratch.scores, n) }
 
 // each returns the result of score for each node in among. It is for plugins that score nodes independently of each other.
 func (c *cycle) each(among []*node, score func(n *node) int64) []int64 {
