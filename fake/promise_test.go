@@ -195,6 +195,28 @@ func TestLivelock(t *testing.T) {
 	is.Equal(strings.Count(log, "livelock"), 1)
 }
 
+// TestHealAfterLivelock checks that Heal starts a controller that a livelock stopped, and that the next livelock is found, too.
+func TestHealAfterLivelock(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	bad, srv, c := watched(t, fake.Options{MaxWritesPerInstant: 20, Controllers: controller.All})
+	exists := func() bool {
+		code, _ := c.do("GET", mapsPath+"/a", "")
+		return code == 200
+	}
+	orphan := `{"metadata":{"name":"a","ownerReferences":[{"apiVersion":"v1","kind":"Secret","name":"gone","uid":"1"}]}}`
+	for n := range 2 {
+		for range 20 {
+			c.do("POST", mapsPath, orphan)
+		}
+		is.True(exists()) // the garbage collector is stopped
+		is.Equal(strings.Count(bad.log.String(), "livelock"), n+1)
+		srv.Heal()
+		is.NoErr(srv.Settle(t.Context()))
+		is.True(!exists())
+	}
+}
+
 // TestLivelockOfNames checks that a livelock is found even if objects that are created, deleted and created again have
 // new names each time.
 func TestLivelockOfNames(t *testing.T) {

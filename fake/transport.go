@@ -146,8 +146,8 @@ func Prepare(t TB, o Options, f func(*Server)) (*sim.State, error) {
 	return s.cluster.State(), nil
 }
 
-// Heal ends all faults: it removes them, delivers held events, lets API servers catch up, and cancels the remaining
-// steps of an Explore plan. Call it and let time pass before you check the final state.
+// Heal ends all faults: it removes them, delivers held events, lets API servers catch up, cancels the remaining steps of an
+// Explore plan, and starts the controllers that a livelock stopped. Call it and let time pass before you check the final state.
 func (s *Server) Heal() {
 	if t := s.options.trial; t != nil {
 		t.Heal()
@@ -156,6 +156,7 @@ func (s *Server) Heal() {
 	for n := 1; n <= s.Replicas(); n++ {
 		s.Replica(n).Resume()
 	}
+	s.observer.Heal()
 }
 
 // ownServer returns the last API server, which the test itself uses in a trial.

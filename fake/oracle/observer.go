@@ -23,6 +23,7 @@ import (
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/observe"
 )
@@ -53,6 +54,7 @@ type Observer struct {
 	mu       sync.Mutex // guards the fields below, which are also read without the Cluster's lock
 	promises []*promise
 	instant  instant
+	stopped  []string // the controllers that a livelock stopped
 	actions  []recordedRequest
 	rights   rights
 	written  []chan struct{} // signalled at each commit
@@ -138,10 +140,25 @@ func (w *Observer) Wrote(e *commit.Commit, by *observe.Actor, record uint64) {
 	}
 }
 
-// stopActors stops the clients of a livelock, so that the test can end.
+// stopActors stops the clients of a livelock until Heal, so that the test can end.
 func (w *Observer) stopActors() {
 	for _, p := range w.instant.actors() {
 		w.cluster.StopActorLocked(p)
+		if p.Own {
+			w.stopped = append(w.stopped, p.Client)
+		}
+	}
+}
+
+// Heal starts the controllers that a livelock stopped. The faults that stop other clients are removed by the caller. If the livelock
+// goes on, it is reported again.
+func (w *Observer) Heal() {
+	w.mu.Lock()
+	names := w.stopped
+	w.stopped, w.instant = nil, instant{}
+	w.mu.Unlock()
+	for _, name := range names {
+		w.cluster.Control(func(m *controller.Manager) { _ = m.Start(name) }) // the API servers' own controllers were not stopped
 	}
 }
 
