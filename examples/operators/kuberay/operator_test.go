@@ -1,16 +1,13 @@
 package kuberay
 
 import (
-	"context"
 	_ "embed"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	config "github.com/ray-project/kuberay/ray-operator/apis/config/v1alpha1"
 	api "github.com/ray-project/kuberay/ray-operator/apis/ray/v1"
-	"github.com/ray-project/kuberay/ray-operator/controllers/ray"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/kubesim/kubesim/fake"
@@ -26,14 +23,14 @@ var cluster string
 
 // setup adds the operator's controller of RayClusters to a manager, as the operator's main does.
 func setup(mgr manager.Manager) error {
-	options := ray.RayClusterReconcilerOptions{}
-	return ray.NewReconciler(context.Background(), mgr, options, config.Configuration{}).SetupWithManager(mgr, 1)
+	return reconciler(mgr).SetupWithManager(mgr, 1)
 }
 
 // A RayCluster of two workers is created, gets three more, and loses four.
 func TestOperator(t *testing.T) {
-	t.Setenv("USE_INGRESS_ON_OPENSHIFT", "true")             // it does not look for OpenShift
-	same := fake.Outcome{Without: []string{"args", "value"}} // the order of a command's arguments, also in a variable, is random
+	t.Setenv("USE_INGRESS_ON_OPENSHIFT", "true") // it does not look for OpenShift
+	// The order of a command's arguments, also in a variable, is random; a scale-down deletes any of the workers.
+	same := fake.Outcome{Without: []string{"args", "value", "ray.io/worker-group-replica-index"}}
 	fake.Explore(t, fake.ExploreOptions{
 		Server: fake.Options{Controllers: controller.All, Nodes: 2},
 		Prepare: func(_ fake.T, srv *fake.Server) {

@@ -28,8 +28,8 @@ var manifests = []string{"config/crd/bases", "config/webhook/manifests.yaml", "c
 
 // setup adds the operator's indexes, controllers and webhooks to a manager, as the operator's main does.
 func setup(mgr manager.Manager) error {
-	c, s, events := mgr.GetClient(), mgr.GetScheme(), mgr.GetEventRecorderFor("leaderworkerset")
-	return errors.Join(controllers.SetupIndexes(mgr.GetFieldIndexer()), webhooks.SetupLeaderWorkerSetWebhook(mgr), setupPods(mgr, events),
+	c, s, events := mgr.GetClient(), mgr.GetScheme(), recorder(mgr, "leaderworkerset")
+	return errors.Join(controllers.SetupIndexes(mgr.GetFieldIndexer()), webhooks.SetupLeaderWorkerSetWebhook(mgr), setupPods(mgr),
 		controllers.NewLeaderWorkerSetReconciler(c, s, events).SetupWithManager(mgr))
 }
 

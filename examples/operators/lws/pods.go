@@ -5,15 +5,14 @@ package lws
 import (
 	"errors"
 
-	"k8s.io/client-go/tools/record"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/lws/pkg/controllers"
 	"sigs.k8s.io/lws/pkg/webhooks"
 )
 
 // setupPods adds the controller and the webhook for pods to a manager, as the operator's main does from v0.7 on.
-func setupPods(mgr manager.Manager, events record.EventRecorder) error {
+func setupPods(mgr manager.Manager) error {
 	return errors.Join(
-		controllers.NewPodReconciler(mgr.GetClient(), mgr.GetScheme(), events, nil).SetupWithManager(mgr),
+		controllers.NewPodReconciler(mgr.GetClient(), mgr.GetScheme(), recorder(mgr, "leaderworkerset"), nil).SetupWithManager(mgr),
 		webhooks.NewPodWebhook(nil).Setup(mgr))
 }

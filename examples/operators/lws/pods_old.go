@@ -5,15 +5,14 @@ package lws
 import (
 	"errors"
 
-	"k8s.io/client-go/tools/record"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/lws/pkg/controllers"
 	"sigs.k8s.io/lws/pkg/webhooks"
 )
 
 // setupPods adds the controller and the webhook for pods to a manager, as the operator's main does up to v0.6.
-func setupPods(mgr manager.Manager, events record.EventRecorder) error {
+func setupPods(mgr manager.Manager) error {
 	return errors.Join(
-		controllers.NewPodReconciler(mgr.GetClient(), mgr.GetScheme(), events).SetupWithManager(mgr),
+		controllers.NewPodReconciler(mgr.GetClient(), mgr.GetScheme(), recorder(mgr, "leaderworkerset")).SetupWithManager(mgr),
 		webhooks.SetupPodWebhook(mgr))
 }
