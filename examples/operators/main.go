@@ -114,7 +114,7 @@ func (s search) measure(programs programs) error {
 	cmd := exec.Command(program, "-test.run=^"+cmp.Or(s.test, "TestOperator")+"$", "-test.v", "-test.timeout=0")
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), fmt.Sprintf("KUBESIM_SEEDS=%d", *seeds), "KUBESIM_FOR="+limit.String(), "KUBESIM_RESULTS="+results,
-		"KUBESIM_PLAN="+s.plan, "KUBESIM_KNOWN="+s.known)
+		"KUBESIM_PLAN="+s.plan, "KUBESIM_KNOWN="+s.knownTexts())
 	log.Printf("%s: %s, %s %s", s.name, s.column, s.module, s.version)
 	out, err := cmd.CombinedOutput()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
@@ -130,6 +130,14 @@ func (s search) measure(programs programs) error {
 		m.Report = strings.ReplaceAll(m.Report, s.plan, filepath.Base(s.plan))
 	}
 	return m.add()
+}
+
+// knownTexts returns the texts of failures that the search ignores, one per line.
+func (s search) knownTexts() string {
+	if !strings.HasSuffix(s.column, afterColumn) || s.knownAfter == "" {
+		return s.known
+	}
+	return s.known + "\n" + s.knownAfter
 }
 
 // sameIn returns the result of the same search for another bug of the operator, which was fixed in the same version, or nil.
