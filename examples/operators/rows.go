@@ -40,7 +40,7 @@ const (
 	mpiStale      = "+ pods default/tau-"
 	mpiSuspend    = "spec.suspend: false → true"
 	lwsService    = "+ services default/serving: created\n+ statefulsets.apps default/serving: created" // by design: the operator has read their owner before its deletion
-	lwsForeground = "a livelock: "                                                                      // by design after v0.6.0: the cache has the LeaderWorkerSet without its deletion
+	lwsForeground = "a livelock: "                                                                      // by design after v0.6.0, if the cache has the LeaderWorkerSet without its deletion
 	// By design, while a StatefulSet is deleted in the foreground, its controller creates its revision once more at each change of its pods.
 	lwsHistory          = "+ controllerrevisions.apps default/serving-654758bf8d: created"
 	lwsStale            = "+ statefulsets.apps default/serving-2: created"
