@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
-// starting lets a manager stop while it starts. By itself, a manager that waits for its caches does not stop: if its context ends, it
-// waits in a loop that never yields the processor (runnableGroup.Start), and in a bubble the caches of a crashed process are never filled.
+// starting lets a manager stop while it starts. By itself, a manager that waits for its caches does not stop. If its context ends, it
+// waits in a loop that never yields the processor (runnableGroup.Start), and the caches of a crashed process are never filled.
 //
 //	process ends ─▶ the caches count as filled ─▶ the start goes on ─▶ the manager's context ends
 type starting struct {
@@ -18,7 +18,7 @@ type starting struct {
 	begun   chan struct{} // closed when the caches are filled
 }
 
-// newStarting changes the options of a manager of a process, which must be run by run.
+// newStarting changes the options of a process's manager. The manager must be started by run.
 func newStarting(process context.Context, o *manager.Options) *starting {
 	s := &starting{process, make(chan struct{})}
 	newCache := o.NewCache
@@ -32,7 +32,7 @@ func newStarting(process context.Context, o *manager.Options) *starting {
 	return s
 }
 
-// goesOn is the time in which a start goes on after its process has ended.
+// goesOn is the time that a start has after the end of its process.
 const goesOn = time.Millisecond
 
 // run runs the manager until the process ends.
