@@ -125,11 +125,10 @@ func TestCrashDuringStart(t *testing.T) {
 		began := time.Now()
 		ctrl.Start(t, srv, func(mgr manager.Manager) error {
 			name := func(obj client.Object) []string { return []string{obj.GetName()} }
-			return errors.Join(mgr.GetFieldIndexer().IndexField(t.Context(), &corev1.ConfigMap{}, "name", name), setup(mgr))
+			return mgr.GetFieldIndexer().IndexField(t.Context(), &corev1.ConfigMap{}, "name", name)
 		})
 		is.True(time.Since(began) > time.Minute)
-		is.NoErr(srv.Seed(&corev1.ConfigMap{ObjectMeta: named("a")}))
-		is.NoErr(srv.Eventually("a is copied", time.Minute, exists("a")))
+		is.True(time.Since(began) < 2*time.Minute)
 	})
 }
 
