@@ -15,7 +15,8 @@ type row struct {
 	// known are texts in the failures of other bugs that the version has, one per line. Searches ignore failures with such a text. It is
 	// empty if no other bug is known.
 	known string
-	// knownAfter are such texts for the searches in the fixed version only. The row's own bug can have the same signs in the version with it.
+	// knownAfter are such texts for the blind search in the fixed version only. The row's own bug can have the same signs, so that search
+	// would not see it; the plan in the fixed version does not ignore them.
 	knownAfter string
 	tags       map[string]string // build tags by version, for versions whose functions have other parameters
 	// test is the test to run instead of TestOperator: TestTransition if the row is about edits instead of faults.
